@@ -1,0 +1,55 @@
+# The one list of commands. Each target sets up what it needs in .venv by itself.
+
+PYTHON ?= python3
+BIN := .venv/bin
+SOURCES := Cargo.toml Cargo.lock $(wildcard src/*.rs)
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help:  ## list the commands
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+.venv/.tools: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --group dev
+	touch $@
+
+.venv/.built: .venv/.tools $(SOURCES)
+	$(BIN)/maturin develop --release --quiet
+	touch $@
+
+.PHONY: demo
+demo: .venv/.built  ## train, apply and report on a text inside the package
+	$(BIN)/mergewise demo
+
+.PHONY: test
+test: .venv/.built  ## all tests but the slow ones
+	$(BIN)/python -m pytest -q
+
+.PHONY: test-slow
+test-slow: .venv/.built  ## the tests that take minutes
+	$(BIN)/python -m pytest -q -m slow
+
+.PHONY: check
+check: .venv/.built  ## formatting, lints, types, stubs, and the Rust tests
+	cargo fmt --check
+	cargo clippy --quiet --all-targets -- -D warnings
+	cargo clippy --quiet --all-targets --features python -- -D warnings
+	cargo test --quiet
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest mergewise._core --ignore-disjoint-bases
+	$(BIN)/python -m pytest -q tests/test_house.py
+
+.PHONY: format
+format: .venv/.tools  ## rewrite the sources in the house style
+	cargo fmt
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+.PHONY: clean
+clean:  ## remove everything that was built
+	rm -rf .venv target python/mergewise/*.so

@@ -1,0 +1,278 @@
+//! Merge lists: which tokens exist, how each is made, and what they do to a sequence.
+//!
+//! A token is named by an id: first the symbols of the alphabet, then one id for each new string
+//! that a merge makes. A token's identity is its string. In trained lists no two merges make the
+//! same string (Lemma Y of docs/theory.md); in imported ones they may, and share its id.
+//!
+//! [`MergeList::apply`] merges the adjacent pair of lowest rank, leftmost first, until no pair has
+//! a rank. For lists whose strings are distinct this is the paper's APPLY (each merge in turn,
+//! `formal.apply`), because a merge that uses a token comes after the one that makes it. For the
+//! others it is what the encoders of tokenizers and tiktoken do.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use rustc_hash::FxHashMap;
+
+use crate::error::{Error, Result};
+
+/// The name of a token.
+pub type Id = u32;
+
+/// What the ids below the first merge stand for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Alphabet {
+    /// The 256 bytes: id 65 is the byte 65.
+    Bytes,
+    /// Code points in ascending order: id 0 is the smallest.
+    Chars(Vec<char>),
+}
+
+impl Alphabet {
+    /// The alphabet of the code points in `characters`, each once.
+    #[must_use]
+    pub fn of_chars(characters: impl IntoIterator<Item = char>) -> Self {
+        let mut sorted: Vec<char> = characters.into_iter().collect();
+        sorted.sort_unstable();
+        sorted.dedup();
+        Self::Chars(sorted)
+    }
+
+    /// How many symbols there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Bytes => 256,
+            Self::Chars(characters) => characters.len(),
+        }
+    }
+
+    /// Is there no symbol at all?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The text as symbols.
+    pub fn symbols(&self, text: &[u8]) -> Result<Vec<Id>> {
+        match self {
+            Self::Bytes => Ok(text.iter().map(|&byte| Id::from(byte)).collect()),
+            Self::Chars(characters) => {
+                let text = std::str::from_utf8(text).map_err(|error| Error::InvalidUtf8 {
+                    offset: error.valid_up_to(),
+                })?;
+                let id_of = |(offset, character)| match characters.binary_search(&character) {
+                    Ok(id) => Ok(id as Id),
+                    Err(_) => Err(Error::UnknownCharacter { character, offset }),
+                };
+                text.char_indices().map(id_of).collect()
+            }
+        }
+    }
+
+    fn strings(&self) -> Vec<Box<[u8]>> {
+        match self {
+            Self::Bytes => (0..=u8::MAX).map(|byte| Box::from([byte])).collect(),
+            Self::Chars(characters) => characters
+                .iter()
+                .map(|character| character.to_string().into_bytes().into_boxed_slice())
+                .collect(),
+        }
+    }
+}
+
+/// A valid list of merges over an alphabet.
+#[derive(Debug, Clone)]
+pub struct MergeList {
+    alphabet: Alphabet,
+    strings: Vec<Box<[u8]>>,
+    ids: FxHashMap<Box<[u8]>, Id>,
+    pairs: Vec<(Id, Id)>,
+    /// A pair's first place in the list, and the token it makes.
+    ranks: FxHashMap<(Id, Id), (u32, Id)>,
+}
+
+impl MergeList {
+    /// The empty list.
+    #[must_use]
+    pub fn new(alphabet: Alphabet) -> Self {
+        let strings = alphabet.strings();
+        let ids = (0..).zip(&strings).map(|(id, s)| (s.clone(), id)).collect();
+        Self {
+            alphabet,
+            strings,
+            ids,
+            pairs: Vec::new(),
+            ranks: FxHashMap::default(),
+        }
+    }
+
+    /// The list of `pairs`, each of symbols and of tokens that earlier pairs make.
+    pub fn from_pairs(
+        alphabet: Alphabet,
+        pairs: impl IntoIterator<Item = (Id, Id)>,
+    ) -> Result<Self> {
+        let mut list = Self::new(alphabet);
+        for (left, right) in pairs {
+            list.push(left, right)?;
+        }
+        Ok(list)
+    }
+
+    /// Append a merge; the id of the token it makes.
+    pub fn push(&mut self, left: Id, right: Id) -> Result<Id> {
+        for part in [left, right] {
+            if part as usize >= self.strings.len() {
+                return Err(Error::InvalidMerge {
+                    index: self.pairs.len(),
+                    part,
+                    num_tokens: self.strings.len(),
+                });
+            }
+        }
+        let string = [self.token(left), self.token(right)].concat();
+        let product = match self.ids.get(string.as_slice()) {
+            Some(&id) => id,
+            None => self.name(string.into_boxed_slice())?,
+        };
+        let rank = u32::try_from(self.pairs.len()).map_err(|_| Error::TooManyTokens)?;
+        self.pairs.push((left, right));
+        self.ranks.entry((left, right)).or_insert((rank, product));
+        Ok(product)
+    }
+
+    fn name(&mut self, string: Box<[u8]>) -> Result<Id> {
+        let id = Id::try_from(self.strings.len()).map_err(|_| Error::TooManyTokens)?;
+        self.ids.insert(string.clone(), id);
+        self.strings.push(string);
+        Ok(id)
+    }
+
+    /// What the first ids stand for.
+    #[must_use]
+    pub fn alphabet(&self) -> &Alphabet {
+        &self.alphabet
+    }
+
+    /// The merges in order.
+    #[must_use]
+    pub fn pairs(&self) -> &[(Id, Id)] {
+        &self.pairs
+    }
+
+    /// How many tokens there are, symbols included.
+    #[must_use]
+    pub fn num_tokens(&self) -> usize {
+        self.strings.len()
+    }
+
+    /// The string of a token that exists.
+    ///
+    /// # Panics
+    /// If there is no token of that id.
+    #[must_use]
+    pub fn token(&self, id: Id) -> &[u8] {
+        &self.strings[id as usize]
+    }
+
+    /// The token with this string, if there is one.
+    #[must_use]
+    pub fn id(&self, string: &[u8]) -> Option<Id> {
+        self.ids.get(string).copied()
+    }
+
+    /// κ: how many symbols of `text` the merges save.
+    pub fn utility(&self, text: &[u8]) -> Result<usize> {
+        let symbols = self.alphabet.symbols(text)?;
+        let before = symbols.len();
+        Ok(before - self.apply(symbols).len())
+    }
+
+    /// The tokens that the merges make of `tokens`. O(n log n).
+    #[must_use]
+    pub fn apply(&self, mut tokens: Vec<Id>) -> Vec<Id> {
+        let end = tokens.len();
+        // next[i] and previous[i] link the tokens that are left; a merged one keeps its first cell.
+        let mut next: Vec<usize> = (1..=end).collect();
+        let mut previous: Vec<usize> = (0..end).map(|i| i.wrapping_sub(1)).collect();
+        let mut is_token = vec![true; end];
+        let rank = |tokens: &[Id], left: usize, right: usize| {
+            self.ranks.get(&(tokens[left], tokens[right])).copied()
+        };
+        let mut queue: BinaryHeap<_> = (1..end)
+            .filter_map(|right| Some(Reverse((rank(&tokens, right - 1, right)?.0, right - 1))))
+            .collect();
+        while let Some(Reverse((queued_rank, left))) = queue.pop() {
+            let right = next[left];
+            if !is_token[left] || right == end {
+                continue;
+            }
+            let Some((current_rank, product)) = rank(&tokens, left, right) else {
+                continue;
+            };
+            if current_rank != queued_rank {
+                continue;
+            }
+            tokens[left] = product;
+            is_token[right] = false;
+            next[left] = next[right];
+            if next[left] != end {
+                previous[next[left]] = left;
+                queue.extend(rank(&tokens, left, next[left]).map(|(r, _)| Reverse((r, left))));
+            }
+            if left != 0 {
+                let before = previous[left];
+                queue.extend(rank(&tokens, before, left).map(|(r, _)| Reverse((r, before))));
+            }
+        }
+        let mut kept = is_token.into_iter();
+        tokens.retain(|_| kept.next() == Some(true));
+        tokens
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn over_abc(pairs: &[(Id, Id)]) -> MergeList {
+        MergeList::from_pairs(Alphabet::of_chars("cab".chars()), pairs.iter().copied())
+            .expect("a valid list")
+    }
+
+    #[test]
+    fn runs_are_merged_from_the_left() {
+        let list = over_abc(&[(0, 0)]);
+        assert_eq!(list.apply(vec![0, 0, 0]), [3, 0]);
+        assert_eq!(list.utility(b"aaaa").expect("symbols of the alphabet"), 2);
+    }
+
+    #[test]
+    fn merges_that_make_one_string_share_its_id() {
+        let list = over_abc(&[(0, 1), (1, 2), (3, 2), (0, 4)]);
+        assert_eq!(list.num_tokens(), 6);
+        assert_eq!(list.id(b"abc"), Some(5));
+    }
+
+    #[test]
+    fn a_part_that_nobody_made_is_named() {
+        let pairs = [(97, 98), (256, 257)];
+        let error = MergeList::from_pairs(Alphabet::Bytes, pairs).expect_err("257 does not exist");
+        assert_eq!(
+            error,
+            Error::InvalidMerge {
+                index: 1,
+                part: 257,
+                num_tokens: 257
+            }
+        );
+    }
+
+    #[test]
+    fn nothing_is_a_defined_input() {
+        let empty = MergeList::new(Alphabet::of_chars([]));
+        assert!(empty.alphabet().is_empty());
+        assert!(empty.apply(vec![]).is_empty());
+        assert_eq!(over_abc(&[(0, 1)]).apply(vec![2]), [2]);
+    }
+}
