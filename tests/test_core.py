@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import texts, merge_lists
+from strategies import merge_lists, texts
 
 from mergewise import formal
 from mergewise._core import MergeList

@@ -190,6 +190,7 @@ def bpe_without_overlaps(xs: str | list[Any], num_merges: int) -> str | list[Any
                 last = pair
             else:
                 last = None
-        pair_and_count: Any = max(pairs.items(), key=lambda item: item[1])
+        ranked: list[Any] = sorted(pairs.items(), key=lambda item: item[1], reverse=True)
+        pair_and_count = ranked[0]  # an IndexError on a single token, as in Code 1
         xs = list(apply_one(pair_and_count, xs))
     return xs

@@ -121,7 +121,15 @@ def guarantee(sigma: Fraction | float) -> float:
 
     >>> round(guarantee(2.5), 2), round(guarantee(1.5), 2), round(guarantee(3), 3)
     (0.37, 0.52, 0.317)
+
+    σ is at least 1. σ' may be 0 or less, where the formula says nothing:
+
+    >>> guarantee(0)
+    Traceback (most recent call last):
+    ValueError: the guarantee needs a curvature above 0, found 0
     """
+    if sigma <= 0:
+        raise ValueError(f"the guarantee needs a curvature above 0, found {sigma}")
     return -math.expm1(-sigma) / float(sigma)
 
 

@@ -142,7 +142,7 @@ def fast_greedy(text: Text, num_merges: int) -> tuple[Merge, ...]:
     (Lemma X): the pair on top is counted again, and goes back if it was too high. Pairs of one
     token with itself are counted without overlap.
 
-    Cost: O(N log min(N, |Σ| + M)) when no token repeats in long runs.
+    Cost: O(N log N), if no pair of equals is often on top with a count that is out of date.
     """
     places = _link(text)
     ids: dict[Tree, int] = {tree: i for i, tree in enumerate(sorted(set(text), key=str))}
@@ -201,7 +201,9 @@ def _in_order(pair: Merge, places: Places) -> list[Node]:
 
 
 def _entry(pair: Merge, places: Places, ids: dict[Tree, int]) -> Entry:
-    return -len(_in_order(pair, places)), ids[pair[0]], ids[pair[1]], pair
+    left, right = pair
+    count = len(_in_order(pair, places)) if left == right else len(places[pair])
+    return -count, ids[left], ids[right], pair
 
 
 def _merge_everywhere(pair: Merge, places: Places) -> set[Merge]:
