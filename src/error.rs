@@ -1,6 +1,9 @@
 //! Everything that can go wrong in the core, as one enum.
 
 use std::fmt;
+use std::path::PathBuf;
+
+use crate::settings::Settings;
 
 /// Why a call of the core failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +38,66 @@ pub enum Error {
         /// The offset of the first such byte.
         offset: usize,
     },
+    /// A word that is not UTF-8 where characters were meant.
+    NotText {
+        /// The word.
+        word: Vec<u8>,
+    },
+    /// Bytes that are not UTF-8 in a document, where they were refused.
+    InvalidDocument {
+        /// Which document, from 0.
+        index: usize,
+        /// The offset of the first such byte.
+        offset: usize,
+    },
+    /// Bytes that are not UTF-8 in a file, where they were refused.
+    InvalidFile {
+        /// Which file.
+        path: PathBuf,
+        /// The offset of the first such byte.
+        offset: u64,
+    },
+    /// A file that could not be read.
+    Io {
+        /// Which file.
+        path: PathBuf,
+        /// The kind of the failure.
+        kind: std::io::ErrorKind,
+        /// The system's number for it.
+        code: Option<i32>,
+    },
+    /// A file of word counts that is not one.
+    Malformed {
+        /// How far it was read.
+        offset: u64,
+        /// What stood there.
+        found: String,
+        /// What should have.
+        expected: String,
+    },
+    /// A pattern that the regular-expression engine does not accept.
+    InvalidPattern {
+        /// What the engine says.
+        message: String,
+    },
+    /// The regular-expression engine gave up on a text, for example at its backtracking limit.
+    PatternFailed {
+        /// What the engine says.
+        message: String,
+    },
+    /// Counts that were cut in different ways.
+    SettingsDiffer {
+        /// How the one was cut.
+        ours: Box<Settings>,
+        /// How the other was.
+        theirs: Box<Settings>,
+    },
+    /// More symbols than positions of 32 bits can name.
+    CorpusTooLarge,
+    /// A stop was asked for.
+    Interrupted,
+    /// A bug: a worker thread ended without a result.
+    WorkerPanicked,
 }
 
 /// The result of a call of the core.
@@ -66,6 +129,39 @@ impl fmt::Display for Error {
                     "invalid UTF-8 at byte {offset}, where characters were expected"
                 )
             }
+            Self::NotText { word } => write!(
+                f,
+                "the word \"{}\" is not UTF-8, where characters were expected; hint: count with \
+                 errors=\"strict\" to find it, or with errors=\"replace\"",
+                word.escape_ascii()
+            ),
+            Self::InvalidDocument { index, offset } => {
+                write!(f, "document {index}: invalid UTF-8 at byte {offset}")
+            }
+            Self::InvalidFile { path, offset } => {
+                write!(f, "{}: invalid UTF-8 at byte {offset}", path.display())
+            }
+            Self::Io { path, kind, .. } => write!(f, "{}: {kind}", path.display()),
+            Self::Malformed {
+                offset,
+                found,
+                expected,
+            } => write!(f, "at byte {offset}: found {found}, expected {expected}"),
+            Self::InvalidPattern { message } => write!(f, "invalid pattern: {message}"),
+            Self::PatternFailed { message } => {
+                write!(f, "the pattern failed on a text: {message}")
+            }
+            Self::SettingsDiffer { ours, theirs } => write!(
+                f,
+                "counts of different words: one has {ours}, the other {theirs}"
+            ),
+            Self::CorpusTooLarge => write!(
+                f,
+                "more than {} symbols; hint: count words with a pattern, or prune",
+                u32::MAX
+            ),
+            Self::Interrupted => write!(f, "interrupted"),
+            Self::WorkerPanicked => write!(f, "a worker thread failed; please report this bug"),
         }
     }
 }

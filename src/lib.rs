@@ -4,14 +4,26 @@
 //!
 //! | module | purpose | the paper |
 //! |---|---|---|
-//! | [`error`] | what can go wrong | |
+//! | [`settings`], [`error`] | how texts are cut; what can go wrong | |
 //! | [`merges`] | merge lists, token strings, `apply` | μ, Υ, YIELD, APPLY, κ (section 2) |
+//! | [`limits`] | progress and interruption | |
+//! | [`pattern`] | text to words | appendix B.1 |
+//! | [`counts`], `table` | how often each word occurs | appendix B.1 |
+//! | [`counting`] | texts and files to counts, in parallel | |
+//! | [`greedy`] | training | PAIRFREQ, μ†, Algorithms 1 and 2 (sections 3, 4) |
 //!
 //! Correctness is decided by the Python package `mergewise.formal`, to which every module here is
 //! compared on random input.
 
+pub mod counting;
+pub mod counts;
 pub mod error;
+pub mod greedy;
+pub mod limits;
 pub mod merges;
+pub mod pattern;
+pub mod settings;
+mod table;
 
 #[cfg(feature = "python")]
 mod python;

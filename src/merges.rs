@@ -24,6 +24,9 @@ pub type Id = u32;
 pub enum Alphabet {
     /// The 256 bytes: id 65 is the byte 65.
     Bytes,
+    /// The 256 bytes in the order of the letters that GPT-2 writes for them, as in tokenizers:
+    /// first the bytes that Latin-1 prints, then the others.
+    LetterBytes,
     /// Code points in ascending order: id 0 is the smallest.
     Chars(Vec<char>),
 }
@@ -42,7 +45,7 @@ impl Alphabet {
     #[must_use]
     pub fn len(&self) -> usize {
         match self {
-            Self::Bytes => 256,
+            Self::Bytes | Self::LetterBytes => 256,
             Self::Chars(characters) => characters.len(),
         }
     }
@@ -55,29 +58,68 @@ impl Alphabet {
 
     /// The text as symbols.
     pub fn symbols(&self, text: &[u8]) -> Result<Vec<Id>> {
+        let mut symbols = Vec::with_capacity(text.len());
+        self.extend_symbols(text, &mut symbols)?;
+        Ok(symbols)
+    }
+
+    /// Append the symbols of the text.
+    pub fn extend_symbols(&self, text: &[u8], symbols: &mut Vec<Id>) -> Result<()> {
         match self {
-            Self::Bytes => Ok(text.iter().map(|&byte| Id::from(byte)).collect()),
+            Self::Bytes => symbols.extend(text.iter().map(|&byte| Id::from(byte))),
+            Self::LetterBytes => {
+                symbols.extend(text.iter().map(|&byte| letter_order(byte)));
+            }
             Self::Chars(characters) => {
                 let text = std::str::from_utf8(text).map_err(|error| Error::InvalidUtf8 {
                     offset: error.valid_up_to(),
                 })?;
-                let id_of = |(offset, character)| match characters.binary_search(&character) {
-                    Ok(id) => Ok(id as Id),
-                    Err(_) => Err(Error::UnknownCharacter { character, offset }),
-                };
-                text.char_indices().map(id_of).collect()
+                for (offset, character) in text.char_indices() {
+                    match characters.binary_search(&character) {
+                        Ok(id) => symbols.push(id as Id),
+                        Err(_) => return Err(Error::UnknownCharacter { character, offset }),
+                    }
+                }
             }
+        }
+        Ok(())
+    }
+
+    /// How many symbols a string of the alphabet has.
+    #[must_use]
+    pub fn num_symbols(&self, string: &[u8]) -> usize {
+        match self {
+            Self::Bytes | Self::LetterBytes => string.len(),
+            // One byte of each character is not a continuation byte.
+            Self::Chars(_) => string.iter().filter(|&&byte| byte & 0xC0 != 0x80).count(),
         }
     }
 
     fn strings(&self) -> Vec<Box<[u8]>> {
         match self {
             Self::Bytes => (0..=u8::MAX).map(|byte| Box::from([byte])).collect(),
+            Self::LetterBytes => {
+                let mut bytes: Vec<u8> = (0..=u8::MAX).collect();
+                bytes.sort_unstable_by_key(|&byte| letter_order(byte));
+                bytes.into_iter().map(|byte| Box::from([byte])).collect()
+            }
             Self::Chars(characters) => characters
                 .iter()
                 .map(|character| character.to_string().into_bytes().into_boxed_slice())
                 .collect(),
         }
+    }
+}
+
+/// The place of a byte when the bytes that Latin-1 prints come first.
+fn letter_order(byte: u8) -> Id {
+    match byte {
+        b'!'..=b'~' => Id::from(byte - b'!'),
+        0xA1..=0xAC => 94 + Id::from(byte - 0xA1),
+        0xAE..=0xFF => 106 + Id::from(byte - 0xAE),
+        0..=b' ' => 188 + Id::from(byte),
+        0x7F..=0xA0 => 221 + Id::from(byte - 0x7F),
+        0xAD => 255,
     }
 }
 

@@ -1,24 +1,46 @@
-//! The Python module `mergewise._core`: conversions and error types, nothing else.
+//! The Python module `mergewise._core`: conversions, error types and waiting, nothing else.
 
 // PyO3 hands arguments over by value.
 #![allow(clippy::needless_pass_by_value)]
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Duration;
+
+use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyBytes, PyString};
 
-use crate::error::Error;
+use crate::counting::{Counter, Documents, Input, InvalidBytes};
+use crate::counts::WordCounts;
+use crate::error::{Error, Result};
+use crate::greedy::{Corpus, Options, Overlaps, train};
+use crate::limits::Watch;
 use crate::merges::{Alphabet, Id, MergeList};
+use crate::settings::{Normalization, Settings};
 
 impl From<Error> for PyErr {
     fn from(error: Error) -> Self {
-        let name = match error {
+        let name = match &error {
             Error::InvalidMerge { .. } => "InvalidMergesError",
             Error::UnknownCharacter { .. } | Error::UnknownId { .. } => "UnknownTokenError",
-            Error::TooManyTokens | Error::InvalidUtf8 { .. } => {
-                return PyValueError::new_err(error.to_string());
+            Error::Malformed { .. } => "FormatError",
+            Error::Io { path, code, .. } => {
+                let code = code.unwrap_or_default();
+                let message = std::io::Error::from_raw_os_error(code).to_string();
+                let message = message
+                    .split(" (os error")
+                    .next()
+                    .unwrap_or_default()
+                    .to_owned();
+                return PyOSError::new_err((code, message, path.clone()));
             }
+            Error::Interrupted => return PyKeyboardInterrupt::new_err(()),
+            Error::WorkerPanicked => return PyRuntimeError::new_err(error.to_string()),
+            _ => return PyValueError::new_err(error.to_string()),
         };
         Python::attach(|py| {
             let class = py
@@ -30,6 +52,38 @@ impl From<Error> for PyErr {
             }
         })
     }
+}
+
+/// Run `work` on a thread of its own. Meanwhile other Python threads run, `progress` is called with
+/// the work done so far, and Ctrl-C, or whatever `progress` raises, stops the work.
+fn watched<T: Send>(
+    py: Python<'_>,
+    progress: Option<&Bound<'_, PyAny>>,
+    work: impl FnOnce(&Watch) -> Result<T> + Send,
+) -> PyResult<T> {
+    const LOOK: Duration = Duration::from_millis(50);
+    let watch = Watch::default();
+    let waiting = std::thread::current();
+    std::thread::scope(|scope| {
+        let worker = scope.spawn(|| {
+            let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(&watch)));
+            waiting.unpark();
+            result.unwrap_or(Err(Error::WorkerPanicked))
+        });
+        while !worker.is_finished() {
+            py.detach(|| std::thread::park_timeout(LOOK));
+            let looked = py.check_signals().and_then(|()| match progress {
+                Some(progress) => progress.call1((watch.done(),)).map(drop),
+                None => Ok(()),
+            });
+            if let Err(error) = looked {
+                watch.stop();
+                py.detach(|| worker.join()).map(drop).ok();
+                return Err(error);
+            }
+        }
+        Ok(worker.join().unwrap_or(Err(Error::WorkerPanicked))?)
+    })
 }
 
 /// A text argument: `str`, taken as UTF-8, or `bytes`, taken as they are.
@@ -64,6 +118,42 @@ impl TextArgument {
     }
 }
 
+/// One of a few names, or an error that lists them.
+fn choose<T: Copy>(what: &str, name: &str, choices: &[(&str, T)]) -> PyResult<T> {
+    if let Some((_, choice)) = choices.iter().find(|(known, _)| *known == name) {
+        return Ok(*choice);
+    }
+    let known: Vec<_> = choices
+        .iter()
+        .map(|(name, _)| format!("{name:?}"))
+        .collect();
+    let known = known.join(" or ");
+    Err(PyValueError::new_err(format!(
+        "{what} must be {known}, found {name:?}"
+    )))
+}
+
+const NORMALIZATIONS: &[(&str, Normalization)] =
+    &[("nfc", Normalization::Nfc), ("nfkc", Normalization::Nfkc)];
+const INVALID_BYTES: &[(&str, InvalidBytes)] = &[
+    ("keep", InvalidBytes::Keep),
+    ("strict", InvalidBytes::Refuse),
+    ("replace", InvalidBytes::Replace),
+];
+const DOCUMENTS: &[(&str, Documents)] = &[("file", Documents::File), ("lines", Documents::Lines)];
+const OVERLAPS: &[(&str, Overlaps)] = &[("skip", Overlaps::Skip), ("count", Overlaps::Count)];
+
+fn settings(pattern: Option<String>, normalize: Option<&str>) -> PyResult<Settings> {
+    let normalization = match normalize {
+        None => Normalization::None,
+        Some(name) => choose("normalize", name, NORMALIZATIONS)?,
+    };
+    Ok(Settings {
+        pattern,
+        normalization,
+    })
+}
+
 /// A valid list of merges over an alphabet.
 #[pyclass(frozen, module = "mergewise._core", name = "MergeList")]
 struct PyMergeList(MergeList);
@@ -71,15 +161,24 @@ struct PyMergeList(MergeList);
 #[pymethods]
 impl PyMergeList {
     #[new]
-    #[pyo3(signature = (pairs, *, alphabet=None))]
-    fn new(pairs: Vec<(Id, Id)>, alphabet: Option<&str>) -> PyResult<Self> {
-        let alphabet = alphabet.map_or(Alphabet::Bytes, |a| Alphabet::of_chars(a.chars()));
+    #[pyo3(signature = (pairs, *, alphabet=None, letter_order=false))]
+    fn new(pairs: Vec<(Id, Id)>, alphabet: Option<&str>, letter_order: bool) -> PyResult<Self> {
+        let alphabet = match alphabet {
+            Some(characters) => Alphabet::of_chars(characters.chars()),
+            None if letter_order => Alphabet::LetterBytes,
+            None => Alphabet::Bytes,
+        };
         Ok(Self(MergeList::from_pairs(alphabet, pairs)?))
     }
 
     #[getter]
     fn pairs(&self) -> Vec<(Id, Id)> {
         self.0.pairs().to_vec()
+    }
+
+    #[getter]
+    fn alphabet_size(&self) -> usize {
+        self.0.alphabet().len()
     }
 
     fn __len__(&self) -> usize {
@@ -121,9 +220,286 @@ impl PyMergeList {
     }
 }
 
+/// How often each word of a corpus occurs.
+#[pyclass(frozen, module = "mergewise._core", name = "WordCounts")]
+struct PyWordCounts(WordCounts);
+
+#[pymethods]
+impl PyWordCounts {
+    #[new]
+    #[pyo3(signature = (words, *, pattern=None, normalize=None))]
+    fn new(
+        words: Vec<(TextArgument, u64)>,
+        pattern: Option<String>,
+        normalize: Option<&str>,
+    ) -> PyResult<Self> {
+        let mut counts = WordCounts::new(settings(pattern, normalize)?);
+        for (word, count) in words {
+            counts.add(word.as_bytes(), count);
+        }
+        Ok(Self(counts))
+    }
+
+    #[getter]
+    fn num_words(&self) -> u64 {
+        self.0.num_words()
+    }
+
+    #[getter]
+    fn num_unique(&self) -> usize {
+        self.0.num_unique()
+    }
+
+    #[getter]
+    fn num_bytes(&self) -> u64 {
+        self.0.num_bytes()
+    }
+
+    #[getter]
+    fn dropped_bytes(&self) -> u64 {
+        self.0.dropped()
+    }
+
+    #[getter]
+    fn pattern(&self) -> Option<&str> {
+        self.0.settings().pattern.as_deref()
+    }
+
+    #[getter]
+    fn normalize(&self) -> Option<&'static str> {
+        let normalization = self.0.settings().normalization;
+        let mut names = NORMALIZATIONS
+            .iter()
+            .filter(|(_, known)| *known == normalization);
+        names.next().map(|(name, _)| *name)
+    }
+
+    fn characters(&self) -> PyResult<String> {
+        Ok(self.0.characters()?.into_iter().collect())
+    }
+
+    #[pyo3(signature = (num_words, /))]
+    fn top<'py>(&self, py: Python<'py>, num_words: usize) -> Vec<(Bound<'py, PyBytes>, u64)> {
+        let mut words: Vec<_> = self.0.iter().collect();
+        let order =
+            |word: &(&[u8], u64), other: &(&[u8], u64)| (other.1, word.0).cmp(&(word.1, other.0));
+        if num_words < words.len() {
+            words.select_nth_unstable_by(num_words, order);
+            words.truncate(num_words);
+        }
+        words.sort_unstable_by(order);
+        let to_python = |(word, count)| (PyBytes::new(py, word), count);
+        words.into_iter().map(to_python).collect()
+    }
+
+    #[pyo3(signature = (min_count, /))]
+    fn prune(&self, py: Python<'_>, min_count: u64) -> Self {
+        Self(py.detach(|| self.0.pruned(min_count)))
+    }
+
+    /// The words of the words: each is cut as a document by another pattern.
+    #[pyo3(signature = (pattern, /))]
+    fn cut(&self, py: Python<'_>, pattern: String) -> PyResult<Self> {
+        watched(py, None, |watch| self.0.cut(&pattern, watch)).map(Self)
+    }
+
+    #[pyo3(signature = (other, /))]
+    fn plus(&self, py: Python<'_>, other: &Bound<'_, Self>) -> PyResult<Self> {
+        let other = &other.get().0;
+        Ok(Self(py.detach(|| {
+            let mut sum = self.0.clone();
+            sum.add_all(other)?;
+            Ok::<_, Error>(sum)
+        })?))
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.num_unique()
+    }
+
+    fn __eq__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> bool {
+        let Ok(other) = other.cast::<Self>() else {
+            return false;
+        };
+        let other = &other.get().0;
+        py.detach(|| {
+            self.0.settings() == other.settings()
+                && self.0.dropped() == other.dropped()
+                && self.0.num_unique() == other.num_unique()
+                && self.0.sorted() == other.sorted()
+        })
+    }
+
+    /// Write the file at `path`, which must not matter yet: a failure leaves it half-written.
+    #[pyo3(signature = (path, /))]
+    fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        py.detach(|| self.0.write(BufWriter::new(File::create(&path)?)))
+            .map_err(|error| io_error(&path, &error).into())
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (path, /))]
+    fn read(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let read = py.detach(|| WordCounts::read(BufReader::new(File::open(&path)?)));
+        Ok(Self(read.map_err(|error| io_error(&path, &error))??))
+    }
+}
+
+fn io_error(path: &Path, error: &std::io::Error) -> Error {
+    Error::Io {
+        path: path.to_owned(),
+        kind: error.kind(),
+        code: error.raw_os_error(),
+    }
+}
+
+/// Reads from a Python object; what that raises is kept aside.
+struct PyReader<'a> {
+    object: Py<PyAny>,
+    raised: &'a Mutex<Option<PyErr>>,
+}
+
+impl Read for PyReader<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let read = Python::attach(|py| -> PyResult<usize> {
+            let bytes = self.object.bind(py).call_method1("read", (buffer.len(),))?;
+            let bytes: &[u8] = bytes.extract()?;
+            if bytes.len() > buffer.len() {
+                return Err(PyValueError::new_err(
+                    "read() returned more than was asked for",
+                ));
+            }
+            buffer[..bytes.len()].copy_from_slice(bytes);
+            Ok(bytes.len())
+        });
+        read.map_err(|error| {
+            if let Ok(mut raised) = self.raised.lock() {
+                raised.get_or_insert(error);
+            }
+            std::io::Error::other("the object could not be read")
+        })
+    }
+}
+
+/// Counts words as documents and files come; `finish` hands the counts out, once.
+#[pyclass(frozen, module = "mergewise._core", name = "Counter")]
+struct PyCounter(Mutex<Option<Counter>>);
+
+impl PyCounter {
+    fn with<T>(&self, use_it: impl FnOnce(&Counter) -> PyResult<T>) -> PyResult<T> {
+        let guard = self.0.try_lock();
+        match guard.as_deref() {
+            Ok(Some(counter)) => use_it(counter),
+            Ok(None) => Err(PyValueError::new_err("the counter is finished")),
+            Err(_) => Err(PyRuntimeError::new_err(
+                "the counter is in use in another thread",
+            )),
+        }
+    }
+}
+
+#[pymethods]
+impl PyCounter {
+    #[new]
+    #[pyo3(signature = (*, pattern, normalize, errors, special_tokens, num_threads))]
+    fn new(
+        pattern: Option<String>,
+        normalize: Option<&str>,
+        errors: &str,
+        special_tokens: Vec<String>,
+        num_threads: usize,
+    ) -> PyResult<Self> {
+        let num_threads = match num_threads {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            given => given,
+        };
+        let counter = Counter::new(
+            settings(pattern, normalize)?,
+            choose("errors", errors, INVALID_BYTES)?,
+            &special_tokens,
+            num_threads,
+        )?;
+        Ok(Self(Mutex::new(Some(counter))))
+    }
+
+    #[pyo3(signature = (documents, /))]
+    fn add_documents(&self, py: Python<'_>, documents: Vec<TextArgument>) -> PyResult<()> {
+        let documents: Vec<_> = documents.iter().map(TextArgument::as_bytes).collect();
+        self.with(|counter| watched(py, None, |watch| counter.add_documents(&documents, watch)))
+    }
+
+    /// Count the texts of files, given as `(path, None)`, and of objects with a `read` method,
+    /// given as `(name, object)`.
+    #[pyo3(signature = (inputs, /, *, documents, progress=None))]
+    fn add_inputs(
+        &self,
+        py: Python<'_>,
+        inputs: Vec<(PathBuf, Option<Py<PyAny>>)>,
+        documents: &str,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let documents = choose("documents", documents, DOCUMENTS)?;
+        let raised = Mutex::new(None);
+        let to_input = |(path, object): (PathBuf, Option<Py<PyAny>>)| Input {
+            path,
+            reader: object.map(|object| -> Box<dyn Read + Send> {
+                let raised = &raised;
+                Box::new(PyReader { object, raised })
+            }),
+        };
+        let inputs = inputs.into_iter().map(to_input).collect();
+        let result = self.with(|counter| {
+            watched(py, progress, |watch| {
+                counter.add_inputs(inputs, documents, watch)
+            })
+        });
+        match raised.into_inner() {
+            Ok(Some(error)) => Err(error),
+            _ => result,
+        }
+    }
+
+    fn finish(&self, py: Python<'_>) -> PyResult<PyWordCounts> {
+        self.with(|_| Ok(()))?;
+        let counter = self.0.lock().ok().and_then(|mut guard| guard.take());
+        let counter = counter.ok_or_else(|| PyValueError::new_err("the counter is finished"))?;
+        Ok(PyWordCounts(py.detach(|| counter.finish())))
+    }
+}
+
+/// The merges of `initial`, and those that greedy training adds to them.
+#[pyfunction]
+#[pyo3(signature = (
+    counts, /, *, initial, num_merges, min_frequency, max_token_length, overlaps, progress=None
+))]
+#[allow(clippy::too_many_arguments)]
+fn train_greedily(
+    py: Python<'_>,
+    counts: &Bound<'_, PyWordCounts>,
+    initial: &Bound<'_, PyMergeList>,
+    num_merges: usize,
+    min_frequency: u64,
+    max_token_length: Option<usize>,
+    overlaps: &str,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<PyMergeList> {
+    let (counts, mut merges) = (&counts.get().0, initial.get().0.clone());
+    let options = Options {
+        num_merges,
+        min_frequency,
+        max_token_length: max_token_length.unwrap_or(usize::MAX),
+        overlaps: choose("overlaps", overlaps, OVERLAPS)?,
+    };
+    watched(py, progress, |watch| {
+        let corpus = Corpus::new(&merges, counts.by_count(), watch)?;
+        train(corpus, &mut merges, &options, watch)?;
+        Ok(PyMergeList(merges))
+    })
+}
+
 /// The core of mergewise.
 #[pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
-    use super::PyMergeList;
+    use super::{PyCounter, PyMergeList, PyWordCounts, train_greedily};
 }

@@ -17,17 +17,20 @@ LEVELS = [
     {"cli"},
     {"demo", "report", "cluster"},
     {"training", "optimize"},
-    {"tokenizer"},
-    {"formats", "sources"},
+    {"tokenizer", "counts"},
+    {"formats", "sources", "progress"},
+    {"files"},
     {"_core", "errors"},
 ]
 FORMAL_USERS = {"__init__", "demo", "optimize"}
 RUST_LEVELS = [
     {"python"},
-    {"exact", "improve", "curvature", "encode", "greedy", "bound"},
-    {"counts", "pattern", "limits"},
+    {"exact", "improve", "curvature", "encode", "greedy", "bound", "counting"},
+    {"counts"},
+    {"pattern", "limits", "table"},
     {"merges"},
     {"error"},
+    {"settings"},
 ]
 
 

@@ -1,5 +1,8 @@
 """mergewise trains, applies, improves, solves and certifies byte-pair encodings."""
 
 from mergewise import errors, formal
+from mergewise.counts import WordCounts
+from mergewise.tokenizer import Tokenizer
+from mergewise.training import count, count_files, train
 
-__all__ = ["errors", "formal"]
+__all__ = ["Tokenizer", "WordCounts", "count", "count_files", "errors", "formal", "train"]

@@ -1,15 +1,25 @@
-from collections.abc import Sequence
-from typing import final
+from collections.abc import Callable, Sequence
+from os import PathLike
+from typing import Protocol, final
 
-__all__ = ["MergeList"]
+__all__ = ["Counter", "MergeList", "WordCounts", "train_greedily"]
+
+class _Reader(Protocol):
+    def read(self, size: int, /) -> bytes: ...
 
 @final
 class MergeList:
     def __new__(
-        cls, pairs: Sequence[tuple[int, int]], *, alphabet: str | None = None
+        cls,
+        pairs: Sequence[tuple[int, int]],
+        *,
+        alphabet: str | None = None,
+        letter_order: bool = False,
     ) -> MergeList: ...
     @property
     def pairs(self) -> list[tuple[int, int]]: ...
+    @property
+    def alphabet_size(self) -> int: ...
     @property
     def num_tokens(self) -> int: ...
     def __len__(self) -> int: ...
@@ -17,3 +27,69 @@ class MergeList:
     def token_id(self, string: bytes, /) -> int | None: ...
     def apply(self, text: str | bytes, /) -> list[int]: ...
     def utility(self, text: str | bytes, /) -> int: ...
+
+@final
+class WordCounts:
+    def __new__(
+        cls,
+        words: Sequence[tuple[str | bytes, int]],
+        *,
+        pattern: str | None = None,
+        normalize: str | None = None,
+    ) -> WordCounts: ...
+    @property
+    def num_words(self) -> int: ...
+    @property
+    def num_unique(self) -> int: ...
+    @property
+    def num_bytes(self) -> int: ...
+    @property
+    def dropped_bytes(self) -> int: ...
+    @property
+    def pattern(self) -> str | None: ...
+    @property
+    def normalize(self) -> str | None: ...
+    def characters(self) -> str: ...
+    def top(self, num_words: int, /) -> list[tuple[bytes, int]]: ...
+    def prune(self, min_count: int, /) -> WordCounts: ...
+    def cut(self, pattern: str, /) -> WordCounts: ...
+    def plus(self, other: WordCounts, /) -> WordCounts: ...
+    def __len__(self) -> int: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def write(self, path: str | PathLike[str], /) -> None: ...
+    @staticmethod
+    def read(path: str | PathLike[str], /) -> WordCounts: ...
+
+@final
+class Counter:
+    def __new__(
+        cls,
+        *,
+        pattern: str | None,
+        normalize: str | None,
+        errors: str,
+        special_tokens: Sequence[str],
+        num_threads: int,
+    ) -> Counter: ...
+    def add_documents(self, documents: Sequence[str | bytes], /) -> None: ...
+    def add_inputs(
+        self,
+        inputs: Sequence[tuple[str | PathLike[str], _Reader | None]],
+        /,
+        *,
+        documents: str,
+        progress: Callable[[int], None] | None = None,
+    ) -> None: ...
+    def finish(self) -> WordCounts: ...
+
+def train_greedily(
+    counts: WordCounts,
+    /,
+    *,
+    initial: MergeList,
+    num_merges: int,
+    min_frequency: int,
+    max_token_length: int | None,
+    overlaps: str,
+    progress: Callable[[int], None] | None = None,
+) -> MergeList: ...

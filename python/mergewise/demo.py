@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from importlib import resources
 from typing import TextIO
 
 from mergewise import formal
-from mergewise._core import MergeList
+from mergewise.training import count, train
 
 
 def opticks() -> str:
@@ -17,7 +18,7 @@ def opticks() -> str:
 def run_demo(out: TextIO) -> None:
     """Print the demonstration to `out`."""
     print_the_paper(out)
-    print_a_real_text(out)
+    print_training(out)
 
 
 def print_the_paper(out: TextIO) -> None:
@@ -30,20 +31,26 @@ def print_the_paper(out: TextIO) -> None:
         shown = " ".join(formal.show(tree) for tree in formal.apply(merges, text))
         print(f"  {name:<8} saves {formal.utility(merges, text)}: {shown}", file=out)
     sigma = formal.curvature(text, 2).sigma_min
-    print(f"  curvature {sigma}, so greedy attains {formal.guarantee(sigma):.3f}", file=out)
+    print(
+        f"  the curvature is {sigma}, so greedy attains at least "
+        f"{formal.guarantee(sigma):.0%} of the optimum",
+        file=out,
+    )
 
 
-def print_a_real_text(out: TextIO) -> None:
-    """Merges learnt from one page by the specification, applied to a book by the core."""
+def print_training(out: TextIO) -> None:
+    """A tokenizer of 4,096 tokens from the text, and what it does to it."""
     text = opticks()
-    merges = formal.greedy(formal.split_words(text[:20_000]), 100)
-    ids: dict[formal.Tree, int] = {merge: 256 + rank for rank, merge in enumerate(merges)}
-    pairs = [
-        tuple(ord(part) if isinstance(part, str) else ids[part] for part in merge)
-        for merge in merges
-    ]
-    merge_list = MergeList([(left, right) for left, right in pairs])
-    num_bytes, num_tokens = len(text.encode()), len(merge_list.apply(text))
-    print("\n100 merges learnt on the first pages of Newton's Opticks:", file=out)
-    print("  " + " ".join(repr(formal.yield_of(merge)) for merge in merges[-12:]), file=out)
-    print(f"  the book: {num_bytes:,} bytes, {num_tokens:,} tokens", file=out)
+    started = time.perf_counter()
+    counts = count([text], pattern="gpt2")
+    tokenizer = train(counts, vocab_size=4096)
+    seconds = time.perf_counter() - started
+    print(f"\nNewton's Opticks, counted and trained in {seconds:.2f} s:", file=out)
+    print(f"  {counts}", file=out)
+    print(f"  {tokenizer}", file=out)
+    for name, merges in (
+        ("first merges", tokenizer.merges[:12]),
+        ("last merges", tokenizer.merges[-8:]),
+    ):
+        shown = " ".join(repr((left + right).decode(errors="replace")) for left, right in merges)
+        print(f"  {name}: {shown}", file=out)

@@ -7,6 +7,10 @@ class MergewiseError(Exception):
     """The base of every exception that mergewise defines."""
 
 
+class FormatError(MergewiseError, ValueError):
+    """A file is not what it should be; the message says where, what was found and expected."""
+
+
 class InvalidMergesError(MergewiseError, ValueError):
     """A merge list uses a token that no earlier merge makes."""
 

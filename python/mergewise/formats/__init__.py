@@ -1,0 +1,1 @@
+"""Files of tokenizers: each module reads and writes one format."""

@@ -1,0 +1,320 @@
+"""Counting and training: texts to WordCounts to a Tokenizer."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Literal, TypeAlias
+
+from mergewise import _core
+from mergewise.counts import WordCounts
+from mergewise.progress import Progress, Reporter
+from mergewise.sources import (
+    Decompressed,
+    Document,
+    DocumentMode,
+    PathLike,
+    Source,
+    batches,
+    find_sources,
+    open_text,
+    read_records,
+)
+from mergewise.tokenizer import Tokenizer
+
+Normalize: TypeAlias = Literal["nfc", "nfkc"] | None
+Errors: TypeAlias = Literal["keep", "strict", "replace"]
+
+DEFAULT_PATTERN = "cl100k"
+
+
+def count(
+    texts: Iterable[Document],
+    *,
+    pattern: str | None = DEFAULT_PATTERN,
+    normalize: Normalize = None,
+    special_tokens: Sequence[str] = (),
+    errors: Errors = "keep",
+    num_threads: int = 0,
+) -> WordCounts:
+    """How often each word occurs in `texts`; each text is a document.
+
+    >>> count(["a rose is a rose"], pattern="whitespace").top(2)
+    [(b' rose', 2), (b' a', 1)]
+
+    Args:
+        texts: `str` or `bytes`, one for each document.
+        pattern: "gpt2", "cl100k", "o200k", "whitespace", a regular expression, or None: a
+            document is one word.
+        normalize: "nfc" or "nfkc": what happens to a text first.
+        special_tokens: texts are cut at these, and they are not counted.
+        errors: what becomes of bytes that are not UTF-8: they are kept as bytes, refused with
+            their place ("strict"), or replaced by U+FFFD.
+        num_threads: 0 means all cores. The counts are the same with any number.
+    """
+    if isinstance(texts, (str, bytes)):
+        kind = type(texts).__name__
+        raise TypeError(f"expected an iterable of texts, found one {kind}; hint: count([text])")
+    counter = make_counter(pattern, normalize, special_tokens, errors, num_threads)
+    for batch in batches(texts):
+        counter.add_documents(batch)
+    return WordCounts(counter.finish())
+
+
+def count_files(
+    paths: PathLike | Iterable[PathLike],
+    *,
+    pattern: str | None = DEFAULT_PATTERN,
+    documents: DocumentMode = "file",
+    field: str = "text",
+    normalize: Normalize = None,
+    special_tokens: Sequence[str] = (),
+    errors: Errors = "keep",
+    num_threads: int = 0,
+    progress: Progress = False,
+) -> WordCounts:
+    """How often each word occurs in files, folders and globs; "-" is standard input.
+
+    Text (also .gz and .zst) is one document a file, or one a line with `documents="lines"`. Of
+    .jsonl (also .gz and .zst) and .parquet each record is a document: its `field`.
+
+    Args:
+        paths: one path or several.
+        pattern: see `count`.
+        documents: where a document ends in a file of text.
+        field: the field or column of .jsonl and .parquet that holds the text.
+        normalize: see `count`.
+        special_tokens: see `count`.
+        errors: see `count`.
+        num_threads: 0 means all cores. The counts are the same with any number.
+        progress: show a bar, or call this with the bytes done and their total.
+    """
+    sources = find_sources(paths)
+    counter = make_counter(pattern, normalize, special_tokens, errors, num_threads)
+    reporter = Reporter(progress, "count", sum(source.num_bytes for source in sources), "B")
+    done = 0
+    for group in consecutive_texts(sources):
+        if group[0].kind == "text":
+            add_texts(counter, group, documents, reporter, done)
+        else:
+            for batch in batches(read_records(group[0], field)):
+                counter.add_documents(batch)
+                reporter(done)
+        done += sum(source.num_bytes for source in group)
+    reporter.close(done)
+    return WordCounts(counter.finish())
+
+
+def make_counter(
+    pattern: str | None,
+    normalize: Normalize,
+    special_tokens: Sequence[str],
+    errors: Errors,
+    num_threads: int,
+) -> _core.Counter:
+    """A counter of the core, with the arguments checked."""
+    if num_threads < 0:
+        raise ValueError(f"num_threads must be 0 (all cores) or more, found {num_threads}")
+    return _core.Counter(
+        pattern=pattern,
+        normalize=normalize,
+        errors=errors,
+        special_tokens=list(checked_specials(special_tokens)),
+        num_threads=num_threads,
+    )
+
+
+def consecutive_texts(sources: list[Source]) -> list[list[Source]]:
+    """The sources in groups that are counted together: plain files, or one of another kind."""
+    groups: list[list[Source]] = []
+    for source in sources:
+        if source.is_plain and groups and groups[-1][-1].is_plain:
+            groups[-1].append(source)
+        else:
+            groups.append([source])
+    return groups
+
+
+def add_texts(
+    counter: _core.Counter,
+    sources: list[Source],
+    documents: DocumentMode,
+    reporter: Reporter,
+    before: int,
+) -> None:
+    """Count sources of text, reporting the bytes of their files that were read."""
+    inputs = [(source.path, open_text(source)) for source in sources]
+    reader = inputs[0][1]
+
+    def report(done: int) -> None:
+        position = reader.position() if isinstance(reader, Decompressed) else done
+        reporter(before + position)
+
+    progress = report if reporter.is_wanted else None
+    counter.add_inputs(inputs, documents=documents, progress=progress)
+
+
+def checked_specials(special_tokens: Sequence[str]) -> tuple[str, ...]:
+    """The special tokens, if they are different and not empty."""
+    if isinstance(special_tokens, str):
+        raise TypeError("special_tokens must be a list of strings, found one string")
+    tokens = tuple(special_tokens)
+    for token in tokens:
+        if not isinstance(token, str) or not token:
+            raise ValueError(f"a special token must be a string that is not empty: {token!r}")
+    if len(set(tokens)) != len(tokens):
+        twice = next(token for token in tokens if tokens.count(token) > 1)
+        raise ValueError(f"the special token {twice!r} stands twice in special_tokens")
+    return tokens
+
+
+def train(
+    counts: WordCounts,
+    *,
+    vocab_size: int | None = None,
+    num_merges: int | None = None,
+    min_frequency: int | None = None,
+    max_token_length: int | None = None,
+    special_tokens: Sequence[str] = (),
+    overlaps: Literal["skip", "count"] | None = None,
+    alphabet: Literal["bytes", "chars"] = "bytes",
+    like: Literal["huggingface", "rustbpe"] | None = None,
+    initial: Tokenizer | None = None,
+    then_across: int = 0,
+    within: str | None = None,
+    progress: Progress = False,
+) -> Tokenizer:
+    """A tokenizer: again and again the most frequent pair of tokens becomes a new token.
+
+    Ties go to the smaller left id, then to the smaller right id, so the result depends on the
+    counts alone.
+
+    >>> counts = count(["low low lower"], pattern="whitespace")
+    >>> train(counts, vocab_size=259).merges
+    [(b'l', b'o'), (b'lo', b'w'), (b' ', b'low')]
+
+    Args:
+        counts: from `count` or `count_files`.
+        vocab_size: how many tokens to end with, symbols and special tokens included.
+        num_merges: how many merges to make, instead of `vocab_size`.
+        min_frequency: stop when no pair occurs this often; 2 unless `like` says otherwise.
+        max_token_length: the longest token in bytes (in characters with `alphabet="chars"`).
+        special_tokens: get the last ids.
+        overlaps: does `aaa` hold `aa` once ("skip", the paper's choice) or twice ("count")?
+        alphabet: are the symbols bytes, or the characters of the corpus?
+        like: make exactly the merges that another library makes.
+        initial: continue from the merges of this tokenizer.
+        then_across: the last so many merges may cross words. `counts` must be of whole documents
+            (`pattern=None`), and `within` is the pattern for the merges before.
+        within: see `then_across`.
+        progress: show a bar, or call this with the merges done and their number.
+    """
+    check_arguments(counts, alphabet, like, min_frequency, max_token_length)
+    tokens = checked_specials(special_tokens)
+    merges = initial.core if initial is not None else no_merges(counts, alphabet, like)
+    goal = wanted_merges(merges, len(tokens), vocab_size, num_merges)
+    reporter = Reporter(progress, "train", goal, "merges")
+    first, done = len(merges), 0
+    for words, stage_merges in stages(counts, goal, then_across, within):
+        merges = _core.train_greedily(
+            words.core,
+            initial=merges,
+            num_merges=stage_merges,
+            min_frequency=min_frequency or (2 if like is None else 1),
+            max_token_length=max_token_length,
+            overlaps=overlaps or ("skip" if like is None else "count"),
+            progress=partial(report_stage, reporter, done) if reporter.is_wanted else None,
+        )
+        done = len(merges) - first
+    reporter.close(done)
+    if done < goal:
+        warnings.warn(
+            f"stopped after {done:,} of {goal:,} merges: no other pair occurs often enough",
+            stacklevel=2,
+        )
+    return Tokenizer(
+        merges, pattern=counts.pattern, normalize=counts.normalize, special_tokens=tokens
+    )
+
+
+def check_arguments(
+    counts: WordCounts,
+    alphabet: str,
+    like: str | None,
+    min_frequency: int | None,
+    max_token_length: int | None,
+) -> None:
+    """Refuse what cannot be meant, before anything is done."""
+    if not isinstance(counts, WordCounts):
+        found = type(counts).__name__
+        raise TypeError(f"expected WordCounts, found {found}; hint: train(count(texts), ...)")
+    if alphabet not in {"bytes", "chars"}:
+        raise ValueError(f'alphabet must be "bytes" or "chars", found {alphabet!r}')
+    if like not in {None, "huggingface", "rustbpe"}:
+        raise ValueError(f'like must be "huggingface" or "rustbpe", found {like!r}')
+    if like is not None and alphabet != "bytes":
+        raise ValueError(f'like={like!r} needs alphabet="bytes"')
+    if min_frequency is not None and min_frequency < 1:
+        raise ValueError(f"min_frequency must be 1 or more, found {min_frequency}")
+    if max_token_length is not None and max_token_length < 1:
+        raise ValueError(f"max_token_length must be 1 or more, found {max_token_length}")
+
+
+def no_merges(counts: WordCounts, alphabet: str, like: str | None) -> _core.MergeList:
+    """The empty merge list over the alphabet that was asked for."""
+    if alphabet == "chars":
+        return _core.MergeList([], alphabet=counts.core.characters())
+    return _core.MergeList([], letter_order=like == "huggingface")
+
+
+def wanted_merges(
+    merges: _core.MergeList, num_specials: int, vocab_size: int | None, num_merges: int | None
+) -> int:
+    """How many merges to add."""
+    if (vocab_size is None) == (num_merges is None):
+        raise TypeError("train needs either vocab_size or num_merges")
+    if num_merges is not None:
+        check_int("num_merges", num_merges)
+        if num_merges < 0:
+            raise ValueError(f"num_merges must be 0 or more, found {num_merges}")
+        return num_merges
+    check_int("vocab_size", vocab_size)
+    assert vocab_size is not None  # noqa: S101 - for the type checker
+    least = merges.num_tokens + num_specials
+    if vocab_size < least:
+        raise ValueError(
+            f"vocab_size must be at least {least:,} here, found {vocab_size:,}: "
+            f"{merges.num_tokens:,} tokens exist already, and {num_specials} are special"
+        )
+    return vocab_size - least
+
+
+def check_int(name: str, value: object) -> None:
+    """Refuse what is not a whole number."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{name} must be an int, found {type(value).__name__}")
+
+
+def stages(
+    counts: WordCounts, num_merges: int, then_across: int, within: str | None
+) -> list[tuple[WordCounts, int]]:
+    """The counts to train on, one after the other, and how many merges to add on each."""
+    if not then_across:
+        if within is not None:
+            raise ValueError("within goes with then_across")
+        return [(counts, num_merges)]
+    if counts.pattern is not None or within is None:
+        raise ValueError(
+            "then_across needs counts of whole documents (pattern=None), and the pattern for the "
+            "merges before as within=..."
+        )
+    if not 0 < then_across <= num_merges:
+        raise ValueError(f"then_across must be from 1 to {num_merges:,}, found {then_across:,}")
+    words = WordCounts(counts.core.cut(within))
+    return [(words, num_merges - then_across), (counts, then_across)]
+
+
+def report_stage(reporter: Reporter, before: int, done: int) -> None:
+    """Report the merges of all stages so far."""
+    reporter(before + done)

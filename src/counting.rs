@@ -1,0 +1,411 @@
+//! Texts to word counts: documents handed over, or files read in blocks by several threads.
+//!
+//! A thread takes the next block of a file, cut where the pattern cuts any text (or at the end of a
+//! line, or of the file), and counts its words into a table of its own; the tables are added at the
+//! end. So the counts are the same with any number of threads, and memory follows the unique words.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::Read;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use unicode_normalization::UnicodeNormalization;
+
+use crate::counts::WordCounts;
+use crate::error::{Error, Result};
+use crate::limits::Watch;
+use crate::pattern::Pattern;
+use crate::settings::{Normalization, Settings};
+use crate::table::{Adder, Table};
+
+/// How much of a file is read at once: a block should fit the cache beside the frequent words.
+const BLOCK: usize = 1 << 18;
+
+/// Where a document ends in a file of text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Documents {
+    /// At the end of the file.
+    File,
+    /// At the end of each line, which keeps its newline.
+    Lines,
+}
+
+/// What becomes of bytes that are not UTF-8.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InvalidBytes {
+    /// They stay, each a symbol of its own.
+    Keep,
+    /// They are an error.
+    Refuse,
+    /// They become U+FFFD.
+    Replace,
+}
+
+/// Counts words.
+#[derive(Debug)]
+pub struct Counter {
+    settings: Settings,
+    pattern: Pattern,
+    invalid_bytes: InvalidBytes,
+    specials: Option<Specials>,
+    num_threads: usize,
+    /// One for each thread, kept from call to call.
+    tables: Vec<Mutex<Table>>,
+}
+
+impl Counter {
+    /// A counter that has counted nothing yet. It cuts texts at the `special_tokens` and leaves
+    /// them out.
+    pub fn new(
+        settings: Settings,
+        invalid_bytes: InvalidBytes,
+        special_tokens: &[String],
+        num_threads: usize,
+    ) -> Result<Self> {
+        let pattern = Pattern::new(settings.pattern.as_deref())?;
+        Ok(Self {
+            settings,
+            pattern,
+            invalid_bytes,
+            specials: Specials::new(special_tokens),
+            num_threads,
+            tables: (0..num_threads.max(1)).map(|_| Mutex::default()).collect(),
+        })
+    }
+
+    /// All that was counted.
+    #[must_use]
+    pub fn finish(self) -> WordCounts {
+        let mut tables = self.tables.into_iter().map(into_inner);
+        let mut counts = WordCounts::new(self.settings);
+        counts.table = tables.next().unwrap_or_default();
+        for table in tables {
+            for (word, count) in table.iter() {
+                counts.add(word, count);
+            }
+        }
+        counts
+    }
+
+    /// Count documents. An error names the document by its index.
+    pub fn add_documents(&self, documents: &[&[u8]], watch: &Watch) -> Result<()> {
+        let next = AtomicUsize::new(0);
+        self.in_parallel(documents.len(), |table| {
+            loop {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                let Some(document) = documents.get(index) else {
+                    return Ok(());
+                };
+                watch.check()?;
+                self.add_text(document, table).map_err(|problem| {
+                    problem.located(|offset| Error::InvalidDocument { index, offset })
+                })?;
+                watch.advance(document.len() as u64);
+            }
+        })
+    }
+
+    /// Count texts that are read, files or others.
+    pub fn add_inputs(
+        &self,
+        inputs: Vec<Input<'_>>,
+        documents: Documents,
+        watch: &Watch,
+    ) -> Result<()> {
+        let blocks = Mutex::new(Blocks::new(inputs, documents, self));
+        self.in_parallel(usize::MAX, |table| {
+            let mut block = Block::default();
+            loop {
+                watch.check()?;
+                if !lock(&blocks).next(&mut block)? {
+                    return Ok(());
+                }
+                let text = &block.text;
+                let counted = match documents {
+                    Documents::File => self.add_text(text, table),
+                    Documents::Lines => self.add_lines(text, table),
+                };
+                counted.map_err(|problem| {
+                    problem.located(|offset| Error::InvalidFile {
+                        path: block.path.clone(),
+                        offset: block.offset + offset as u64,
+                    })
+                })?;
+                watch.advance(text.len() as u64);
+            }
+        })
+    }
+
+    /// Run `work` with each table in a thread of its own, on this thread if one is enough.
+    fn in_parallel(
+        &self,
+        num_tasks: usize,
+        work: impl Fn(&mut Table) -> Result<()> + Sync,
+    ) -> Result<()> {
+        let run = |table: &Mutex<Table>| work(&mut lock(table));
+        let num_threads = self.num_threads.min(num_tasks).max(1);
+        std::thread::scope(|scope| {
+            let others: Vec<_> = self.tables[1..num_threads]
+                .iter()
+                .map(|table| scope.spawn(move || run(table)))
+                .collect();
+            let mut result = run(&self.tables[0]);
+            for other in others {
+                let outcome = other.join().unwrap_or(Err(Error::WorkerPanicked));
+                result = result.and(outcome);
+            }
+            result
+        })
+    }
+
+    fn add_lines(&self, text: &[u8], table: &mut Table) -> std::result::Result<(), Problem> {
+        let mut start = 0;
+        for line in text.split_inclusive(|&byte| byte == b'\n') {
+            self.add_text(line, table)
+                .map_err(|problem| problem.after(start))?;
+            start += line.len();
+        }
+        Ok(())
+    }
+
+    /// Count the words of a document, or of a part that the pattern cuts off.
+    fn add_text(&self, text: &[u8], table: &mut Table) -> std::result::Result<(), Problem> {
+        let Some(specials) = &self.specials else {
+            return self.add_ordinary(text, table);
+        };
+        let mut start = 0;
+        for special in specials.finder.find_iter(text) {
+            self.add_ordinary(&text[start..special.start()], table)
+                .map_err(|problem| problem.after(start))?;
+            start = special.end();
+        }
+        self.add_ordinary(&text[start..], table)
+            .map_err(|problem| problem.after(start))
+    }
+
+    fn add_ordinary(&self, text: &[u8], table: &mut Table) -> std::result::Result<(), Problem> {
+        let text = self.prepare(text)?;
+        let mut adder = Adder::new(table);
+        self.pattern
+            .for_each_word(&text, |start, end| adder.add(&text, start, end))
+            .map_err(Problem::Pattern)?;
+        adder.finish();
+        Ok(())
+    }
+
+    /// Where `text` can be cut whatever follows it.
+    fn last_cut(&self, text: &[u8], documents: Documents) -> Option<usize> {
+        if documents == Documents::Lines {
+            return text
+                .iter()
+                .rposition(|&byte| byte == b'\n')
+                .map(|at| at + 1);
+        }
+        let Some(specials) = &self.specials else {
+            return self.pattern.last_safe_cut(text);
+        };
+        // A special token may begin before the cut and end behind it, even behind the text.
+        let mut cut = text.len().checked_sub(specials.longest)?;
+        loop {
+            cut = self.pattern.last_safe_cut(&text[..cut])?;
+            if !specials.span(text, cut) {
+                return Some(cut);
+            }
+        }
+    }
+
+    fn prepare<'t>(&self, text: &'t [u8]) -> std::result::Result<Cow<'t, [u8]>, Problem> {
+        let text = match self.invalid_bytes {
+            InvalidBytes::Keep => Cow::Borrowed(text),
+            InvalidBytes::Refuse => {
+                std::str::from_utf8(text).map_err(|error| Problem::Invalid(error.valid_up_to()))?;
+                Cow::Borrowed(text)
+            }
+            InvalidBytes::Replace => match String::from_utf8_lossy(text) {
+                Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+                Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+            },
+        };
+        if self.settings.normalization == Normalization::None || text.is_ascii() {
+            return Ok(text);
+        }
+        let mut normalized = Vec::with_capacity(text.len());
+        for chunk in text.utf8_chunks() {
+            let part: String = match self.settings.normalization {
+                Normalization::Nfkc => chunk.valid().nfkc().collect(),
+                _ => chunk.valid().nfc().collect(),
+            };
+            normalized.extend_from_slice(part.as_bytes());
+            normalized.extend_from_slice(chunk.invalid());
+        }
+        Ok(Cow::Owned(normalized))
+    }
+}
+
+/// The special tokens, whose text is never counted.
+#[derive(Debug)]
+struct Specials {
+    tokens: Vec<String>,
+    finder: AhoCorasick,
+    longest: usize,
+}
+
+impl Specials {
+    fn new(tokens: &[String]) -> Option<Self> {
+        let tokens: Vec<_> = tokens
+            .iter()
+            .filter(|token| !token.is_empty())
+            .cloned()
+            .collect();
+        let longest = tokens.iter().map(String::len).max()?;
+        let finder = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostLongest)
+            .build(&tokens)
+            .expect("a few short strings are within the limits of the automaton");
+        Some(Self {
+            tokens,
+            finder,
+            longest,
+        })
+    }
+
+    /// Does one of them stand across `cut`?
+    fn span(&self, text: &[u8], cut: usize) -> bool {
+        self.tokens.iter().any(|token| {
+            let first = (cut + 1).saturating_sub(token.len());
+            (first..cut).any(|start| text[start..].starts_with(token.as_bytes()))
+        })
+    }
+}
+
+/// Why a text could not be counted.
+enum Problem {
+    /// Invalid UTF-8 at this offset, which was to be refused.
+    Invalid(usize),
+    /// The regular expression failed.
+    Pattern(Error),
+}
+
+impl Problem {
+    fn after(self, start: usize) -> Self {
+        match self {
+            Self::Invalid(offset) => Self::Invalid(start + offset),
+            Self::Pattern(error) => Self::Pattern(error),
+        }
+    }
+
+    fn located(self, locate: impl FnOnce(usize) -> Error) -> Error {
+        match self {
+            Self::Invalid(offset) => locate(offset),
+            Self::Pattern(error) => error,
+        }
+    }
+}
+
+/// A thread that panicked has been reported; its data is still what it was.
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+fn into_inner<T>(mutex: Mutex<T>) -> T {
+    mutex
+        .into_inner()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// Something to read, with a name for messages.
+pub struct Input<'a> {
+    /// Its name; a file's path.
+    pub path: PathBuf,
+    /// Where to read; None: the file at `path`.
+    pub reader: Option<Box<dyn Read + Send + 'a>>,
+}
+
+/// A part of an input that can be cut into words on its own.
+#[derive(Default)]
+struct Block {
+    text: Vec<u8>,
+    path: PathBuf,
+    offset: u64,
+}
+
+/// Reads inputs one after the other, in blocks.
+struct Blocks<'a> {
+    /// The inputs still to be read, the next one last.
+    inputs: Vec<Input<'a>>,
+    documents: Documents,
+    counter: &'a Counter,
+    offset: u64,
+    /// Read, but not yet handed out.
+    rest: Vec<u8>,
+}
+
+impl<'a> Blocks<'a> {
+    fn new(mut inputs: Vec<Input<'a>>, documents: Documents, counter: &'a Counter) -> Self {
+        inputs.reverse();
+        Self {
+            inputs,
+            documents,
+            counter,
+            offset: 0,
+            rest: Vec::new(),
+        }
+    }
+
+    /// Put the next block into `block`; false if there is none.
+    fn next(&mut self, block: &mut Block) -> Result<bool> {
+        while let Some(Input { path, reader }) = self.inputs.pop() {
+            let failed = |error: std::io::Error| Error::Io {
+                path: path.clone(),
+                kind: error.kind(),
+                code: error.raw_os_error(),
+            };
+            let mut reader = match reader {
+                Some(reader) => reader,
+                None => Box::new(File::open(&path).map_err(failed)?),
+            };
+            block.text.clear();
+            block.text.append(&mut self.rest);
+            block.path.clone_from(&path);
+            block.offset = self.offset;
+            if self.fill(&mut reader, &mut block.text).map_err(failed)? {
+                self.offset = 0;
+            } else {
+                self.offset += block.text.len() as u64;
+                let reader = Some(reader);
+                self.inputs.push(Input { path, reader });
+            }
+            if !block.text.is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Read until `text` can be cut; what is behind the cut goes to `rest`. True at the end.
+    fn fill(&mut self, reader: &mut dyn Read, text: &mut Vec<u8>) -> std::io::Result<bool> {
+        let mut goal = BLOCK;
+        loop {
+            let before = text.len();
+            reader.take(goal as u64).read_to_end(text)?;
+            if text.len() < before + goal {
+                return Ok(true);
+            }
+            if let Some(cut) = self
+                .counter
+                .last_cut(text, self.documents)
+                .filter(|&cut| cut > 0)
+            {
+                self.rest.extend_from_slice(&text[cut..]);
+                text.truncate(cut);
+                return Ok(false);
+            }
+            goal = text.len();
+        }
+    }
+}

@@ -1,0 +1,595 @@
+//! Greedy training: repeatedly the most frequent pair, over unique words or over whole texts.
+//!
+//! The words lie one after another in one array of cells, a boundary between them. A token covers
+//! as many cells as it has symbols; its first cell holds its id, its last cell holds its id with a
+//! flag. So the next token is `position + length`, and the previous one is named by the cell before:
+//! a doubly linked list in 4 bytes a symbol. The words are sorted by count, so that the weight of a
+//! position is found by walking through a short list of ranges.
+//!
+//! Every pair worth keeping has a list of positions, ascending. A position is checked when it is
+//! used and never deleted: the cell of a token that was merged away no longer holds its id. One
+//! merge visits the positions of its pair, tallies the neighbours in an array indexed by token, and
+//! touches the map of pairs once for each distinct neighbour.
+//!
+//! Two facts (docs/theory.md, Lemma X) keep the queue short and exact. The count of an old pair never
+//! grows, so a stale count is an upper bound: the pair on top is compared with its count of now and
+//! goes back if that is smaller. And no new pair counts more than the merge that made it; so a
+//! pair below the floor can be dropped for good while the floor stands. The floor starts where the
+//! last merge is expected, and if it proves too high, the pairs are counted again with a lower one.
+//!
+//! Cost: expected O(N + D log D) for N symbols and D pairs above the floor. The formal twin is
+//! `formal.greedy`.
+
+use std::collections::BinaryHeap;
+
+use rustc_hash::FxHashMap;
+
+use crate::error::{Error, Result};
+use crate::limits::Watch;
+use crate::merges::{Id, MergeList};
+
+/// The cell between two words.
+const BOUNDARY: u32 = u32::MAX;
+/// The first cell of a token that became the right half of another.
+const DEAD: u32 = u32::MAX - 1;
+/// Marks the last cell of a token that covers more than one.
+const LAST: u32 = 1 << 31;
+/// Ids must stay below the flag and the two markers.
+const MAX_ID: u32 = LAST - 1;
+/// No pair is kept for this neighbour.
+const NONE: u32 = u32::MAX;
+/// How many tokens are scanned between two looks at the watch.
+const SCAN_STEP: usize = 1 << 20;
+
+/// Which adjacent pairs count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Overlaps {
+    /// As many as can be replaced: `aaa` holds one `aa` (the paper's choice).
+    Skip,
+    /// Every adjacent pair: `aaa` holds two (Gage, Sennrich, most libraries).
+    Count,
+}
+
+/// What to train.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// How many merges to add at the most.
+    pub num_merges: usize,
+    /// Stop when no pair counts this much; at least 1.
+    pub min_frequency: u64,
+    /// The longest token in symbols.
+    pub max_token_length: usize,
+    /// How pairs of a token with itself count.
+    pub overlaps: Overlaps,
+}
+
+/// Words laid out for training, the most frequent first.
+#[derive(Debug)]
+pub struct Corpus {
+    cells: Vec<u32>,
+    weights: Vec<WeightRange>,
+    num_symbols: u64,
+}
+
+/// Up to which cell the words have which count.
+#[derive(Debug, Clone, Copy)]
+struct WeightRange {
+    end: u32,
+    weight: u64,
+}
+
+impl Corpus {
+    /// Lay out `words` with their counts, which must come in descending order of counts, as the
+    /// tokens that `merges` makes of them.
+    pub fn new<'w>(
+        merges: &MergeList,
+        words: impl Iterator<Item = (&'w [u8], u64)>,
+        watch: &Watch,
+    ) -> Result<Self> {
+        let mut corpus = Self {
+            cells: vec![BOUNDARY],
+            weights: Vec::new(),
+            num_symbols: 0,
+        };
+        let lengths = token_lengths(merges);
+        for (index, (word, count)) in words.enumerate() {
+            if index % SCAN_STEP == 0 {
+                watch.check()?;
+            }
+            let start = corpus.cells.len();
+            if merges.pairs().is_empty() {
+                merges.alphabet().extend_symbols(word, &mut corpus.cells)?;
+            } else {
+                for id in merges.apply(merges.alphabet().symbols(word)?) {
+                    corpus.push_token(id, lengths[id as usize]);
+                }
+            }
+            corpus.num_symbols += (corpus.cells.len() - start) as u64 * count;
+            corpus.cells.push(BOUNDARY);
+            corpus.end_word(count)?;
+        }
+        Ok(corpus)
+    }
+
+    fn push_token(&mut self, id: Id, length: u32) {
+        self.cells.push(id);
+        for _ in 2..length {
+            self.cells.push(DEAD);
+        }
+        if length > 1 {
+            self.cells.push(id | LAST);
+        }
+    }
+
+    fn end_word(&mut self, count: u64) -> Result<()> {
+        let end = u32::try_from(self.cells.len()).map_err(|_| Error::CorpusTooLarge)?;
+        match self.weights.last_mut() {
+            Some(range) if range.weight == count => range.end = end,
+            Some(range) if range.weight < count => unreachable!("words come by descending count"),
+            _ => self.weights.push(WeightRange { end, weight: count }),
+        }
+        Ok(())
+    }
+}
+
+/// Finds the weights of ascending positions.
+struct Weights<'c> {
+    ranges: &'c [WeightRange],
+    current: WeightRange,
+}
+
+impl<'c> Weights<'c> {
+    fn new(ranges: &'c [WeightRange]) -> Self {
+        let current = WeightRange { end: 0, weight: 0 };
+        Self { ranges, current }
+    }
+
+    #[inline]
+    fn at(&mut self, position: u32) -> u64 {
+        if position >= self.current.end {
+            let passed = self.ranges.partition_point(|range| range.end <= position);
+            self.ranges = &self.ranges[passed..];
+            self.current = self.ranges[0];
+        }
+        self.current.weight
+    }
+}
+
+/// A pair that counts at least as much as the floor.
+#[derive(Debug)]
+struct Pair {
+    left: Id,
+    right: Id,
+    /// The number of adjacent occurrences; for `Overlaps::Skip` and a pair of equals, a bound.
+    count: u64,
+    /// For a pair of equals: how often it can be replaced, and the `count` for which that holds.
+    replaceable: Option<(u64, u64)>,
+    /// Where it may stand, ascending; checked when used.
+    positions: Vec<u32>,
+}
+
+/// What one merge does to one neighbour.
+#[derive(Debug, Clone, Copy)]
+struct Tally {
+    weight: u64,
+    times: u32,
+    slot: u32,
+}
+
+const NO_TALLY: Tally = Tally {
+    weight: 0,
+    times: 0,
+    slot: NONE,
+};
+
+/// The neighbours of a new token on one side, tallied by their ids.
+#[derive(Debug, Default)]
+struct Side {
+    tallies: Vec<Tally>,
+    touched: Vec<Id>,
+}
+
+impl Side {
+    #[inline]
+    fn add(&mut self, id: Id, weight: u64) {
+        let tally = &mut self.tallies[id as usize];
+        if tally.times == 0 {
+            self.touched.push(id);
+        }
+        tally.weight += weight;
+        tally.times += 1;
+    }
+
+    fn clear(&mut self) {
+        for id in self.touched.drain(..) {
+            self.tallies[id as usize] = NO_TALLY;
+        }
+    }
+}
+
+/// Train on `corpus`: append up to `options.num_merges` merges to `merges`. How often each counted.
+pub fn train(
+    corpus: Corpus,
+    merges: &mut MergeList,
+    options: &Options,
+    watch: &Watch,
+) -> Result<Vec<u64>> {
+    let mut trainer = Trainer::new(corpus, token_lengths(merges), options);
+    let mut counts = Vec::new();
+    trainer.index(watch)?;
+    while counts.len() < options.num_merges {
+        watch.check()?;
+        let Some((slot, count)) = trainer.best(watch)? else {
+            break;
+        };
+        let (left, right) = trainer.parts(slot);
+        let product = merges.push(left, right)?;
+        if product > MAX_ID {
+            return Err(Error::TooManyTokens);
+        }
+        trainer.merge(slot, product);
+        counts.push(count);
+        watch.advance(1);
+    }
+    Ok(counts)
+}
+
+fn token_lengths(merges: &MergeList) -> Vec<u32> {
+    let alphabet = merges.alphabet();
+    (0..merges.num_tokens() as Id)
+        .map(|id| alphabet.num_symbols(merges.token(id)) as u32)
+        .collect()
+}
+
+struct Trainer<'o> {
+    cells: Vec<u32>,
+    weights: Vec<WeightRange>,
+    /// How many cells each token covers.
+    lengths: Vec<u32>,
+    options: &'o Options,
+    /// Pairs that count less are not kept.
+    floor: u64,
+    pairs: Vec<Pair>,
+    /// From `key(left, right)` to the pair's place in `pairs`.
+    slots: FxHashMap<u64, u32>,
+    /// `priority(count, left, right)`, with counts that may be too large.
+    queue: BinaryHeap<u128>,
+    left: Side,
+    right: Side,
+    starts: Vec<u32>,
+}
+
+fn key(left: Id, right: Id) -> u64 {
+    u64::from(left) << 32 | u64::from(right)
+}
+
+/// Larger counts first, then smaller left ids, then smaller right ids.
+fn priority(count: u64, left: Id, right: Id) -> u128 {
+    u128::from(count) << 64 | u128::from(!key(left, right))
+}
+
+impl<'o> Trainer<'o> {
+    fn new(corpus: Corpus, lengths: Vec<u32>, options: &'o Options) -> Self {
+        // On text the last of M merges counts about N / 12 M; a floor at a third of that is rarely
+        // too high, and a few times as many pairs are kept as are merged.
+        let expected = corpus.num_symbols / (options.num_merges.max(1) as u64 * 100);
+        Self {
+            cells: corpus.cells,
+            weights: corpus.weights,
+            lengths,
+            options,
+            floor: expected.max(options.min_frequency),
+            pairs: Vec::new(),
+            slots: FxHashMap::default(),
+            queue: BinaryHeap::new(),
+            left: Side::default(),
+            right: Side::default(),
+            starts: Vec::new(),
+        }
+    }
+
+    fn parts(&self, slot: u32) -> (Id, Id) {
+        let pair = &self.pairs[slot as usize];
+        (pair.left, pair.right)
+    }
+
+    fn fits(&self, left: Id, right: Id) -> bool {
+        let length = self.lengths[left as usize] as usize + self.lengths[right as usize] as usize;
+        length <= self.options.max_token_length
+    }
+
+    /// Count all pairs anew and keep those at the floor or above.
+    fn index(&mut self, watch: &Watch) -> Result<()> {
+        self.pairs.clear();
+        self.slots.clear();
+        self.queue.clear();
+        let mut tallies = PairTallies::new(self.lengths.len());
+        self.scan(watch, |left, right, _, weight| {
+            let tally = tallies.get(left, right);
+            tally.weight += weight;
+            tally.times += 1;
+        })?;
+        tallies.for_each(|left, right, tally| {
+            if tally.weight >= self.floor && self.fits(left, right) {
+                tally.slot = self.keep(left, right, *tally);
+            }
+        });
+        let mut pairs = std::mem::take(&mut self.pairs);
+        self.scan(watch, |left, right, position, _| {
+            let slot = tallies.get(left, right).slot;
+            if slot != NONE {
+                pairs[slot as usize].positions.push(position);
+            }
+        })?;
+        self.pairs = pairs;
+        Ok(())
+    }
+
+    /// Call `visit(left, right, position, weight)` for every adjacent pair.
+    fn scan(&self, watch: &Watch, mut visit: impl FnMut(Id, Id, u32, u64)) -> Result<()> {
+        let mut weights = Weights::new(&self.weights);
+        let mut position = 1;
+        let mut next_look = SCAN_STEP;
+        while position < self.cells.len() {
+            let token = self.cells[position];
+            if token == BOUNDARY {
+                position += 1;
+                continue;
+            }
+            let next = position + self.lengths[token as usize] as usize;
+            let right = self.cells[next];
+            if right != BOUNDARY {
+                visit(token, right, position as u32, weights.at(position as u32));
+            }
+            position = next;
+            if position >= next_look {
+                watch.check()?;
+                next_look = position + SCAN_STEP;
+            }
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self, left: Id, right: Id, tally: Tally) -> u32 {
+        let slot = self.pairs.len() as u32;
+        self.pairs.push(Pair {
+            left,
+            right,
+            count: tally.weight,
+            replaceable: None,
+            positions: Vec::with_capacity(tally.times as usize),
+        });
+        self.slots.insert(key(left, right), slot);
+        self.queue.push(priority(tally.weight, left, right));
+        slot
+    }
+
+    /// The pair to merge next and its count, or None if none counts enough.
+    fn best(&mut self, watch: &Watch) -> Result<Option<(u32, u64)>> {
+        loop {
+            while let Some(mut top) = self.queue.peek_mut() {
+                let (queued, parts) = ((*top >> 64) as u64, !(*top as u64));
+                let Some(&slot) = self.slots.get(&parts) else {
+                    std::collections::binary_heap::PeekMut::pop(top);
+                    continue;
+                };
+                let pair = &mut self.pairs[slot as usize];
+                let is_bound = pair.left == pair.right && self.options.overlaps == Overlaps::Skip;
+                let count = if is_bound {
+                    pair.replaceable(&self.cells, &self.lengths, &self.weights)
+                } else {
+                    pair.count
+                };
+                if count == queued {
+                    return Ok(Some((slot, count)));
+                }
+                if count >= self.floor {
+                    *top = priority(count, pair.left, pair.right);
+                } else {
+                    pair.positions = Vec::new();
+                    self.slots.remove(&parts);
+                    std::collections::binary_heap::PeekMut::pop(top);
+                }
+            }
+            if self.floor == self.options.min_frequency {
+                return Ok(None);
+            }
+            self.floor = (self.floor / 4).max(self.options.min_frequency);
+            self.index(watch)?;
+        }
+    }
+
+    /// Replace a pair wherever it stands by `product`, and bring the counts up to date.
+    fn merge(&mut self, slot: u32, product: Id) {
+        let (left, right) = self.parts(slot);
+        let length = self.lengths[left as usize] + self.lengths[right as usize];
+        if product as usize == self.lengths.len() {
+            self.lengths.push(length);
+        }
+        self.left.tallies.resize(self.lengths.len(), NO_TALLY);
+        self.right.tallies.resize(self.lengths.len(), NO_TALLY);
+        self.slots.remove(&key(left, right));
+        let positions = std::mem::take(&mut self.pairs[slot as usize].positions);
+        self.replace(&positions, left, right, product);
+        drop(positions);
+        let doubles = self.tally_neighbours(product, length);
+        self.update_counts(left, right, product, doubles);
+        self.left.clear();
+        self.right.clear();
+    }
+
+    /// Write `product` over each occurrence of (left, right); their positions go to `starts`.
+    fn replace(&mut self, positions: &[u32], left: Id, right: Id, product: Id) {
+        let left_length = self.lengths[left as usize] as usize;
+        let length = left_length + self.lengths[right as usize] as usize;
+        self.starts.clear();
+        for &position in positions {
+            let at = position as usize;
+            if self.cells[at] == left && self.cells[at + left_length] == right {
+                self.cells[at] = product;
+                self.cells[at + left_length] = DEAD;
+                self.cells[at + length - 1] = product | LAST;
+                self.starts.push(position);
+            }
+        }
+    }
+
+    /// Tally what stands on both sides of the new tokens; of two side by side, the first's tally.
+    fn tally_neighbours(&mut self, product: Id, length: u32) -> Tally {
+        let mut doubles = NO_TALLY;
+        let mut weights = Weights::new(&self.weights);
+        for &start in &self.starts {
+            let weight = weights.at(start);
+            let before = self.cells[start as usize - 1];
+            if before != BOUNDARY {
+                if before & !LAST == product {
+                    doubles.weight += weight;
+                    doubles.times += 1;
+                } else {
+                    self.left.add(before & !LAST, weight);
+                }
+            }
+            let after = self.cells[(start + length) as usize];
+            if after != BOUNDARY && after != product {
+                self.right.add(after, weight);
+            }
+        }
+        doubles
+    }
+
+    /// The old neighbours lost what the new pairs gained; keep the new pairs that count enough.
+    fn update_counts(&mut self, left: Id, right: Id, product: Id, mut doubles: Tally) {
+        self.lose(right, left, doubles.weight);
+        if doubles.weight >= self.floor && self.fits(product, product) {
+            doubles.slot = self.keep(product, product, doubles);
+        }
+        let mut any_kept = doubles.slot != NONE;
+        for index in 0..self.left.touched.len() {
+            let id = self.left.touched[index];
+            let tally = self.left.tallies[id as usize];
+            self.lose(id, left, tally.weight);
+            if tally.weight >= self.floor && self.fits(id, product) {
+                self.left.tallies[id as usize].slot = self.keep(id, product, tally);
+                any_kept = true;
+            }
+        }
+        for index in 0..self.right.touched.len() {
+            let id = self.right.touched[index];
+            let tally = self.right.tallies[id as usize];
+            self.lose(right, id, tally.weight);
+            if tally.weight >= self.floor && self.fits(product, id) {
+                self.right.tallies[id as usize].slot = self.keep(product, id, tally);
+                any_kept = true;
+            }
+        }
+        if any_kept {
+            self.list_positions(product, doubles.slot);
+        }
+    }
+
+    fn lose(&mut self, left: Id, right: Id, weight: u64) {
+        if weight == 0 {
+            return;
+        }
+        if let Some(&slot) = self.slots.get(&key(left, right)) {
+            self.pairs[slot as usize].count -= weight;
+        }
+    }
+
+    fn list_positions(&mut self, product: Id, doubles_slot: u32) {
+        let length = self.lengths[product as usize];
+        for &start in &self.starts {
+            let before = self.cells[start as usize - 1];
+            if before != BOUNDARY {
+                let id = before & !LAST;
+                let slot = if id == product {
+                    doubles_slot
+                } else {
+                    self.left.tallies[id as usize].slot
+                };
+                if slot != NONE {
+                    let position = start - self.lengths[id as usize];
+                    self.pairs[slot as usize].positions.push(position);
+                }
+            }
+            let after = self.cells[(start + length) as usize];
+            if after != BOUNDARY && after != product {
+                let slot = self.right.tallies[after as usize].slot;
+                if slot != NONE {
+                    self.pairs[slot as usize].positions.push(start);
+                }
+            }
+        }
+    }
+}
+
+impl Pair {
+    /// How often a pair of equals can be replaced; forgets the positions where it no longer stands.
+    fn replaceable(&mut self, cells: &[u32], lengths: &[u32], ranges: &[WeightRange]) -> u64 {
+        if let Some((replaceable, count)) = self.replaceable
+            && count == self.count
+        {
+            return replaceable;
+        }
+        let length = lengths[self.left as usize];
+        let stands = |at: u32| {
+            cells[at as usize] == self.left && cells[(at + length) as usize] == self.right
+        };
+        self.positions.retain(|&position| stands(position));
+        let mut weights = Weights::new(ranges);
+        let mut total = 0;
+        let mut free_from = 0;
+        for &position in &self.positions {
+            if position >= free_from {
+                total += weights.at(position);
+                free_from = position + 2 * length;
+            }
+        }
+        self.replaceable = Some((total, self.count));
+        total
+    }
+}
+
+/// Tallies of all pairs: an array while there are few tokens, a map otherwise.
+enum PairTallies {
+    Dense { width: usize, tallies: Vec<Tally> },
+    Sparse(FxHashMap<u64, Tally>),
+}
+
+impl PairTallies {
+    const MAX_DENSE_WIDTH: usize = 512;
+
+    fn new(num_tokens: usize) -> Self {
+        if num_tokens <= Self::MAX_DENSE_WIDTH {
+            Self::Dense {
+                width: num_tokens,
+                tallies: vec![NO_TALLY; num_tokens * num_tokens],
+            }
+        } else {
+            Self::Sparse(FxHashMap::default())
+        }
+    }
+
+    #[inline]
+    fn get(&mut self, left: Id, right: Id) -> &mut Tally {
+        match self {
+            Self::Dense { width, tallies } => &mut tallies[left as usize * *width + right as usize],
+            Self::Sparse(tallies) => tallies.entry(key(left, right)).or_insert(NO_TALLY),
+        }
+    }
+
+    fn for_each(&mut self, mut visit: impl FnMut(Id, Id, &mut Tally)) {
+        match self {
+            Self::Dense { width, tallies } => {
+                for (index, tally) in tallies.iter_mut().enumerate().filter(|(_, t)| t.times > 0) {
+                    visit((index / *width) as Id, (index % *width) as Id, tally);
+                }
+            }
+            Self::Sparse(tallies) => {
+                for (&key, tally) in tallies {
+                    visit((key >> 32) as Id, key as Id, tally);
+                }
+            }
+        }
+    }
+}

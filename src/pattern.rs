@@ -1,0 +1,192 @@
+//! Text to words: the patterns that cut a document before pairs are counted or merged.
+//!
+//! A word is a range of the document's bytes. The words of a document, in order, are the whole
+//! document: no byte is lost, and no word is empty.
+//!
+//! The named patterns are scanners, equal on every input to the regular expressions below. Any
+//! other pattern is a regular expression for the crate fancy-regex.
+
+mod block;
+mod class;
+mod named;
+#[cfg(test)]
+mod tests;
+
+use fancy_regex::Regex;
+
+use crate::error::{Error, Result};
+use named::{Gpt2, Tiktoken, Whitespace};
+
+/// The words of GPT-2.
+pub const GPT2: &str = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
+
+/// The words of `cl100k_base` in tiktoken 0.14.0, which writes the same with possessive quantifiers.
+pub const CL100K: &str = concat!(
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*",
+    r"|\s+$|\s*[\r\n]|\s+(?!\S)|\s",
+);
+
+/// The words of `o200k_base` in tiktoken 0.14.0.
+pub const O200K: &str = concat!(
+    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+",
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+    r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*",
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+    r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+);
+
+/// Words that carry at most one leading character of white space.
+pub const WHITESPACE: &str = r"\s?\S+|\s+(?!\S)";
+
+/// A way to cut documents into words.
+///
+/// Documents may be any bytes. To every pattern, a byte that is not part of valid UTF-8 is one
+/// character: a symbol, U+FFFD to a regular expression.
+#[derive(Debug, Clone)]
+pub struct Pattern {
+    spec: Option<String>,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone)]
+enum Kind {
+    Whole,
+    Gpt2,
+    Cl100k,
+    O200k,
+    Whitespace,
+    User(Box<Regex>),
+}
+
+impl Pattern {
+    /// The pattern `gpt2`, `cl100k`, `o200k` or `whitespace`; the one of a regular expression; or,
+    /// of `None`, the one that makes each document a single word.
+    pub fn new(spec: Option<&str>) -> Result<Self> {
+        let kind = match spec {
+            None => Kind::Whole,
+            Some("gpt2") => Kind::Gpt2,
+            Some("cl100k") => Kind::Cl100k,
+            Some("o200k") => Kind::O200k,
+            Some("whitespace") => Kind::Whitespace,
+            Some(name)
+                if name
+                    .chars()
+                    .all(|c| c.is_alphanumeric() || "-_".contains(c)) =>
+            {
+                let message = format!(
+                    "no pattern is named {name:?}; expected gpt2, cl100k, o200k, whitespace, or a \
+                     regular expression"
+                );
+                return Err(Error::InvalidPattern { message });
+            }
+            Some(expression) => match Regex::new(expression) {
+                Ok(regex) => Kind::User(Box::new(regex)),
+                Err(error) => {
+                    let message = error.to_string();
+                    return Err(Error::InvalidPattern { message });
+                }
+            },
+        };
+        let spec = spec.map(str::to_owned);
+        Ok(Self { spec, kind })
+    }
+
+    /// What the pattern was made from.
+    #[must_use]
+    pub fn spec(&self) -> Option<&str> {
+        self.spec.as_deref()
+    }
+
+    /// Calls `word(start, end)` for each word of a document, in order.
+    ///
+    /// The words of a regular expression are its matches that are not empty, and what lies between
+    /// them. Only a regular expression can fail, at the backtracking limit of its engine.
+    #[inline]
+    pub fn for_each_word(&self, text: &[u8], mut word: impl FnMut(usize, usize)) -> Result<()> {
+        match &self.kind {
+            Kind::Whole if text.is_empty() => {}
+            Kind::Whole => word(0, text.len()),
+            Kind::Gpt2 => named::for_each_word::<Gpt2>(text, word),
+            Kind::Cl100k => named::for_each_word::<Tiktoken<false>>(text, word),
+            Kind::O200k => named::for_each_word::<Tiktoken<true>>(text, word),
+            Kind::Whitespace => named::for_each_word::<Whitespace>(text, word),
+            Kind::User(regex) => return for_each_match(regex, text, &mut word),
+        }
+        Ok(())
+    }
+
+    /// The last place after 0 where the text can be cut whatever follows it, if neighbouring
+    /// characters prove one: the words of `text[..cut]`, then those of `text[cut..]` with anything
+    /// behind it, are the words of `text` with that behind it.
+    ///
+    /// Looks backwards from the end: a word or so in usual text. Nothing is known of regular
+    /// expressions, and there is nothing to cut in documents that are one word.
+    #[must_use]
+    pub fn last_safe_cut(&self, text: &[u8]) -> Option<usize> {
+        match self.kind {
+            Kind::Whole | Kind::User(_) => None,
+            Kind::Gpt2 => named::last_safe_cut::<Gpt2>(text),
+            Kind::Cl100k => named::last_safe_cut::<Tiktoken<false>>(text),
+            Kind::O200k => named::last_safe_cut::<Tiktoken<true>>(text),
+            Kind::Whitespace => named::last_safe_cut::<Whitespace>(text),
+        }
+    }
+}
+
+/// Matches and the gaps between them.
+fn for_each_match(regex: &Regex, text: &[u8], word: &mut dyn FnMut(usize, usize)) -> Result<()> {
+    let lossy = Lossy::new(text);
+    let (mut replaced, mut end) = (0, 0);
+    // Where a place in the copy, no earlier than the last one asked for, is in the text.
+    let mut place = |at: usize| {
+        while lossy.replaced.get(replaced).is_some_and(|&r| r < at) {
+            replaced += 1;
+        }
+        at - 2 * replaced
+    };
+    for found in regex.find_iter(lossy.text.as_ref()) {
+        let found = found.map_err(|error| Error::PatternFailed {
+            message: error.to_string(),
+        })?;
+        let (from, to) = (place(found.start()), place(found.end()));
+        if from == to {
+            continue;
+        }
+        if end < from {
+            word(end, from);
+        }
+        word(from, to);
+        end = to;
+    }
+    if end < text.len() {
+        word(end, text.len());
+    }
+    Ok(())
+}
+
+/// A text with U+FFFD for each byte that is not part of valid UTF-8.
+struct Lossy<'a> {
+    text: std::borrow::Cow<'a, str>,
+    /// Where in it these are.
+    replaced: Vec<usize>,
+}
+
+impl<'a> Lossy<'a> {
+    fn new(bytes: &'a [u8]) -> Self {
+        let mut replaced = Vec::new();
+        if let Ok(text) = std::str::from_utf8(bytes) {
+            let text = text.into();
+            return Self { text, replaced };
+        }
+        let mut text = String::with_capacity(bytes.len());
+        for chunk in bytes.utf8_chunks() {
+            text.push_str(chunk.valid());
+            for _ in chunk.invalid() {
+                replaced.push(text.len());
+                text.push(char::REPLACEMENT_CHARACTER);
+            }
+        }
+        let text = text.into();
+        Self { text, replaced }
+    }
+}

@@ -1,0 +1,100 @@
+//! Sixty-four bytes at once: which of them are a given byte, or in a range, as bits of a `u64`.
+
+/// How many bytes a block has: one for each bit of a mask.
+pub(super) const LEN: usize = 64;
+
+/// A block; bit `i` of its masks speaks of byte `i`.
+#[derive(Clone, Copy)]
+pub(super) struct Block<'a>(pub(super) &'a [u8; LEN]);
+
+impl Block<'_> {
+    /// The bytes from `first` to `last`, both at most 127.
+    #[inline]
+    pub(super) fn within(self, first: u8, last: u8) -> u64 {
+        select(self.0, 0, first, last)
+    }
+
+    /// The bytes equal to `byte`, at most 127.
+    #[inline]
+    pub(super) fn equal(self, byte: u8) -> u64 {
+        self.within(byte, byte)
+    }
+
+    /// The letters of ASCII.
+    #[inline]
+    pub(super) fn letters(self) -> u64 {
+        select(self.0, 0x20, b'a', b'z')
+    }
+
+    /// The bytes of ASCII before the first that is not.
+    #[inline]
+    pub(super) fn leading_ascii(self) -> u64 {
+        let beyond = !self.within(0, 127);
+        !beyond & beyond.wrapping_sub(1)
+    }
+}
+
+/// The bytes that are from `first` to `last` once the bits of `fold` are set.
+#[inline]
+pub(super) fn select(bytes: &[u8; LEN], fold: u8, first: u8, last: u8) -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    #[allow(unsafe_code, reason = "twice as fast as words")]
+    // SAFETY: every x86-64 processor has SSE2.
+    return unsafe { select_by_sse2(bytes, fold, first, last) };
+    #[cfg(not(target_arch = "x86_64"))]
+    select_by_words(bytes, fold, first, last)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "sse2")]
+#[inline]
+fn select_by_sse2(bytes: &[u8; LEN], fold: u8, first: u8, last: u8) -> u64 {
+    use std::arch::x86_64::{
+        _mm_add_epi8, _mm_cmplt_epi8, _mm_movemask_epi8, _mm_or_si128, _mm_set_epi64x,
+        _mm_set1_epi8,
+    };
+    let each = |byte: u8| _mm_set1_epi8(byte.cast_signed());
+    let word = |at: usize| word(bytes, at).cast_signed();
+    let mut mask = 0;
+    for at in (0..LEN).step_by(16) {
+        let folded = _mm_or_si128(_mm_set_epi64x(word(at + 8), word(at)), each(fold));
+        // Comparison is signed: the range is moved to begin at -128.
+        let moved = _mm_add_epi8(folded, each(0x80 - first));
+        let found = _mm_cmplt_epi8(moved, each((last - first).wrapping_add(0x81)));
+        mask |= u64::from(_mm_movemask_epi8(found).cast_unsigned()) << at;
+    }
+    mask
+}
+
+/// The same for the other processors.
+#[cfg(any(test, not(target_arch = "x86_64")))]
+#[inline]
+pub(super) fn select_by_words(bytes: &[u8; LEN], fold: u8, first: u8, last: u8) -> u64 {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    // Bit 8 i + j is for byte i of word j.
+    let mut bits = 0;
+    for at in (0..LEN).step_by(8) {
+        let word = word(bytes, at) | (EACH * u64::from(fold));
+        // Without its high bit, no byte carries into the next.
+        let low = word & (EACH * 0x7f);
+        let reaches = low + EACH * u64::from(0x80 - first);
+        let passes = low + EACH * u64::from(0x7f - last);
+        bits = bits >> 1 | reaches & !passes & !word & (EACH * 0x80);
+    }
+    // Transposed, bit 8 j + i is.
+    for (step, places) in [
+        (7, 0x00aa_00aa_00aa_00aa),
+        (14, 0x0000_cccc_0000_cccc),
+        (28, 0x0000_0000_f0f0_f0f0),
+    ] {
+        let swapped = (bits ^ bits >> step) & places;
+        bits ^= swapped ^ swapped << step;
+    }
+    bits
+}
+
+#[inline]
+fn word(bytes: &[u8; LEN], at: usize) -> u64 {
+    let (word, _) = bytes[at..].split_first_chunk().expect("at most 56");
+    u64::from_le_bytes(*word)
+}

@@ -1,0 +1,238 @@
+use std::fmt::Write;
+
+use super::*;
+
+const NAMED: [(&str, &str); 4] = [
+    ("gpt2", GPT2),
+    ("cl100k", CL100K),
+    ("o200k", O200K),
+    ("whitespace", WHITESPACE),
+];
+
+/// Pieces that the patterns treat differently, or might.
+#[rustfmt::skip]
+const PIECES: &[&str] = &[
+    "a", "s", "t", "d", "m", "ll", "re", "ve", "l", "v", "r", "e", "S", "T", "LL", "Re", "vE",
+    "lL", "A", "Z", "0", "7", "12", "345", "6789", " ", " ", "  ", "    ", "\t", "\n", "\n",
+    "\r\n", "\r", "\x0b", "\x0c", "\x1c", "'", "'", "'s", "'LL", "'t'", ".", ",", "(", "/", "//",
+    "\n/", "_", "-", "\0", "\x7f", "\u{85}", "\u{a0}", "\u{2028}", "\u{3000}", "\u{1680}",
+    "\u{180e}", "\u{200b}", "’", "’s", "ſ", "\u{212a}", "'ſ", "é", "É", "ǅ", "ʰ", "ª", "中", "文",
+    "ا", "д", "Д", "𝐀", "𝐚", "𐐀", "\u{301}", "\u{20dd}", "\u{903}", "٣", "²", "½", "Ⅷ", "𝟙", "。",
+    "“", "☃", "👩", "\u{200d}", "\u{378}", "\u{e000}", "\u{10ffff}",
+];
+
+/// Bytes that are not UTF-8, or not yet.
+#[rustfmt::skip]
+const BROKEN: &[&[u8]] = &[
+    b"\x80", b"\xbf", b"\xc0", b"\xc5", b"\xe4", b"\xe4\xb8", b"\xed\xa0\x80", b"\xf0\x90\x90",
+    b"\xf4\x90\x80\x80", b"\xe0\x80\x80", b"\xf0\x80\x80\x80", b"\xff",
+];
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ mixed >> 31) % bound as u64) as usize
+    }
+
+    /// Some pieces, of few kinds, so that runs are common; of ASCII only every other time.
+    fn text(&mut self, most_pieces: usize) -> Vec<u8> {
+        let ascii = self.below(2) == 0;
+        let allowed: Vec<&[u8]> = PIECES
+            .iter()
+            .map(|piece| piece.as_bytes())
+            .chain(BROKEN.iter().copied())
+            .filter(|piece| !ascii || piece.is_ascii())
+            .collect();
+        let kinds = 1 + self.below(12);
+        let pool: Vec<&[u8]> = (0..kinds)
+            .map(|_| allowed[self.below(allowed.len())])
+            .collect();
+        (0..self.below(most_pieces + 1))
+            .flat_map(|_| pool[self.below(kinds)].to_vec())
+            .collect()
+    }
+}
+
+fn pattern(spec: &str) -> Pattern {
+    Pattern::new(Some(spec)).expect("a valid pattern")
+}
+
+fn words(pattern: &Pattern, text: &[u8]) -> Vec<(usize, usize)> {
+    let mut words = Vec::new();
+    pattern
+        .for_each_word(text, |start, end| words.push((start, end)))
+        .expect("no failure");
+    words
+}
+
+fn pairs() -> [(Pattern, Pattern); 4] {
+    NAMED.map(|(name, expression)| (pattern(name), pattern(expression)))
+}
+
+fn assert_equal(pairs: &[(Pattern, Pattern)], text: &[u8]) {
+    for (named, expression) in pairs {
+        assert_eq!(
+            words(named, text),
+            words(expression, text),
+            "{:?} on {:?}",
+            named.spec(),
+            text.utf8_chunks().collect::<Vec<_>>()
+        );
+    }
+}
+
+#[test]
+fn named_patterns_equal_their_expressions_on_random_texts() {
+    let pairs = pairs();
+    let mut random = Random(1);
+    for round in 0..20_000 {
+        let text = random.text([6, 20, 60, 200][round % 4]);
+        assert_equal(&pairs, &text);
+    }
+}
+
+#[test]
+fn named_patterns_equal_their_expressions_at_every_place_in_a_block() {
+    let pairs = pairs();
+    let mut random = Random(2);
+    for round in 0..3_000 {
+        let filler = [b'a', b'A', b'7', b'.', b' ', b'\n', b'\'', b'/'][round % 8];
+        let mut text = vec![filler; round / 8 % 71];
+        text.extend(random.text(8));
+        text.resize(text.len() + random.below(71), filler);
+        assert_equal(&pairs, &text);
+    }
+}
+
+#[test]
+fn named_patterns_equal_their_expressions_on_every_character() {
+    let pairs = pairs();
+    // In builds without optimisation, only some beyond the first blocks.
+    let step = if cfg!(debug_assertions) { 499 } else { 1 };
+    let mut text = String::new();
+    for c in (0..0x300).chain((0x300..=0x10_ffff_u32).step_by(step)) {
+        let Some(c) = char::from_u32(c) else { continue };
+        write!(text, "a{c}A1{c}'s{c} {c}.\n{c}\n").expect("room");
+        if c < '\u{3100}' {
+            let more = format!("'{c} A{c}B1{c}2.{c}({c}{c}\n{c}/\n  {c}  '{c}'s'{c}\t{c}");
+            text.push_str(&more);
+            assert_equal(&pairs, c.to_string().as_bytes());
+        }
+        if text.len() > 4000 || c == char::MAX {
+            assert_equal(&pairs, text.as_bytes());
+            text.clear();
+        }
+    }
+}
+
+#[test]
+fn a_safe_cut_is_safe_whatever_follows() {
+    let mut random = Random(3);
+    for (name, _) in NAMED {
+        let pattern = pattern(name);
+        let mut cuts = 0;
+        for _ in 0..20_000 {
+            let text = random.text(12);
+            let Some(cut) = pattern.last_safe_cut(&text) else {
+                continue;
+            };
+            cuts += 1;
+            for more in 0..4 {
+                let mut whole = text.clone();
+                whole.extend(random.text(3 * more));
+                let mut parts = words(&pattern, &whole[..cut]);
+                let rest = words(&pattern, &whole[cut..]);
+                parts.extend(rest.iter().map(|(start, end)| (start + cut, end + cut)));
+                assert_eq!(
+                    parts,
+                    words(&pattern, &whole),
+                    "{name}: {whole:x?} at {cut}"
+                );
+            }
+        }
+        assert!(cuts > 5_000, "{name} found only {cuts} cuts");
+    }
+}
+
+#[test]
+fn cuts_are_found_near_the_end_of_usual_texts() {
+    for (text, cuts) in [
+        ("the cat sa", [7, 7, 7, 7]),
+        ("it is.\n    So", [6, 5, 5, 6]),
+        ("some\nword", [4, 5, 5, 4]),
+        ("中文。\n中文", [9, 10, 10, 9]),
+        ("中文，中文\u{3000}中", [15, 15, 15, 15]),
+        ("x1, f(y) don't", [12, 12, 8, 8]),
+    ] {
+        let found = NAMED.map(|(name, _)| pattern(name).last_safe_cut(text.as_bytes()));
+        assert_eq!(found, cuts.map(Some), "{text:?}");
+    }
+    for text in ["", "word", "\n \n", "\u{301}\u{301}"] {
+        let found = NAMED.map(|(name, _)| pattern(name).last_safe_cut(text.as_bytes()));
+        assert_eq!(found, [None; 4], "{text:?}");
+    }
+}
+
+#[test]
+fn blocks_are_masked_alike_on_all_processors() {
+    let mut random = Random(4);
+    for _ in 0..1_000 {
+        let bytes: [u8; block::LEN] = std::array::from_fn(|_| random.below(256) as u8);
+        let (first, last) = (random.below(64) as u8, 64 + random.below(64) as u8);
+        for (fold, first, last) in [
+            (0, first, last),
+            (0, last, last),
+            (0, 0, 127),
+            (32, 97, 122),
+        ] {
+            let expected = (0..block::LEN).fold(0, |mask, at| {
+                mask | u64::from((first..=last).contains(&(bytes[at] | fold))) << at
+            });
+            assert_eq!(block::select(&bytes, fold, first, last), expected);
+            assert_eq!(block::select_by_words(&bytes, fold, first, last), expected);
+        }
+    }
+}
+
+#[test]
+fn expressions_lose_no_byte() {
+    let letters = pattern("[a-z]+|(?=x)");
+    assert_eq!(
+        words(&letters, b"ab1 2cd!"),
+        [(0, 2), (2, 5), (5, 7), (7, 8)]
+    );
+    assert_eq!(
+        words(&letters, b"\xffa\x80\x80b"),
+        [(0, 1), (1, 2), (2, 4), (4, 5)]
+    );
+    assert_eq!(words(&letters, b""), []);
+    assert_eq!(letters.last_safe_cut(b"ab cd"), None);
+    assert_eq!(letters.spec(), Some("[a-z]+|(?=x)"));
+}
+
+#[test]
+fn no_pattern_makes_one_word() {
+    let whole = Pattern::new(None).expect("valid");
+    assert_eq!(words(&whole, b"ab cd"), [(0, 5)]);
+    assert_eq!(words(&whole, b""), []);
+    assert_eq!((whole.spec(), whole.last_safe_cut(b"ab cd")), (None, None));
+}
+
+#[test]
+fn failures_are_told() {
+    assert!(matches!(
+        Pattern::new(Some("(a")),
+        Err(Error::InvalidPattern { message }) if !message.is_empty()
+    ));
+    let slow = pattern(r"(?:a|aa)+(?!a)$");
+    let mut text = vec![b'a'; 60];
+    text.push(b'b');
+    assert!(matches!(
+        slow.for_each_word(&text, |_, _| {}),
+        Err(Error::PatternFailed { .. })
+    ));
+}

@@ -1,0 +1,297 @@
+//! A hash table from words to counts, made for looking up the words of a text.
+//!
+//! A key is 16 bytes. Words of up to 15 bytes, nearly all of them, are their own key: the bytes,
+//! padded with zeros, and the length. The key of a longer word is its hash and its number among the
+//! long ones, which lie in one arena. The entries stand in the order of first occurrence, so that
+//! the frequent ones are close together; the slots hold an entry's number. 32 to 40 bytes a word,
+//! plus the bytes of long words.
+//!
+//! Most of the time would go into waiting for memory, one word after the other. So words are
+//! gathered in a batch, and each step of the look-up is done for the whole batch before the next:
+//! the loads of one step do not depend on each other, and the processor runs them side by side.
+
+/// The bytes of a key.
+const KEY: usize = 16;
+/// The longest word that is its own key.
+const INLINE: usize = KEY - 1;
+/// Stands in place of the length in the key of a longer word.
+const LONG: u8 = u8::MAX;
+const EMPTY: u32 = u32::MAX;
+/// How many words are looked up together.
+const BATCH: usize = 32;
+/// `MASKS[n]` keeps the first n of 16 bytes.
+const MASKS: [u128; KEY] = {
+    let mut masks = [0; KEY];
+    let mut length = 1;
+    while length <= INLINE {
+        masks[length] = u128::MAX >> (8 * (KEY - length));
+        length += 1;
+    }
+    masks
+};
+
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    key: [u8; KEY],
+    count: u64,
+}
+
+/// Words and their counts.
+#[derive(Debug, Clone)]
+pub(crate) struct Table {
+    /// The number of an entry, or EMPTY; a power of two of them, at most half full.
+    slots: Vec<u32>,
+    entries: Vec<Entry>,
+    /// The bytes of the long words, one after the other, and where each of them ends.
+    arena: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Default for Table {
+    fn default() -> Self {
+        Self {
+            slots: vec![EMPTY; 1 << 12],
+            entries: Vec::new(),
+            arena: Vec::new(),
+            ends: Vec::new(),
+        }
+    }
+}
+
+/// Adds words to a table, a batch at a time; `finish` adds the last ones.
+pub(crate) struct Adder<'t> {
+    table: &'t mut Table,
+    keys: [u128; BATCH],
+    hashes: [u64; BATCH],
+    len: usize,
+}
+
+impl<'t> Adder<'t> {
+    pub(crate) fn new(table: &'t mut Table) -> Self {
+        Self {
+            table,
+            keys: [0; BATCH],
+            hashes: [0; BATCH],
+            len: 0,
+        }
+    }
+
+    /// Add one occurrence of the word `text[start..end]`.
+    #[inline]
+    pub(crate) fn add(&mut self, text: &[u8], start: usize, end: usize) {
+        let length = end - start;
+        if length > INLINE {
+            self.table.add_long(&text[start..end], 1);
+            return;
+        }
+        let key = match text.get(start..start + KEY) {
+            Some(bytes) => {
+                let bytes = u128::from_le_bytes(bytes.try_into().expect("16 bytes"));
+                bytes & MASKS[length] | length_of_key(length)
+            }
+            None => short_key(&text[start..end]),
+        };
+        self.keys[self.len] = key;
+        self.hashes[self.len] = hash(key);
+        self.len += 1;
+        if self.len == BATCH {
+            self.flush();
+        }
+    }
+
+    pub(crate) fn finish(mut self) {
+        self.flush();
+    }
+
+    fn flush(&mut self) {
+        let table = &mut *self.table;
+        let mask = table.slots.len() - 1;
+        let mut numbers = [EMPTY; BATCH];
+        for (number, hash) in numbers.iter_mut().zip(self.hashes) {
+            *number = table.slots[hash as usize & mask];
+        }
+        let mut is_found = [false; BATCH];
+        for (i, is_found) in is_found.iter_mut().enumerate() {
+            if let Some(entry) = table.entries.get(numbers[i] as usize) {
+                *is_found = entry.key() == self.keys[i];
+            }
+        }
+        for i in 0..self.len {
+            if is_found[i] {
+                table.entries[numbers[i] as usize].count += 1;
+            } else {
+                table.add_short(self.keys[i], self.hashes[i], 1);
+            }
+        }
+        self.len = 0;
+    }
+}
+
+impl Table {
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Add `count` occurrences of `word`.
+    pub(crate) fn add(&mut self, word: &[u8], count: u64) {
+        if word.len() > INLINE {
+            self.add_long(word, count);
+        } else {
+            let key = short_key(word);
+            self.add_short(key, hash(key), count);
+        }
+    }
+
+    fn add_short(&mut self, key: u128, hash: u64, count: u64) {
+        let mut slot = self.first_slot(hash);
+        while let Some(entry) = self.entries.get_mut(self.slots[slot] as usize) {
+            if entry.key() == key {
+                entry.count += count;
+                return;
+            }
+            slot = (slot + 1) & (self.slots.len() - 1);
+        }
+        self.insert(slot, key, count);
+    }
+
+    #[cold]
+    fn add_long(&mut self, word: &[u8], count: u64) {
+        let hash = hash_long(word);
+        let mut slot = self.first_slot(hash);
+        while let Some(entry) = self.entries.get(self.slots[slot] as usize) {
+            if entry.is_long() && entry.hash() == hash && self.word(entry) == word {
+                self.entries[self.slots[slot] as usize].count += count;
+                return;
+            }
+            slot = (slot + 1) & (self.slots.len() - 1);
+        }
+        let number = self.ends.len() as u128;
+        self.arena.extend_from_slice(word);
+        self.ends.push(self.arena.len());
+        let key = u128::from(hash) | number << 64 | length_of_key(LONG.into());
+        self.insert(slot, key, count);
+    }
+
+    fn insert(&mut self, slot: usize, key: u128, count: u64) {
+        self.slots[slot] = self.entries.len() as u32;
+        let key = key.to_le_bytes();
+        self.entries.push(Entry { key, count });
+        if self.entries.len() * 2 > self.slots.len() {
+            self.grow();
+        }
+    }
+
+    fn first_slot(&self, hash: u64) -> usize {
+        hash as usize & (self.slots.len() - 1)
+    }
+
+    fn grow(&mut self) {
+        let mask = self.slots.len() * 2 - 1;
+        self.slots = vec![EMPTY; mask + 1];
+        for (number, entry) in (0..).zip(&self.entries) {
+            let mut slot = entry.hash() as usize & mask;
+            while self.slots[slot] != EMPTY {
+                slot = (slot + 1) & mask;
+            }
+            self.slots[slot] = number;
+        }
+    }
+
+    fn word<'t>(&'t self, entry: &'t Entry) -> &'t [u8] {
+        if !entry.is_long() {
+            return &entry.key[..entry.key[INLINE].into()];
+        }
+        let number = (entry.key() >> 64) as usize & 0xFF_FFFF_FFFF_FFFF;
+        let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.arena[start..self.ends[number]]
+    }
+
+    /// The words with their counts, in the order of first occurrence.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&[u8], u64)> {
+        self.entries
+            .iter()
+            .map(|entry| (self.word(entry), entry.count))
+    }
+
+    /// The words with their counts, the most frequent first.
+    pub(crate) fn by_count(&self) -> impl Iterator<Item = (&[u8], u64)> {
+        // Most words are rare: those are counted into buckets, only the others sorted.
+        const RARE: u64 = 1 << 10;
+        let mut buckets = vec![0_usize; RARE as usize];
+        let mut order: Vec<u32> = Vec::new();
+        for (number, entry) in self.entries.iter().enumerate() {
+            if entry.count < RARE {
+                buckets[entry.count as usize] += 1;
+            } else {
+                order.push(number as u32);
+            }
+        }
+        order.sort_unstable_by_key(|&n| std::cmp::Reverse(self.entries[n as usize].count));
+        let mut next = order.len();
+        for bucket in buckets.iter_mut().rev() {
+            next += std::mem::replace(bucket, next);
+        }
+        order.resize(self.len(), 0);
+        for (number, entry) in self.entries.iter().enumerate() {
+            if entry.count < RARE {
+                let place = &mut buckets[entry.count as usize];
+                order[*place] = number as u32;
+                *place += 1;
+            }
+        }
+        order.into_iter().map(|number| {
+            let entry = &self.entries[number as usize];
+            (self.word(entry), entry.count)
+        })
+    }
+}
+
+impl Entry {
+    #[inline]
+    fn key(&self) -> u128 {
+        u128::from_le_bytes(self.key)
+    }
+
+    fn is_long(&self) -> bool {
+        self.key[INLINE] == LONG
+    }
+
+    fn hash(&self) -> u64 {
+        if self.is_long() {
+            self.key() as u64
+        } else {
+            hash(self.key())
+        }
+    }
+}
+
+fn length_of_key(length: usize) -> u128 {
+    (length as u128) << (8 * INLINE)
+}
+
+fn short_key(word: &[u8]) -> u128 {
+    let mut bytes = [0; KEY];
+    bytes[..word.len()].copy_from_slice(word);
+    u128::from_le_bytes(bytes) | length_of_key(word.len())
+}
+
+/// Both halves of a product, folded: every bit of the factors reaches every bit of the result.
+#[inline]
+fn fold(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b);
+    product as u64 ^ (product >> 64) as u64
+}
+
+#[inline]
+fn hash(key: u128) -> u64 {
+    fold(
+        key as u64 ^ 0x9E37_79B9_7F4A_7C15,
+        (key >> 64) as u64 ^ 0xD1B5_4A32_D192_ED03,
+    )
+}
+
+fn hash_long(word: &[u8]) -> u64 {
+    word.chunks(INLINE).fold(word.len() as u64, |sum, chunk| {
+        fold(sum ^ hash(short_key(chunk)), 0xA076_1D64_78BD_642F)
+    })
+}
