@@ -75,6 +75,11 @@ pub enum Error {
         /// What should have.
         expected: String,
     },
+    /// An Arrow array that does not hold strings in the usual layout.
+    UnknownArrowFormat {
+        /// Its format, as Arrow writes it.
+        format: String,
+    },
     /// A pattern that the regular-expression engine does not accept.
     InvalidPattern {
         /// What the engine says.
@@ -147,6 +152,11 @@ impl fmt::Display for Error {
                 found,
                 expected,
             } => write!(f, "at byte {offset}: found {found}, expected {expected}"),
+            Self::UnknownArrowFormat { format } => write!(
+                f,
+                "an Arrow array of the format {format:?}; expected strings or binary; hint: cast \
+                 it to string or large_string"
+            ),
             Self::InvalidPattern { message } => write!(f, "invalid pattern: {message}"),
             Self::PatternFailed { message } => {
                 write!(f, "the pattern failed on a text: {message}")

@@ -28,16 +28,22 @@ use crate::error::{Error, Result};
 use crate::limits::Watch;
 use crate::merges::{Id, MergeList};
 
+/// A token's id plus one, so that the boundary can be tallied like a token: it saves a branch that
+/// no processor can predict.
+type Cell = u32;
+
 /// The cell between two words.
-const BOUNDARY: u32 = u32::MAX;
-/// The first cell of a token that became the right half of another.
-const DEAD: u32 = u32::MAX - 1;
+const BOUNDARY: Cell = 0;
 /// Marks the last cell of a token that covers more than one.
-const LAST: u32 = 1 << 31;
-/// Ids must stay below the flag and the two markers.
-const MAX_ID: u32 = LAST - 1;
-/// No pair is kept for this neighbour.
+const LAST: Cell = 1 << 31;
+/// The first cell of a token that became the right half of another.
+const DEAD: Cell = LAST | BOUNDARY;
+/// This neighbour has not been seen, or no pair is kept for it.
 const NONE: u32 = u32::MAX;
+/// This neighbour has been seen.
+const SEEN: u32 = u32::MAX - 1;
+/// How many positions are looked up together.
+const CHUNK: usize = 256;
 /// How many tokens are scanned between two looks at the watch.
 const SCAN_STEP: usize = 1 << 20;
 
@@ -99,9 +105,10 @@ impl Corpus {
             let start = corpus.cells.len();
             if merges.pairs().is_empty() {
                 merges.alphabet().extend_symbols(word, &mut corpus.cells)?;
+                corpus.cells[start..].iter_mut().for_each(|cell| *cell += 1);
             } else {
                 for id in merges.apply(merges.alphabet().symbols(word)?) {
-                    corpus.push_token(id, lengths[id as usize]);
+                    corpus.push_token(id + 1, lengths[id as usize + 1]);
                 }
             }
             corpus.num_symbols += (corpus.cells.len() - start) as u64 * count;
@@ -111,13 +118,13 @@ impl Corpus {
         Ok(corpus)
     }
 
-    fn push_token(&mut self, id: Id, length: u32) {
-        self.cells.push(id);
+    fn push_token(&mut self, token: Cell, length: u32) {
+        self.cells.push(token);
         for _ in 2..length {
             self.cells.push(DEAD);
         }
         if length > 1 {
-            self.cells.push(id | LAST);
+            self.cells.push(token | LAST);
         }
     }
 
@@ -158,8 +165,8 @@ impl<'c> Weights<'c> {
 /// A pair that counts at least as much as the floor.
 #[derive(Debug)]
 struct Pair {
-    left: Id,
-    right: Id,
+    left: Cell,
+    right: Cell,
     /// The number of adjacent occurrences; for `Overlaps::Skip` and a pair of equals, a bound.
     count: u64,
     /// For a pair of equals: how often it can be replaced, and the `count` for which that holds.
@@ -168,11 +175,12 @@ struct Pair {
     positions: Vec<u32>,
 }
 
-/// What one merge does to one neighbour.
+/// What one merge does to one neighbour, or what is known of a pair.
 #[derive(Debug, Clone, Copy)]
 struct Tally {
     weight: u64,
     times: u32,
+    /// NONE, SEEN, or the place in `pairs`.
     slot: u32,
 }
 
@@ -182,27 +190,34 @@ const NO_TALLY: Tally = Tally {
     slot: NONE,
 };
 
-/// The neighbours of a new token on one side, tallied by their ids.
+/// The neighbours of a new token on one side, tallied by token.
 #[derive(Debug, Default)]
 struct Side {
     tallies: Vec<Tally>,
-    touched: Vec<Id>,
+    touched: Vec<Cell>,
 }
 
 impl Side {
     #[inline]
-    fn add(&mut self, id: Id, weight: u64) {
-        let tally = &mut self.tallies[id as usize];
-        if tally.times == 0 {
-            self.touched.push(id);
+    fn add(&mut self, token: Cell, weight: u64) {
+        let tally = &mut self.tallies[token as usize];
+        if tally.slot == NONE {
+            tally.slot = SEEN;
+            self.touched.push(token);
         }
         tally.weight += weight;
         tally.times += 1;
     }
 
+    fn take_back(&mut self, token: Cell, weight: u64) {
+        let tally = &mut self.tallies[token as usize];
+        tally.weight -= weight;
+        tally.times -= 1;
+    }
+
     fn clear(&mut self) {
-        for id in self.touched.drain(..) {
-            self.tallies[id as usize] = NO_TALLY;
+        for token in self.touched.drain(..) {
+            self.tallies[token as usize] = NO_TALLY;
         }
     }
 }
@@ -223,8 +238,8 @@ pub fn train(
             break;
         };
         let (left, right) = trainer.parts(slot);
-        let product = merges.push(left, right)?;
-        if product > MAX_ID {
+        let product = merges.push(left - 1, right - 1)? + 1;
+        if product >= LAST {
             return Err(Error::TooManyTokens);
         }
         trainer.merge(slot, product);
@@ -234,17 +249,18 @@ pub fn train(
     Ok(counts)
 }
 
+/// How many cells the boundary and each token cover.
 fn token_lengths(merges: &MergeList) -> Vec<u32> {
     let alphabet = merges.alphabet();
-    (0..merges.num_tokens() as Id)
-        .map(|id| alphabet.num_symbols(merges.token(id)) as u32)
-        .collect()
+    let of_token = |id| alphabet.num_symbols(merges.token(id)) as u32;
+    let tokens = (0..merges.num_tokens() as Id).map(of_token);
+    std::iter::once(1).chain(tokens).collect()
 }
 
 struct Trainer<'o> {
     cells: Vec<u32>,
     weights: Vec<WeightRange>,
-    /// How many cells each token covers.
+    /// How many cells the boundary and each token cover.
     lengths: Vec<u32>,
     options: &'o Options,
     /// Pairs that count less are not kept.
@@ -259,12 +275,12 @@ struct Trainer<'o> {
     starts: Vec<u32>,
 }
 
-fn key(left: Id, right: Id) -> u64 {
+fn key(left: Cell, right: Cell) -> u64 {
     u64::from(left) << 32 | u64::from(right)
 }
 
 /// Larger counts first, then smaller left ids, then smaller right ids.
-fn priority(count: u64, left: Id, right: Id) -> u128 {
+fn priority(count: u64, left: Cell, right: Cell) -> u128 {
     u128::from(count) << 64 | u128::from(!key(left, right))
 }
 
@@ -272,7 +288,7 @@ impl<'o> Trainer<'o> {
     fn new(corpus: Corpus, lengths: Vec<u32>, options: &'o Options) -> Self {
         // On text the last of M merges counts about N / 12 M; a floor at a third of that is rarely
         // too high, and a few times as many pairs are kept as are merged.
-        let expected = corpus.num_symbols / (options.num_merges.max(1) as u64 * 100);
+        let expected = corpus.num_symbols / (options.num_merges.max(1) as u64 * 60);
         Self {
             cells: corpus.cells,
             weights: corpus.weights,
@@ -288,12 +304,16 @@ impl<'o> Trainer<'o> {
         }
     }
 
-    fn parts(&self, slot: u32) -> (Id, Id) {
+    fn parts(&self, slot: u32) -> (Cell, Cell) {
         let pair = &self.pairs[slot as usize];
         (pair.left, pair.right)
     }
 
-    fn fits(&self, left: Id, right: Id) -> bool {
+    /// May the two be one token?
+    fn fits(&self, left: Cell, right: Cell) -> bool {
+        if left == BOUNDARY || right == BOUNDARY {
+            return false;
+        }
         let length = self.lengths[left as usize] as usize + self.lengths[right as usize] as usize;
         length <= self.options.max_token_length
     }
@@ -317,7 +337,7 @@ impl<'o> Trainer<'o> {
         let mut pairs = std::mem::take(&mut self.pairs);
         self.scan(watch, |left, right, position, _| {
             let slot = tallies.get(left, right).slot;
-            if slot != NONE {
+            if slot < SEEN {
                 pairs[slot as usize].positions.push(position);
             }
         })?;
@@ -325,22 +345,28 @@ impl<'o> Trainer<'o> {
         Ok(())
     }
 
-    /// Call `visit(left, right, position, weight)` for every adjacent pair.
-    fn scan(&self, watch: &Watch, mut visit: impl FnMut(Id, Id, u32, u64)) -> Result<()> {
+    /// Call `visit(left, right, position, weight)` for every token and the one behind it, either
+    /// of which may be a boundary.
+    fn scan(&self, watch: &Watch, mut visit: impl FnMut(Cell, Cell, u32, u64)) -> Result<()> {
         let mut weights = Weights::new(&self.weights);
-        let mut position = 1;
-        let mut next_look = SCAN_STEP;
-        while position < self.cells.len() {
+        let only_symbols = self.lengths.iter().all(|&length| length == 1);
+        let last = self.cells.len() - 1;
+        let (mut position, mut next_look) = (1, SCAN_STEP);
+        while position < last {
             let token = self.cells[position];
-            if token == BOUNDARY {
-                position += 1;
-                continue;
-            }
-            let next = position + self.lengths[token as usize] as usize;
-            let right = self.cells[next];
-            if right != BOUNDARY {
-                visit(token, right, position as u32, weights.at(position as u32));
-            }
+            // Where all lengths are 1, the next step need not wait for this one's token.
+            let length = if only_symbols {
+                1
+            } else {
+                self.lengths[token as usize]
+            };
+            let next = position + length as usize;
+            visit(
+                token,
+                self.cells[next],
+                position as u32,
+                weights.at(position as u32),
+            );
             position = next;
             if position >= next_look {
                 watch.check()?;
@@ -350,7 +376,7 @@ impl<'o> Trainer<'o> {
         Ok(())
     }
 
-    fn keep(&mut self, left: Id, right: Id, tally: Tally) -> u32 {
+    fn keep(&mut self, left: Cell, right: Cell, tally: Tally) -> u32 {
         let slot = self.pairs.len() as u32;
         self.pairs.push(Pair {
             left,
@@ -400,124 +426,119 @@ impl<'o> Trainer<'o> {
     }
 
     /// Replace a pair wherever it stands by `product`, and bring the counts up to date.
-    fn merge(&mut self, slot: u32, product: Id) {
+    fn merge(&mut self, slot: u32, product: Cell) {
         let (left, right) = self.parts(slot);
-        let length = self.lengths[left as usize] + self.lengths[right as usize];
         if product as usize == self.lengths.len() {
-            self.lengths.push(length);
+            self.lengths
+                .push(self.lengths[left as usize] + self.lengths[right as usize]);
         }
         self.left.tallies.resize(self.lengths.len(), NO_TALLY);
         self.right.tallies.resize(self.lengths.len(), NO_TALLY);
         self.slots.remove(&key(left, right));
         let positions = std::mem::take(&mut self.pairs[slot as usize].positions);
-        self.replace(&positions, left, right, product);
+        let doubles = self.replace(&positions, left, right, product);
         drop(positions);
-        let doubles = self.tally_neighbours(product, length);
         self.update_counts(left, right, product, doubles);
         self.left.clear();
         self.right.clear();
     }
 
-    /// Write `product` over each occurrence of (left, right); their positions go to `starts`.
-    fn replace(&mut self, positions: &[u32], left: Id, right: Id, product: Id) {
+    /// Write `product` over each occurrence of (left, right) and tally what stands on both sides.
+    /// The positions go to `starts`; the tally of two products side by side is returned.
+    fn replace(&mut self, positions: &[u32], left: Cell, right: Cell, product: Cell) -> Tally {
         let left_length = self.lengths[left as usize] as usize;
         let length = left_length + self.lengths[right as usize] as usize;
-        self.starts.clear();
-        for &position in positions {
-            let at = position as usize;
-            if self.cells[at] == left && self.cells[at + left_length] == right {
-                self.cells[at] = product;
-                self.cells[at + left_length] = DEAD;
-                self.cells[at + length - 1] = product | LAST;
-                self.starts.push(position);
-            }
-        }
-    }
-
-    /// Tally what stands on both sides of the new tokens; of two side by side, the first's tally.
-    fn tally_neighbours(&mut self, product: Id, length: u32) -> Tally {
-        let mut doubles = NO_TALLY;
+        let cells = self.cells.as_mut_slice();
         let mut weights = Weights::new(&self.weights);
-        for &start in &self.starts {
-            let weight = weights.at(start);
-            let before = self.cells[start as usize - 1];
-            if before != BOUNDARY {
-                if before & !LAST == product {
+        let mut doubles = NO_TALLY;
+        self.starts.clear();
+        for chunk in positions.chunks(CHUNK) {
+            // Without a branch, the loads of many positions run side by side.
+            let mut standing = [0; CHUNK];
+            let mut num_standing = 0;
+            for &position in chunk {
+                let at = position as usize;
+                let differs = (cells[at] ^ left) | (cells[at + left_length] ^ right);
+                standing[num_standing] = position;
+                num_standing += usize::from(differs == 0);
+            }
+            for &position in &standing[..num_standing] {
+                let at = position as usize;
+                if left == right && cells[at] != left {
+                    continue; // the one before, which overlaps, was replaced
+                }
+                cells[at] = product;
+                cells[at + left_length] = DEAD;
+                cells[at + length - 1] = product | LAST;
+                self.starts.push(position);
+                let weight = weights.at(position);
+                let before = cells[at - 1] & !LAST;
+                if before == product {
                     doubles.weight += weight;
                     doubles.times += 1;
+                    // When the one before was tallied, this one was still its two parts.
+                    self.right.take_back(left, weight);
                 } else {
-                    self.left.add(before & !LAST, weight);
+                    self.left.add(before, weight);
                 }
-            }
-            let after = self.cells[(start + length) as usize];
-            if after != BOUNDARY && after != product {
-                self.right.add(after, weight);
+                self.right.add(cells[at + length], weight);
             }
         }
         doubles
     }
 
     /// The old neighbours lost what the new pairs gained; keep the new pairs that count enough.
-    fn update_counts(&mut self, left: Id, right: Id, product: Id, mut doubles: Tally) {
+    fn update_counts(&mut self, left: Cell, right: Cell, product: Cell, mut doubles: Tally) {
+        let kept_before = self.pairs.len();
         self.lose(right, left, doubles.weight);
         if doubles.weight >= self.floor && self.fits(product, product) {
             doubles.slot = self.keep(product, product, doubles);
         }
-        let mut any_kept = doubles.slot != NONE;
         for index in 0..self.left.touched.len() {
-            let id = self.left.touched[index];
-            let tally = self.left.tallies[id as usize];
-            self.lose(id, left, tally.weight);
-            if tally.weight >= self.floor && self.fits(id, product) {
-                self.left.tallies[id as usize].slot = self.keep(id, product, tally);
-                any_kept = true;
+            let token = self.left.touched[index];
+            let tally = self.left.tallies[token as usize];
+            self.lose(token, left, tally.weight);
+            if tally.weight >= self.floor && self.fits(token, product) {
+                self.left.tallies[token as usize].slot = self.keep(token, product, tally);
             }
         }
         for index in 0..self.right.touched.len() {
-            let id = self.right.touched[index];
-            let tally = self.right.tallies[id as usize];
-            self.lose(right, id, tally.weight);
-            if tally.weight >= self.floor && self.fits(product, id) {
-                self.right.tallies[id as usize].slot = self.keep(product, id, tally);
-                any_kept = true;
+            let token = self.right.touched[index];
+            let tally = self.right.tallies[token as usize];
+            self.lose(right, token, tally.weight);
+            if tally.weight >= self.floor && self.fits(product, token) {
+                self.right.tallies[token as usize].slot = self.keep(product, token, tally);
             }
         }
-        if any_kept {
+        if self.pairs.len() > kept_before {
             self.list_positions(product, doubles.slot);
         }
     }
 
-    fn lose(&mut self, left: Id, right: Id, weight: u64) {
-        if weight == 0 {
-            return;
-        }
+    fn lose(&mut self, left: Cell, right: Cell, weight: u64) {
         if let Some(&slot) = self.slots.get(&key(left, right)) {
             self.pairs[slot as usize].count -= weight;
         }
     }
 
-    fn list_positions(&mut self, product: Id, doubles_slot: u32) {
+    /// List where the pairs stand that were kept for `product`.
+    fn list_positions(&mut self, product: Cell, doubles_slot: u32) {
         let length = self.lengths[product as usize];
         for &start in &self.starts {
-            let before = self.cells[start as usize - 1];
-            if before != BOUNDARY {
-                let id = before & !LAST;
-                let slot = if id == product {
-                    doubles_slot
-                } else {
-                    self.left.tallies[id as usize].slot
-                };
-                if slot != NONE {
-                    let position = start - self.lengths[id as usize];
-                    self.pairs[slot as usize].positions.push(position);
-                }
+            let before = self.cells[start as usize - 1] & !LAST;
+            let slot = if before == product {
+                doubles_slot
+            } else {
+                self.left.tallies[before as usize].slot
+            };
+            if slot < SEEN {
+                let position = start - self.lengths[before as usize];
+                self.pairs[slot as usize].positions.push(position);
             }
             let after = self.cells[(start + length) as usize];
-            if after != BOUNDARY && after != product {
-                let slot = self.right.tallies[after as usize].slot;
-                if slot != NONE {
-                    self.pairs[slot as usize].positions.push(start);
-                }
+            let slot = self.right.tallies[after as usize].slot;
+            if slot < SEEN {
+                self.pairs[slot as usize].positions.push(start);
             }
         }
     }
@@ -571,23 +592,23 @@ impl PairTallies {
     }
 
     #[inline]
-    fn get(&mut self, left: Id, right: Id) -> &mut Tally {
+    fn get(&mut self, left: Cell, right: Cell) -> &mut Tally {
         match self {
             Self::Dense { width, tallies } => &mut tallies[left as usize * *width + right as usize],
             Self::Sparse(tallies) => tallies.entry(key(left, right)).or_insert(NO_TALLY),
         }
     }
 
-    fn for_each(&mut self, mut visit: impl FnMut(Id, Id, &mut Tally)) {
+    fn for_each(&mut self, mut visit: impl FnMut(Cell, Cell, &mut Tally)) {
         match self {
             Self::Dense { width, tallies } => {
                 for (index, tally) in tallies.iter_mut().enumerate().filter(|(_, t)| t.times > 0) {
-                    visit((index / *width) as Id, (index % *width) as Id, tally);
+                    visit((index / *width) as Cell, (index % *width) as Cell, tally);
                 }
             }
             Self::Sparse(tallies) => {
                 for (&key, tally) in tallies {
-                    visit((key >> 32) as Id, key as Id, tally);
+                    visit((key >> 32) as Cell, key as Cell, tally);
                 }
             }
         }

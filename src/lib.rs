@@ -15,6 +15,8 @@
 //! Correctness is decided by the Python package `mergewise.formal`, to which every module here is
 //! compared on random input.
 
+#[cfg(feature = "python")]
+mod arrow;
 pub mod counting;
 pub mod counts;
 pub mod error;

@@ -12,8 +12,9 @@ use std::time::Duration;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::{PyBytes, PyCapsule, PyString};
 
+use crate::arrow;
 use crate::counting::{Counter, Documents, Input, InvalidBytes};
 use crate::counts::WordCounts;
 use crate::error::{Error, Result};
@@ -425,6 +426,25 @@ impl PyCounter {
     #[pyo3(signature = (documents, /))]
     fn add_documents(&self, py: Python<'_>, documents: Vec<TextArgument>) -> PyResult<()> {
         let documents: Vec<_> = documents.iter().map(TextArgument::as_bytes).collect();
+        self.with(|counter| watched(py, None, |watch| counter.add_documents(&documents, watch)))
+    }
+
+    /// Count the strings of an Arrow array, where they lie.
+    #[pyo3(signature = (array, /))]
+    #[allow(unsafe_code)]
+    fn add_arrow(&self, py: Python<'_>, array: &Bound<'_, PyAny>) -> PyResult<()> {
+        let exported = array.call_method0("__arrow_c_array__")?;
+        let (schema, array): (Bound<'_, PyCapsule>, Bound<'_, PyCapsule>) = exported.extract()?;
+        let schema_pointer = schema.pointer_checked(Some(c"arrow_schema"))?;
+        let array_pointer = array.pointer_checked(Some(c"arrow_array"))?;
+        // SAFETY: capsules of these names hold what an exporter filled, and they live as long as
+        // this call.
+        let documents = unsafe {
+            arrow::strings(
+                schema_pointer.cast().as_ptr(),
+                array_pointer.cast().as_ptr(),
+            )?
+        };
         self.with(|counter| watched(py, None, |watch| counter.add_documents(&documents, watch)))
     }
 

@@ -27,7 +27,7 @@ RUST_LEVELS = [
     {"python"},
     {"exact", "improve", "curvature", "encode", "greedy", "bound", "counting"},
     {"counts"},
-    {"pattern", "limits", "table"},
+    {"pattern", "limits", "table", "arrow"},
     {"merges"},
     {"error"},
     {"settings"},

@@ -7,6 +7,9 @@ __all__ = ["Counter", "MergeList", "WordCounts", "train_greedily"]
 class _Reader(Protocol):
     def read(self, size: int, /) -> bytes: ...
 
+class _ArrowArray(Protocol):
+    def __arrow_c_array__(self, requested_schema: object = None, /) -> tuple[object, object]: ...
+
 @final
 class MergeList:
     def __new__(
@@ -72,6 +75,7 @@ class Counter:
         num_threads: int,
     ) -> Counter: ...
     def add_documents(self, documents: Sequence[str | bytes], /) -> None: ...
+    def add_arrow(self, array: _ArrowArray, /) -> None: ...
     def add_inputs(
         self,
         inputs: Sequence[tuple[str | PathLike[str], _Reader | None]],

@@ -44,7 +44,8 @@ def count(
     [(b' rose', 2), (b' a', 1)]
 
     Args:
-        texts: `str` or `bytes`, one for each document.
+        texts: `str` or `bytes`, one for each document; or an Arrow array of strings, which is
+            read in place.
         pattern: "gpt2", "cl100k", "o200k", "whitespace", a regular expression, or None: a
             document is one word.
         normalize: "nfc" or "nfkc": what happens to a text first.
@@ -57,9 +58,19 @@ def count(
         kind = type(texts).__name__
         raise TypeError(f"expected an iterable of texts, found one {kind}; hint: count([text])")
     counter = make_counter(pattern, normalize, special_tokens, errors, num_threads)
-    for batch in batches(texts):
-        counter.add_documents(batch)
+    if is_arrow(texts):
+        for chunk in getattr(texts, "chunks", [texts]):
+            counter.add_arrow(chunk)
+    else:
+        for batch in batches(texts):
+            counter.add_documents(batch)
     return WordCounts(counter.finish())
+
+
+def is_arrow(texts: object) -> bool:
+    """Does this offer itself through Arrow's C data interface, whole or in chunks?"""
+    has_chunks = hasattr(texts, "__arrow_c_stream__") and hasattr(texts, "chunks")
+    return has_chunks or hasattr(texts, "__arrow_c_array__")
 
 
 def count_files(
