@@ -79,15 +79,11 @@ impl Counter {
     /// All that was counted.
     #[must_use]
     pub fn finish(self) -> WordCounts {
-        let mut tables = self.tables.into_iter().map(into_inner);
-        let mut counts = WordCounts::new(self.settings);
-        counts.table = tables.next().unwrap_or_default();
-        for table in tables {
-            for (word, count) in table.iter() {
-                counts.add(word, count);
-            }
+        let mut tables: Vec<Table> = self.tables.into_iter().map(into_inner).collect();
+        while tables.len() > 1 {
+            tables = add_in_pairs(tables);
         }
-        counts
+        WordCounts::from_table(self.settings, tables.pop().unwrap_or_default())
     }
 
     /// Count documents. An error names the document by its index.
@@ -243,6 +239,24 @@ impl Counter {
         }
         Ok(Cow::Owned(normalized))
     }
+}
+
+/// Half as many tables: the sums of two each, the smaller added to the larger.
+fn add_in_pairs(mut tables: Vec<Table>) -> Vec<Table> {
+    let alone = if tables.len() % 2 == 1 {
+        tables.pop()
+    } else {
+        None
+    };
+    tables.sort_by_key(Table::len);
+    let small = tables.drain(..tables.len() / 2).collect::<Vec<_>>();
+    std::thread::scope(|scope| {
+        for (larger, smaller) in tables.iter_mut().zip(&small) {
+            scope.spawn(|| larger.add_table(smaller));
+        }
+    });
+    tables.extend(alone);
+    tables
 }
 
 /// The special tokens, whose text is never counted.

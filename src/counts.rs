@@ -25,8 +25,10 @@ use crate::table::Table;
 #[derive(Debug, Clone, Default)]
 pub struct WordCounts {
     pub(crate) settings: Settings,
-    pub(crate) table: Table,
-    pub(crate) dropped: u64,
+    table: Table,
+    /// How many bytes the words have; below 2^64, so that no sum over them overflows.
+    num_bytes: u64,
+    dropped: u64,
 }
 
 impl WordCounts {
@@ -36,6 +38,20 @@ impl WordCounts {
         Self {
             settings,
             ..Self::default()
+        }
+    }
+
+    /// The counts of a table, whose words were counted one by one.
+    pub(crate) fn from_table(settings: Settings, table: Table) -> Self {
+        let num_bytes = table
+            .iter()
+            .map(|(word, count)| word.len() as u64 * count)
+            .sum();
+        Self {
+            settings,
+            table,
+            num_bytes,
+            dropped: 0,
         }
     }
 
@@ -60,10 +76,7 @@ impl WordCounts {
     /// How many bytes the words have.
     #[must_use]
     pub fn num_bytes(&self) -> u64 {
-        self.table
-            .iter()
-            .map(|(word, count)| word.len() as u64 * count)
-            .sum()
+        self.num_bytes
     }
 
     /// How many bytes pruning has left out.
@@ -73,10 +86,14 @@ impl WordCounts {
     }
 
     /// Add `count` occurrences of `word`.
-    pub fn add(&mut self, word: &[u8], count: u64) {
-        if count > 0 {
+    pub fn add(&mut self, word: &[u8], count: u64) -> Result<()> {
+        let added = count.checked_mul(word.len() as u64);
+        let sum = added.and_then(|added| self.num_bytes.checked_add(added));
+        self.num_bytes = sum.ok_or(Error::CountsTooLarge)?;
+        if count > 0 && !word.is_empty() {
             self.table.add(word, count);
         }
+        Ok(())
     }
 
     /// Add the counts of `other`, which must have the same settings.
@@ -87,26 +104,28 @@ impl WordCounts {
                 theirs: Box::new(other.settings.clone()),
             });
         }
-        self.dropped += other.dropped;
-        for (word, count) in other.table.iter() {
-            self.add(word, count);
-        }
+        let sum = self.num_bytes.checked_add(other.num_bytes);
+        let dropped = self.dropped.checked_add(other.dropped);
+        let (Some(sum), Some(dropped)) = (sum, dropped) else {
+            return Err(Error::CountsTooLarge);
+        };
+        (self.num_bytes, self.dropped) = (sum, dropped);
+        self.table.add_table(&other.table);
         Ok(())
     }
 
     /// The words that occur at least `min_count` times.
-    #[must_use]
-    pub fn pruned(&self, min_count: u64) -> Self {
+    pub fn pruned(&self, min_count: u64) -> Result<Self> {
         let mut kept = Self::new(self.settings.clone());
-        kept.dropped = self.dropped;
-        for (word, count) in self.table.iter() {
-            if count >= min_count {
-                kept.add(word, count);
-            } else {
-                kept.dropped += word.len() as u64 * count;
-            }
+        for (word, count) in self.table.iter().filter(|&(_, count)| count >= min_count) {
+            kept.add(word, count)?;
         }
-        kept
+        let left_out = self.num_bytes - kept.num_bytes;
+        kept.dropped = self
+            .dropped
+            .checked_add(left_out)
+            .ok_or(Error::CountsTooLarge)?;
+        Ok(kept)
     }
 
     /// The words of the words: each is cut as a document by another pattern.
@@ -118,9 +137,12 @@ impl WordCounts {
         });
         for (document, count) in self.iter() {
             watch.check()?;
+            let mut added = Ok(());
             cutter.for_each_word(document, |start, end| {
-                counts.add(&document[start..end], count);
+                let word = counts.add(&document[start..end], count);
+                added = added.clone().and(word);
             })?;
+            added?;
         }
         Ok(counts)
     }
@@ -271,7 +293,9 @@ impl WordCounts {
             if count == 0 {
                 return Err(Problem::Found("the count 0".into(), "a count of 1 or more"));
             }
-            counts.add(&word, count);
+            counts
+                .add(&word, count)
+                .map_err(|error| Problem::Found(error.to_string(), "counts of 64 bits"))?;
         }
         let expected = input.sum;
         let mut sum = [0; 8];

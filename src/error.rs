@@ -97,6 +97,8 @@ pub enum Error {
         /// How the other was.
         theirs: Box<Settings>,
     },
+    /// Counts that do not fit into 64 bits.
+    CountsTooLarge,
     /// More symbols than positions of 32 bits can name.
     CorpusTooLarge,
     /// A stop was asked for.
@@ -165,6 +167,7 @@ impl fmt::Display for Error {
                 f,
                 "counts of different words: one has {ours}, the other {theirs}"
             ),
+            Self::CountsTooLarge => write!(f, "the counted words have 2^64 bytes or more in all"),
             Self::CorpusTooLarge => write!(
                 f,
                 "more than {} symbols; hint: count words with a pattern, or prune",

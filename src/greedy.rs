@@ -272,7 +272,15 @@ struct Trainer<'o> {
     queue: BinaryHeap<u128>,
     left: Side,
     right: Side,
-    starts: Vec<u32>,
+    replaced: Vec<Replaced>,
+}
+
+/// Where a pair was replaced, and its neighbours then.
+#[derive(Debug, Clone, Copy)]
+struct Replaced {
+    position: u32,
+    before: Cell,
+    after: Cell,
 }
 
 fn key(left: Cell, right: Cell) -> u64 {
@@ -300,7 +308,7 @@ impl<'o> Trainer<'o> {
             queue: BinaryHeap::new(),
             left: Side::default(),
             right: Side::default(),
-            starts: Vec::new(),
+            replaced: Vec::new(),
         }
     }
 
@@ -444,14 +452,14 @@ impl<'o> Trainer<'o> {
     }
 
     /// Write `product` over each occurrence of (left, right) and tally what stands on both sides.
-    /// The positions go to `starts`; the tally of two products side by side is returned.
+    /// They go to `replaced`; the tally of two products side by side is returned.
     fn replace(&mut self, positions: &[u32], left: Cell, right: Cell, product: Cell) -> Tally {
         let left_length = self.lengths[left as usize] as usize;
         let length = left_length + self.lengths[right as usize] as usize;
         let cells = self.cells.as_mut_slice();
         let mut weights = Weights::new(&self.weights);
         let mut doubles = NO_TALLY;
-        self.starts.clear();
+        self.replaced.clear();
         for chunk in positions.chunks(CHUNK) {
             // Without a branch, the loads of many positions run side by side.
             let mut standing = [0; CHUNK];
@@ -470,7 +478,6 @@ impl<'o> Trainer<'o> {
                 cells[at] = product;
                 cells[at + left_length] = DEAD;
                 cells[at + length - 1] = product | LAST;
-                self.starts.push(position);
                 let weight = weights.at(position);
                 let before = cells[at - 1] & !LAST;
                 if before == product {
@@ -481,7 +488,13 @@ impl<'o> Trainer<'o> {
                 } else {
                     self.left.add(before, weight);
                 }
-                self.right.add(cells[at + length], weight);
+                let after = cells[at + length];
+                self.right.add(after, weight);
+                self.replaced.push(Replaced {
+                    position,
+                    before,
+                    after,
+                });
             }
         }
         doubles
@@ -521,24 +534,22 @@ impl<'o> Trainer<'o> {
         }
     }
 
-    /// List where the pairs stand that were kept for `product`.
+    /// List where the pairs stand that were kept for `product`. Of two products side by side, the
+    /// first is also listed with what then stood behind it; positions are checked when used.
     fn list_positions(&mut self, product: Cell, doubles_slot: u32) {
-        let length = self.lengths[product as usize];
-        for &start in &self.starts {
-            let before = self.cells[start as usize - 1] & !LAST;
-            let slot = if before == product {
+        for place in &self.replaced {
+            let slot = if place.before == product {
                 doubles_slot
             } else {
-                self.left.tallies[before as usize].slot
+                self.left.tallies[place.before as usize].slot
             };
             if slot < SEEN {
-                let position = start - self.lengths[before as usize];
+                let position = place.position - self.lengths[place.before as usize];
                 self.pairs[slot as usize].positions.push(position);
             }
-            let after = self.cells[(start + length) as usize];
-            let slot = self.right.tallies[after as usize].slot;
+            let slot = self.right.tallies[place.after as usize].slot;
             if slot < SEEN {
-                self.pairs[slot as usize].positions.push(start);
+                self.pairs[slot as usize].positions.push(place.position);
             }
         }
     }

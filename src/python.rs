@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::{BufReader, BufWriter, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyTypeError, PyValueError};
@@ -64,15 +65,21 @@ fn watched<T: Send>(
 ) -> PyResult<T> {
     const LOOK: Duration = Duration::from_millis(50);
     let watch = Watch::default();
-    let waiting = std::thread::current();
     std::thread::scope(|scope| {
-        let worker = scope.spawn(|| {
-            let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(&watch)));
-            waiting.unpark();
-            result.unwrap_or(Err(Error::WorkerPanicked))
-        });
-        while !worker.is_finished() {
-            py.detach(|| std::thread::park_timeout(LOOK));
+        let (sender, mut receiver) = channel();
+        let watch = &watch;
+        let worker = scope.spawn(move || sender.send(work(watch)));
+        loop {
+            let waiting = &mut receiver;
+            match py.detach(move || waiting.recv_timeout(LOOK)) {
+                Ok(result) => return Ok(result?),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    // Joined here, so that its panic ends as an exception.
+                    worker.join().map(drop).ok();
+                    return Err(Error::WorkerPanicked.into());
+                }
+            }
             let looked = py.check_signals().and_then(|()| match progress {
                 Some(progress) => progress.call1((watch.done(),)).map(drop),
                 None => Ok(()),
@@ -83,7 +90,6 @@ fn watched<T: Send>(
                 return Err(error);
             }
         }
-        Ok(worker.join().unwrap_or(Err(Error::WorkerPanicked))?)
     })
 }
 
@@ -178,8 +184,12 @@ impl PyMergeList {
     }
 
     #[getter]
-    fn alphabet_size(&self) -> usize {
-        self.0.alphabet().len()
+    fn alphabet(&self) -> &'static str {
+        match self.0.alphabet() {
+            Alphabet::Bytes => "bytes",
+            Alphabet::LetterBytes => "letters",
+            Alphabet::Chars(_) => "chars",
+        }
     }
 
     fn __len__(&self) -> usize {
@@ -236,7 +246,7 @@ impl PyWordCounts {
     ) -> PyResult<Self> {
         let mut counts = WordCounts::new(settings(pattern, normalize)?);
         for (word, count) in words {
-            counts.add(word.as_bytes(), count);
+            counts.add(word.as_bytes(), count)?;
         }
         Ok(Self(counts))
     }
@@ -294,8 +304,8 @@ impl PyWordCounts {
     }
 
     #[pyo3(signature = (min_count, /))]
-    fn prune(&self, py: Python<'_>, min_count: u64) -> Self {
-        Self(py.detach(|| self.0.pruned(min_count)))
+    fn prune(&self, py: Python<'_>, min_count: u64) -> PyResult<Self> {
+        Ok(Self(py.detach(|| self.0.pruned(min_count))?))
     }
 
     /// The words of the words: each is cut as a document by another pattern.

@@ -63,6 +63,8 @@ pub(crate) struct Adder<'t> {
     table: &'t mut Table,
     keys: [u128; BATCH],
     hashes: [u64; BATCH],
+    /// How often each occurs: once, unless whole tables are added.
+    counts: [u64; BATCH],
     len: usize,
 }
 
@@ -72,6 +74,7 @@ impl<'t> Adder<'t> {
             table,
             keys: [0; BATCH],
             hashes: [0; BATCH],
+            counts: [1; BATCH],
             len: 0,
         }
     }
@@ -91,6 +94,11 @@ impl<'t> Adder<'t> {
             }
             None => short_key(&text[start..end]),
         };
+        self.push(key);
+    }
+
+    #[inline]
+    fn push(&mut self, key: u128) {
         self.keys[self.len] = key;
         self.hashes[self.len] = hash(key);
         self.len += 1;
@@ -118,9 +126,9 @@ impl<'t> Adder<'t> {
         }
         for i in 0..self.len {
             if is_found[i] {
-                table.entries[numbers[i] as usize].count += 1;
+                table.entries[numbers[i] as usize].count += self.counts[i];
             } else {
-                table.add_short(self.keys[i], self.hashes[i], 1);
+                table.add_short(self.keys[i], self.hashes[i], self.counts[i]);
             }
         }
         self.len = 0;
@@ -140,6 +148,20 @@ impl Table {
             let key = short_key(word);
             self.add_short(key, hash(key), count);
         }
+    }
+
+    /// Add all words of another table.
+    pub(crate) fn add_table(&mut self, other: &Self) {
+        let mut adder = Adder::new(self);
+        for entry in &other.entries {
+            if entry.is_long() {
+                adder.table.add_long(other.word(entry), entry.count);
+            } else {
+                adder.counts[adder.len] = entry.count;
+                adder.push(entry.key());
+            }
+        }
+        adder.finish();
     }
 
     fn add_short(&mut self, key: u128, hash: u64, count: u64) {

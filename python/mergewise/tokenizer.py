@@ -11,8 +11,6 @@ from mergewise.errors import UnknownTokenError
 from mergewise.files import replacing
 from mergewise.formats import tokenizer_json
 
-WITH_BYTES = 256
-
 
 class Tokenizer:
     """Merges, the pattern that cuts texts into words, and special tokens. Immutable.
@@ -84,7 +82,7 @@ class Tokenizer:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write tokenizer.json, whole or not at all."""
-        if self.core.alphabet_size != WITH_BYTES:
+        if self.core.alphabet == "chars":
             raise ValueError("tokenizer.json cannot be written yet for an alphabet of characters")
         strings = [self.core.token_bytes(i) for i in range(self.core.num_tokens)]
         text = tokenizer_json.dumps(

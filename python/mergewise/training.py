@@ -27,6 +27,7 @@ Normalize: TypeAlias = Literal["nfc", "nfkc"] | None
 Errors: TypeAlias = Literal["keep", "strict", "replace"]
 
 DEFAULT_PATTERN = "cl100k"
+MOST_MERGES = 2**32
 
 
 def count(
@@ -189,7 +190,7 @@ def train(
     max_token_length: int | None = None,
     special_tokens: Sequence[str] = (),
     overlaps: Literal["skip", "count"] | None = None,
-    alphabet: Literal["bytes", "chars"] = "bytes",
+    alphabet: Literal["bytes", "chars"] | None = None,
     like: Literal["huggingface", "rustbpe"] | None = None,
     initial: Tokenizer | None = None,
     then_across: int = 0,
@@ -213,7 +214,7 @@ def train(
         max_token_length: the longest token in bytes (in characters with `alphabet="chars"`).
         special_tokens: get the last ids.
         overlaps: does `aaa` hold `aa` once ("skip", the paper's choice) or twice ("count")?
-        alphabet: are the symbols bytes, or the characters of the corpus?
+        alphabet: are the symbols "bytes" (the default) or the "chars" of the corpus?
         like: make exactly the merges that another library makes.
         initial: continue from the merges of this tokenizer.
         then_across: the last so many merges may cross words. `counts` must be of whole documents
@@ -221,9 +222,9 @@ def train(
         within: see `then_across`.
         progress: show a bar, or call this with the merges done and their number.
     """
-    check_arguments(counts, alphabet, like, min_frequency, max_token_length)
+    check_arguments(counts, like, min_frequency, max_token_length)
     tokens = checked_specials(special_tokens)
-    merges = initial.core if initial is not None else no_merges(counts, alphabet, like)
+    merges = first_merges(counts, alphabet, like, initial)
     goal = wanted_merges(merges, len(tokens), vocab_size, num_merges)
     reporter = Reporter(progress, "train", goal, "merges")
     first, done = len(merges), 0
@@ -231,7 +232,7 @@ def train(
         merges = _core.train_greedily(
             words.core,
             initial=merges,
-            num_merges=stage_merges,
+            num_merges=min(stage_merges, MOST_MERGES),
             min_frequency=min_frequency or (2 if like is None else 1),
             max_token_length=max_token_length,
             overlaps=overlaps or ("skip" if like is None else "count"),
@@ -251,7 +252,6 @@ def train(
 
 def check_arguments(
     counts: WordCounts,
-    alphabet: str,
     like: str | None,
     min_frequency: int | None,
     max_token_length: int | None,
@@ -260,23 +260,35 @@ def check_arguments(
     if not isinstance(counts, WordCounts):
         found = type(counts).__name__
         raise TypeError(f"expected WordCounts, found {found}; hint: train(count(texts), ...)")
-    if alphabet not in {"bytes", "chars"}:
-        raise ValueError(f'alphabet must be "bytes" or "chars", found {alphabet!r}')
     if like not in {None, "huggingface", "rustbpe"}:
         raise ValueError(f'like must be "huggingface" or "rustbpe", found {like!r}')
-    if like is not None and alphabet != "bytes":
+    limits = {"min_frequency": min_frequency, "max_token_length": max_token_length}
+    for name, value in limits.items():
+        if value is not None:
+            check_int(name, value)
+            if value < 1:
+                raise ValueError(f"{name} must be 1 or more, found {value}")
+
+
+def first_merges(
+    counts: WordCounts, alphabet: str | None, like: str | None, initial: Tokenizer | None
+) -> _core.MergeList:
+    """The merges to begin with: the initial ones, or none over the alphabet asked for."""
+    if alphabet not in {None, "bytes", "chars"}:
+        raise ValueError(f'alphabet must be "bytes" or "chars", found {alphabet!r}')
+    if like is not None and alphabet == "chars":
         raise ValueError(f'like={like!r} needs alphabet="bytes"')
-    if min_frequency is not None and min_frequency < 1:
-        raise ValueError(f"min_frequency must be 1 or more, found {min_frequency}")
-    if max_token_length is not None and max_token_length < 1:
-        raise ValueError(f"max_token_length must be 1 or more, found {max_token_length}")
-
-
-def no_merges(counts: WordCounts, alphabet: str, like: str | None) -> _core.MergeList:
-    """The empty merge list over the alphabet that was asked for."""
-    if alphabet == "chars":
-        return _core.MergeList([], alphabet=counts.core.characters())
-    return _core.MergeList([], letter_order=like == "huggingface")
+    wanted = "letters" if like == "huggingface" else alphabet
+    if initial is None:
+        if wanted == "chars":
+            return _core.MergeList([], alphabet=counts.core.characters())
+        return _core.MergeList([], letter_order=wanted == "letters")
+    if not isinstance(initial, Tokenizer):
+        raise TypeError(f"initial must be a Tokenizer, found {type(initial).__name__}")
+    if wanted not in {None, initial.core.alphabet}:
+        reason = f"like={like!r}" if wanted == "letters" else f"alphabet={alphabet!r}"
+        raise ValueError(f"{reason} differs from the alphabet of initial")
+    return initial.core
 
 
 def wanted_merges(
