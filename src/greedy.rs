@@ -171,8 +171,9 @@ struct Pair {
     count: u64,
     /// For a pair of equals: how often it can be replaced, and the `count` for which that holds.
     replaceable: Option<(u64, u64)>,
-    /// Where it may stand, ascending; checked when used.
-    positions: Vec<u32>,
+    /// Its part of `Trainer::positions`: where it may stand, ascending, checked when used.
+    start: usize,
+    len: usize,
 }
 
 /// What one merge does to one neighbour, or what is known of a pair.
@@ -180,15 +181,26 @@ struct Pair {
 struct Tally {
     weight: u64,
     times: u32,
-    /// NONE, SEEN, or the place in `pairs`.
-    slot: u32,
+    /// NONE, SEEN, or how far behind `Trainer::listed_from` the pair's next position goes.
+    cursor: u32,
 }
 
 const NO_TALLY: Tally = Tally {
     weight: 0,
     times: 0,
-    slot: NONE,
+    cursor: NONE,
 };
+
+impl Tally {
+    /// Put a position of the pair in its place, if the pair is kept.
+    #[inline]
+    fn list(&mut self, position: u32, positions: &mut [u32]) {
+        if self.cursor < SEEN {
+            positions[self.cursor as usize] = position;
+            self.cursor += 1;
+        }
+    }
+}
 
 /// The neighbours of a new token on one side, tallied by token.
 #[derive(Debug, Default)]
@@ -201,8 +213,8 @@ impl Side {
     #[inline]
     fn add(&mut self, token: Cell, weight: u64) {
         let tally = &mut self.tallies[token as usize];
-        if tally.slot == NONE {
-            tally.slot = SEEN;
+        if tally.cursor == NONE {
+            tally.cursor = SEEN;
             self.touched.push(token);
         }
         tally.weight += weight;
@@ -266,6 +278,10 @@ struct Trainer<'o> {
     /// Pairs that count less are not kept.
     floor: u64,
     pairs: Vec<Pair>,
+    /// The positions of all pairs, each pair's together.
+    positions: Vec<u32>,
+    /// Where the positions of the pairs begin that are being kept now.
+    listed_from: usize,
     /// From `key(left, right)` to the pair's place in `pairs`.
     slots: FxHashMap<u64, u32>,
     /// `priority(count, left, right)`, with counts that may be too large.
@@ -304,6 +320,8 @@ impl<'o> Trainer<'o> {
             options,
             floor: expected.max(options.min_frequency),
             pairs: Vec::new(),
+            positions: Vec::new(),
+            listed_from: 0,
             slots: FxHashMap::default(),
             queue: BinaryHeap::new(),
             left: Side::default(),
@@ -331,6 +349,8 @@ impl<'o> Trainer<'o> {
         self.pairs.clear();
         self.slots.clear();
         self.queue.clear();
+        self.positions.clear();
+        self.listed_from = 0;
         let mut tallies = PairTallies::new(self.lengths.len());
         self.scan(watch, |left, right, _, weight| {
             let tally = tallies.get(left, right);
@@ -339,17 +359,14 @@ impl<'o> Trainer<'o> {
         })?;
         tallies.for_each(|left, right, tally| {
             if tally.weight >= self.floor && self.fits(left, right) {
-                tally.slot = self.keep(left, right, *tally);
+                tally.cursor = self.keep(left, right, *tally);
             }
         });
-        let mut pairs = std::mem::take(&mut self.pairs);
+        let mut positions = std::mem::take(&mut self.positions);
         self.scan(watch, |left, right, position, _| {
-            let slot = tallies.get(left, right).slot;
-            if slot < SEEN {
-                pairs[slot as usize].positions.push(position);
-            }
+            tallies.get(left, right).list(position, &mut positions);
         })?;
-        self.pairs = pairs;
+        self.positions = positions;
         Ok(())
     }
 
@@ -384,18 +401,21 @@ impl<'o> Trainer<'o> {
         Ok(())
     }
 
+    /// Keep a pair, with room for its positions; the cursor to list them with.
     fn keep(&mut self, left: Cell, right: Cell, tally: Tally) -> u32 {
-        let slot = self.pairs.len() as u32;
+        let start = self.positions.len();
+        self.positions.resize(start + tally.times as usize, 0);
+        self.slots.insert(key(left, right), self.pairs.len() as u32);
+        self.queue.push(priority(tally.weight, left, right));
         self.pairs.push(Pair {
             left,
             right,
             count: tally.weight,
             replaceable: None,
-            positions: Vec::with_capacity(tally.times as usize),
+            start,
+            len: tally.times as usize,
         });
-        self.slots.insert(key(left, right), slot);
-        self.queue.push(priority(tally.weight, left, right));
-        slot
+        (start - self.listed_from) as u32
     }
 
     /// The pair to merge next and its count, or None if none counts enough.
@@ -410,7 +430,8 @@ impl<'o> Trainer<'o> {
                 let pair = &mut self.pairs[slot as usize];
                 let is_bound = pair.left == pair.right && self.options.overlaps == Overlaps::Skip;
                 let count = if is_bound {
-                    pair.replaceable(&self.cells, &self.lengths, &self.weights)
+                    let cells = &self.cells;
+                    pair.replaceable(cells, &self.lengths, &self.weights, &mut self.positions)
                 } else {
                     pair.count
                 };
@@ -420,7 +441,6 @@ impl<'o> Trainer<'o> {
                 if count >= self.floor {
                     *top = priority(count, pair.left, pair.right);
                 } else {
-                    pair.positions = Vec::new();
                     self.slots.remove(&parts);
                     std::collections::binary_heap::PeekMut::pop(top);
                 }
@@ -443,9 +463,7 @@ impl<'o> Trainer<'o> {
         self.left.tallies.resize(self.lengths.len(), NO_TALLY);
         self.right.tallies.resize(self.lengths.len(), NO_TALLY);
         self.slots.remove(&key(left, right));
-        let positions = std::mem::take(&mut self.pairs[slot as usize].positions);
-        let doubles = self.replace(&positions, left, right, product);
-        drop(positions);
+        let doubles = self.replace(slot, product);
         self.update_counts(left, right, product, doubles);
         self.left.clear();
         self.right.clear();
@@ -453,14 +471,21 @@ impl<'o> Trainer<'o> {
 
     /// Write `product` over each occurrence of (left, right) and tally what stands on both sides.
     /// They go to `replaced`; the tally of two products side by side is returned.
-    fn replace(&mut self, positions: &[u32], left: Cell, right: Cell, product: Cell) -> Tally {
+    fn replace(&mut self, slot: u32, product: Cell) -> Tally {
+        let Pair {
+            left,
+            right,
+            start,
+            len,
+            ..
+        } = self.pairs[slot as usize];
         let left_length = self.lengths[left as usize] as usize;
         let length = left_length + self.lengths[right as usize] as usize;
         let cells = self.cells.as_mut_slice();
         let mut weights = Weights::new(&self.weights);
         let mut doubles = NO_TALLY;
         self.replaced.clear();
-        for chunk in positions.chunks(CHUNK) {
+        for chunk in self.positions[start..start + len].chunks(CHUNK) {
             // Without a branch, the loads of many positions run side by side.
             let mut standing = [0; CHUNK];
             let mut num_standing = 0;
@@ -485,6 +510,9 @@ impl<'o> Trainer<'o> {
                     doubles.times += 1;
                     // When the one before was tallied, this one was still its two parts.
                     self.right.take_back(left, weight);
+                    if let Some(one_before) = self.replaced.last_mut() {
+                        one_before.after = BOUNDARY;
+                    }
                 } else {
                     self.left.add(before, weight);
                 }
@@ -502,17 +530,17 @@ impl<'o> Trainer<'o> {
 
     /// The old neighbours lost what the new pairs gained; keep the new pairs that count enough.
     fn update_counts(&mut self, left: Cell, right: Cell, product: Cell, mut doubles: Tally) {
-        let kept_before = self.pairs.len();
+        self.listed_from = self.positions.len();
         self.lose(right, left, doubles.weight);
         if doubles.weight >= self.floor && self.fits(product, product) {
-            doubles.slot = self.keep(product, product, doubles);
+            doubles.cursor = self.keep(product, product, doubles);
         }
         for index in 0..self.left.touched.len() {
             let token = self.left.touched[index];
             let tally = self.left.tallies[token as usize];
             self.lose(token, left, tally.weight);
             if tally.weight >= self.floor && self.fits(token, product) {
-                self.left.tallies[token as usize].slot = self.keep(token, product, tally);
+                self.left.tallies[token as usize].cursor = self.keep(token, product, tally);
             }
         }
         for index in 0..self.right.touched.len() {
@@ -520,11 +548,11 @@ impl<'o> Trainer<'o> {
             let tally = self.right.tallies[token as usize];
             self.lose(right, token, tally.weight);
             if tally.weight >= self.floor && self.fits(product, token) {
-                self.right.tallies[token as usize].slot = self.keep(product, token, tally);
+                self.right.tallies[token as usize].cursor = self.keep(product, token, tally);
             }
         }
-        if self.pairs.len() > kept_before {
-            self.list_positions(product, doubles.slot);
+        if self.positions.len() > self.listed_from {
+            self.list_positions(product, doubles);
         }
     }
 
@@ -534,49 +562,57 @@ impl<'o> Trainer<'o> {
         }
     }
 
-    /// List where the pairs stand that were kept for `product`. Of two products side by side, the
-    /// first is also listed with what then stood behind it; positions are checked when used.
-    fn list_positions(&mut self, product: Cell, doubles_slot: u32) {
-        for place in &self.replaced {
-            let slot = if place.before == product {
-                doubles_slot
+    /// List where the pairs stand that were kept for `product`.
+    fn list_positions(&mut self, product: Cell, mut doubles: Tally) {
+        let positions = &mut self.positions[self.listed_from..];
+        for &Replaced {
+            position,
+            before,
+            after,
+        } in &self.replaced
+        {
+            let tally = if before == product {
+                &mut doubles
             } else {
-                self.left.tallies[place.before as usize].slot
+                &mut self.left.tallies[before as usize]
             };
-            if slot < SEEN {
-                let position = place.position - self.lengths[place.before as usize];
-                self.pairs[slot as usize].positions.push(position);
-            }
-            let slot = self.right.tallies[place.after as usize].slot;
-            if slot < SEEN {
-                self.pairs[slot as usize].positions.push(place.position);
-            }
+            tally.list(position - self.lengths[before as usize], positions);
+            self.right.tallies[after as usize].list(position, positions);
         }
     }
 }
 
 impl Pair {
     /// How often a pair of equals can be replaced; forgets the positions where it no longer stands.
-    fn replaceable(&mut self, cells: &[u32], lengths: &[u32], ranges: &[WeightRange]) -> u64 {
+    fn replaceable(
+        &mut self,
+        cells: &[Cell],
+        lengths: &[u32],
+        ranges: &[WeightRange],
+        positions: &mut [u32],
+    ) -> u64 {
         if let Some((replaceable, count)) = self.replaceable
             && count == self.count
         {
             return replaceable;
         }
         let length = lengths[self.left as usize];
-        let stands = |at: u32| {
-            cells[at as usize] == self.left && cells[(at + length) as usize] == self.right
-        };
-        self.positions.retain(|&position| stands(position));
         let mut weights = Weights::new(ranges);
-        let mut total = 0;
-        let mut free_from = 0;
-        for &position in &self.positions {
+        let (mut total, mut free_from, mut kept) = (0, 0, self.start);
+        for index in self.start..self.start + self.len {
+            let position = positions[index];
+            let next = cells[(position + length) as usize];
+            if cells[position as usize] != self.left || next != self.right {
+                continue;
+            }
+            positions[kept] = position;
+            kept += 1;
             if position >= free_from {
                 total += weights.at(position);
                 free_from = position + 2 * length;
             }
         }
+        self.len = kept - self.start;
         self.replaceable = Some((total, self.count));
         total
     }
