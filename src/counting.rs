@@ -96,7 +96,7 @@ impl Counter {
                     return Ok(());
                 };
                 watch.check()?;
-                self.add_text(document, table).map_err(|problem| {
+                self.add_text(document, table, watch).map_err(|problem| {
                     problem.located(|offset| Error::InvalidDocument { index, offset })
                 })?;
                 watch.advance(document.len() as u64);
@@ -121,8 +121,8 @@ impl Counter {
                 }
                 let text = &block.text;
                 let counted = match documents {
-                    Documents::File => self.add_text(text, table),
-                    Documents::Lines => self.add_lines(text, table),
+                    Documents::File => self.add_text(text, table, watch),
+                    Documents::Lines => self.add_lines(text, table, watch),
                 };
                 counted.map_err(|problem| {
                     problem.located(|offset| Error::InvalidFile {
@@ -157,10 +157,10 @@ impl Counter {
         })
     }
 
-    fn add_lines(&self, text: &[u8], table: &mut Table) -> std::result::Result<(), Problem> {
+    fn add_lines(&self, text: &[u8], table: &mut Table, watch: &Watch) -> Counted {
         let mut start = 0;
         for line in text.split_inclusive(|&byte| byte == b'\n') {
-            self.add_text(line, table)
+            self.add_text(line, table, watch)
                 .map_err(|problem| problem.after(start))?;
             start += line.len();
         }
@@ -168,25 +168,25 @@ impl Counter {
     }
 
     /// Count the words of a document, or of a part that the pattern cuts off.
-    fn add_text(&self, text: &[u8], table: &mut Table) -> std::result::Result<(), Problem> {
+    fn add_text(&self, text: &[u8], table: &mut Table, watch: &Watch) -> Counted {
         let Some(specials) = &self.specials else {
-            return self.add_ordinary(text, table);
+            return self.add_ordinary(text, table, watch);
         };
         let mut start = 0;
         for special in specials.finder.find_iter(text) {
-            self.add_ordinary(&text[start..special.start()], table)
+            self.add_ordinary(&text[start..special.start()], table, watch)
                 .map_err(|problem| problem.after(start))?;
             start = special.end();
         }
-        self.add_ordinary(&text[start..], table)
+        self.add_ordinary(&text[start..], table, watch)
             .map_err(|problem| problem.after(start))
     }
 
-    fn add_ordinary(&self, text: &[u8], table: &mut Table) -> std::result::Result<(), Problem> {
+    fn add_ordinary(&self, text: &[u8], table: &mut Table, watch: &Watch) -> Counted {
         let text = self.prepare(text)?;
         let mut adder = Adder::new(table);
         self.pattern
-            .for_each_word(&text, |start, end| adder.add(&text, start, end))
+            .for_each_word(&text, watch, |start, end| adder.add(&text, start, end))
             .map_err(Problem::Pattern)?;
         adder.finish();
         Ok(())
@@ -201,16 +201,27 @@ impl Counter {
                 .map(|at| at + 1);
         }
         let Some(specials) = &self.specials else {
-            return self.pattern.last_safe_cut(text);
+            return self.last_ordinary_cut(text);
         };
         // A special token may begin before the cut and end behind it, even behind the text.
         let mut cut = text.len().checked_sub(specials.longest)?;
         loop {
-            cut = self.pattern.last_safe_cut(&text[..cut])?;
+            cut = self.last_ordinary_cut(&text[..cut])?;
             if !specials.span(text, cut) {
                 return Some(cut);
             }
         }
+    }
+
+    fn last_ordinary_cut(&self, text: &[u8]) -> Option<usize> {
+        let cut = self.pattern.last_safe_cut(text)?;
+        if self.settings.normalization == Normalization::None {
+            return Some(cut);
+        }
+        // Normalisation may join characters across a cut, or change what they are: only these
+        // neighbours stay what they are, and every named pattern cuts between them.
+        let is_cut = |pair: &[u8]| pair[0].is_ascii_alphanumeric() && b" \n".contains(&pair[1]);
+        text.windows(2).rposition(is_cut).map(|at| at + 1)
     }
 
     fn prepare<'t>(&self, text: &'t [u8]) -> std::result::Result<Cow<'t, [u8]>, Problem> {
@@ -295,11 +306,13 @@ impl Specials {
     }
 }
 
+type Counted = std::result::Result<(), Problem>;
+
 /// Why a text could not be counted.
 enum Problem {
     /// Invalid UTF-8 at this offset, which was to be refused.
     Invalid(usize),
-    /// The regular expression failed.
+    /// The regular expression failed, or the watch was stopped.
     Pattern(Error),
 }
 

@@ -138,7 +138,7 @@ impl WordCounts {
         for (document, count) in self.iter() {
             watch.check()?;
             let mut added = Ok(());
-            cutter.for_each_word(document, |start, end| {
+            cutter.for_each_word(document, watch, |start, end| {
                 let word = counts.add(&document[start..end], count);
                 added = added.clone().and(word);
             })?;

@@ -22,7 +22,7 @@
 
 use std::collections::BinaryHeap;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::{Error, Result};
 use crate::limits::Watch;
@@ -75,6 +75,8 @@ pub struct Corpus {
     cells: Vec<u32>,
     weights: Vec<WeightRange>,
     num_symbols: u64,
+    /// Are the merges of the list applied already?
+    is_merged: bool,
 }
 
 /// Up to which cell the words have which count.
@@ -85,8 +87,10 @@ struct WeightRange {
 }
 
 impl Corpus {
-    /// Lay out `words` with their counts, which must come in descending order of counts, as the
-    /// tokens that `merges` makes of them.
+    /// Lay out `words` with their counts, which must come in descending order of counts.
+    ///
+    /// Where several merges make one string, the words are laid out as the tokens that `merges`
+    /// makes of them, and otherwise as symbols: then training replays the merges, which is faster.
     pub fn new<'w>(
         merges: &MergeList,
         words: impl Iterator<Item = (&'w [u8], u64)>,
@@ -96,20 +100,21 @@ impl Corpus {
             cells: vec![BOUNDARY],
             weights: Vec::new(),
             num_symbols: 0,
+            is_merged: !merges.makes_distinct_strings(),
         };
         let lengths = token_lengths(merges);
         for (index, (word, count)) in words.enumerate() {
-            if index % SCAN_STEP == 0 {
+            if index % 1024 == 0 {
                 watch.check()?;
             }
             let start = corpus.cells.len();
-            if merges.pairs().is_empty() {
-                merges.alphabet().extend_symbols(word, &mut corpus.cells)?;
-                corpus.cells[start..].iter_mut().for_each(|cell| *cell += 1);
-            } else {
+            if corpus.is_merged {
                 for id in merges.apply(merges.alphabet().symbols(word)?) {
                     corpus.push_token(id + 1, lengths[id as usize + 1]);
                 }
+            } else {
+                merges.alphabet().extend_symbols(word, &mut corpus.cells)?;
+                corpus.cells[start..].iter_mut().for_each(|cell| *cell += 1);
             }
             corpus.num_symbols += (corpus.cells.len() - start) as u64 * count;
             corpus.cells.push(BOUNDARY);
@@ -241,7 +246,11 @@ pub fn train(
     options: &Options,
     watch: &Watch,
 ) -> Result<Vec<u64>> {
+    let is_merged = corpus.is_merged;
     let mut trainer = Trainer::new(corpus, token_lengths(merges), options);
+    if !is_merged && !merges.pairs().is_empty() {
+        trainer.replay(merges, watch)?;
+    }
     let mut counts = Vec::new();
     trainer.index(watch)?;
     while counts.len() < options.num_merges {
@@ -277,6 +286,8 @@ struct Trainer<'o> {
     options: &'o Options,
     /// Pairs that count less are not kept.
     floor: u64,
+    /// While merges are replayed, their pairs are kept instead.
+    replayed: Option<FxHashSet<u64>>,
     pairs: Vec<Pair>,
     /// The positions of all pairs, each pair's together.
     positions: Vec<u32>,
@@ -319,6 +330,7 @@ impl<'o> Trainer<'o> {
             lengths,
             options,
             floor: expected.max(options.min_frequency),
+            replayed: None,
             pairs: Vec::new(),
             positions: Vec::new(),
             listed_from: 0,
@@ -333,6 +345,30 @@ impl<'o> Trainer<'o> {
     fn parts(&self, slot: u32) -> (Cell, Cell) {
         let pair = &self.pairs[slot as usize];
         (pair.left, pair.right)
+    }
+
+    /// Apply the merges of a list, each in turn.
+    fn replay(&mut self, merges: &MergeList, watch: &Watch) -> Result<()> {
+        let as_cells = |&(left, right): &(Id, Id)| key(left + 1, right + 1);
+        self.replayed = Some(merges.pairs().iter().map(as_cells).collect());
+        self.index(watch)?;
+        let first = merges.alphabet().len() as Cell + 1;
+        for (product, pair) in (first..).zip(merges.pairs()) {
+            watch.check()?;
+            if let Some(&slot) = self.slots.get(&as_cells(pair)) {
+                self.merge(slot, product);
+            }
+        }
+        self.replayed = None;
+        Ok(())
+    }
+
+    /// Is a pair with this tally worth keeping?
+    fn is_wanted(&self, left: Cell, right: Cell, tally: Tally) -> bool {
+        match &self.replayed {
+            Some(replayed) => tally.times > 0 && replayed.contains(&key(left, right)),
+            None => tally.weight >= self.floor && self.fits(left, right),
+        }
     }
 
     /// May the two be one token?
@@ -358,7 +394,7 @@ impl<'o> Trainer<'o> {
             tally.times += 1;
         })?;
         tallies.for_each(|left, right, tally| {
-            if tally.weight >= self.floor && self.fits(left, right) {
+            if self.is_wanted(left, right, *tally) {
                 tally.cursor = self.keep(left, right, *tally);
             }
         });
@@ -532,14 +568,14 @@ impl<'o> Trainer<'o> {
     fn update_counts(&mut self, left: Cell, right: Cell, product: Cell, mut doubles: Tally) {
         self.listed_from = self.positions.len();
         self.lose(right, left, doubles.weight);
-        if doubles.weight >= self.floor && self.fits(product, product) {
+        if self.is_wanted(product, product, doubles) {
             doubles.cursor = self.keep(product, product, doubles);
         }
         for index in 0..self.left.touched.len() {
             let token = self.left.touched[index];
             let tally = self.left.tallies[token as usize];
             self.lose(token, left, tally.weight);
-            if tally.weight >= self.floor && self.fits(token, product) {
+            if self.is_wanted(token, product, tally) {
                 self.left.tallies[token as usize].cursor = self.keep(token, product, tally);
             }
         }
@@ -547,7 +583,7 @@ impl<'o> Trainer<'o> {
             let token = self.right.touched[index];
             let tally = self.right.tallies[token as usize];
             self.lose(right, token, tally.weight);
-            if tally.weight >= self.floor && self.fits(product, token) {
+            if self.is_wanted(product, token, tally) {
                 self.right.tallies[token as usize].cursor = self.keep(product, token, tally);
             }
         }

@@ -202,6 +202,12 @@ impl MergeList {
         &self.pairs
     }
 
+    /// Does every merge make a string that is neither a symbol nor made by another?
+    #[must_use]
+    pub fn makes_distinct_strings(&self) -> bool {
+        self.strings.len() == self.alphabet.len() + self.pairs.len()
+    }
+
     /// How many tokens there are, symbols included.
     #[must_use]
     pub fn num_tokens(&self) -> usize {

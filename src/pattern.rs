@@ -15,7 +15,8 @@ mod tests;
 use fancy_regex::Regex;
 
 use crate::error::{Error, Result};
-use named::{Gpt2, Tiktoken, Whitespace};
+use crate::limits::Watch;
+use named::{Gpt2, Named, Tiktoken, Whitespace};
 
 /// The words of GPT-2.
 pub const GPT2: &str = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
@@ -100,19 +101,27 @@ impl Pattern {
     /// Calls `word(start, end)` for each word of a document, in order.
     ///
     /// The words of a regular expression are its matches that are not empty, and what lies between
-    /// them. Only a regular expression can fail, at the backtracking limit of its engine.
+    /// them. It fails when the watch is stopped, and a regular expression also at the backtracking
+    /// limit of its engine.
     #[inline]
-    pub fn for_each_word(&self, text: &[u8], mut word: impl FnMut(usize, usize)) -> Result<()> {
+    pub fn for_each_word(
+        &self,
+        text: &[u8],
+        watch: &Watch,
+        mut word: impl FnMut(usize, usize),
+    ) -> Result<()> {
         match &self.kind {
-            Kind::Whole if text.is_empty() => {}
-            Kind::Whole => word(0, text.len()),
-            Kind::Gpt2 => named::for_each_word::<Gpt2>(text, word),
-            Kind::Cl100k => named::for_each_word::<Tiktoken<false>>(text, word),
-            Kind::O200k => named::for_each_word::<Tiktoken<true>>(text, word),
-            Kind::Whitespace => named::for_each_word::<Whitespace>(text, word),
-            Kind::User(regex) => return for_each_match(regex, text, &mut word),
+            Kind::Whole if text.is_empty() => Ok(()),
+            Kind::Whole => {
+                word(0, text.len());
+                Ok(())
+            }
+            Kind::Gpt2 => in_pieces::<Gpt2>(text, watch, word),
+            Kind::Cl100k => in_pieces::<Tiktoken<false>>(text, watch, word),
+            Kind::O200k => in_pieces::<Tiktoken<true>>(text, watch, word),
+            Kind::Whitespace => in_pieces::<Whitespace>(text, watch, word),
+            Kind::User(regex) => for_each_match(regex, text, watch, &mut word),
         }
-        Ok(())
     }
 
     /// The last place after 0 where the text can be cut whatever follows it, if neighbouring
@@ -133,8 +142,35 @@ impl Pattern {
     }
 }
 
+/// The words of a named pattern, with a look at the watch every few megabytes.
+#[inline]
+fn in_pieces<N: Named>(
+    text: &[u8],
+    watch: &Watch,
+    mut word: impl FnMut(usize, usize),
+) -> Result<()> {
+    const PIECE: usize = 1 << 22;
+    let mut start = 0;
+    loop {
+        let rest = &text[start..];
+        let cut = rest.get(..PIECE).and_then(named::last_safe_cut::<N>);
+        let piece = &rest[..cut.unwrap_or(rest.len())];
+        named::for_each_word::<N>(piece, |from, to| word(start + from, start + to));
+        start += piece.len();
+        if start == text.len() {
+            return Ok(());
+        }
+        watch.check()?;
+    }
+}
+
 /// Matches and the gaps between them.
-fn for_each_match(regex: &Regex, text: &[u8], word: &mut dyn FnMut(usize, usize)) -> Result<()> {
+fn for_each_match(
+    regex: &Regex,
+    text: &[u8],
+    watch: &Watch,
+    word: &mut dyn FnMut(usize, usize),
+) -> Result<()> {
     let lossy = Lossy::new(text);
     let (mut replaced, mut end) = (0, 0);
     // Where a place in the copy, no earlier than the last one asked for, is in the text.
@@ -144,7 +180,10 @@ fn for_each_match(regex: &Regex, text: &[u8], word: &mut dyn FnMut(usize, usize)
         }
         at - 2 * replaced
     };
-    for found in regex.find_iter(lossy.text.as_ref()) {
+    for (index, found) in regex.find_iter(lossy.text.as_ref()).enumerate() {
+        if index % 1024 == 0 {
+            watch.check()?;
+        }
         let found = found.map_err(|error| Error::PatternFailed {
             message: error.to_string(),
         })?;

@@ -38,7 +38,7 @@ impl From<Error> for PyErr {
                     .next()
                     .unwrap_or_default()
                     .to_owned();
-                return PyOSError::new_err((code, message, path.clone()));
+                return PyOSError::new_err((code, message, path.clone().into_os_string()));
             }
             Error::Interrupted => return PyKeyboardInterrupt::new_err(()),
             Error::WorkerPanicked => return PyRuntimeError::new_err(error.to_string()),
@@ -364,17 +364,26 @@ fn io_error(path: &Path, error: &std::io::Error) -> Error {
     }
 }
 
-/// Reads from a Python object; what that raises is kept aside.
+/// Reads from a Python object, whose `read` returns None when nothing is there yet; what it raises
+/// is kept aside.
 struct PyReader<'a> {
     object: Py<PyAny>,
     raised: &'a Mutex<Option<PyErr>>,
+    watch: &'a Watch,
 }
 
 impl Read for PyReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let read = Python::attach(|py| -> PyResult<usize> {
-            let bytes = self.object.bind(py).call_method1("read", (buffer.len(),))?;
-            let bytes: &[u8] = bytes.extract()?;
+            let mut bytes = py.None().into_bound(py);
+            while bytes.is_none() && !self.watch.is_stopped() {
+                bytes = self.object.bind(py).call_method1("read", (buffer.len(),))?;
+            }
+            let bytes: &[u8] = if bytes.is_none() {
+                &[]
+            } else {
+                bytes.extract()?
+            };
             if bytes.len() > buffer.len() {
                 return Err(PyValueError::new_err(
                     "read() returned more than was asked for",
@@ -470,16 +479,20 @@ impl PyCounter {
     ) -> PyResult<()> {
         let documents = choose("documents", documents, DOCUMENTS)?;
         let raised = Mutex::new(None);
-        let to_input = |(path, object): (PathBuf, Option<Py<PyAny>>)| Input {
-            path,
-            reader: object.map(|object| -> Box<dyn Read + Send> {
-                let raised = &raised;
-                Box::new(PyReader { object, raised })
-            }),
-        };
-        let inputs = inputs.into_iter().map(to_input).collect();
         let result = self.with(|counter| {
             watched(py, progress, |watch| {
+                let raised = &raised;
+                let to_input = |(path, object): (PathBuf, Option<Py<PyAny>>)| Input {
+                    path,
+                    reader: object.map(|object| -> Box<dyn Read + Send> {
+                        Box::new(PyReader {
+                            object,
+                            raised,
+                            watch,
+                        })
+                    }),
+                };
+                let inputs = inputs.into_iter().map(to_input).collect();
                 counter.add_inputs(inputs, documents, watch)
             })
         });

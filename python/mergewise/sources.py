@@ -7,9 +7,11 @@ import gzip
 import io
 import json
 import os
+import select
 import sys
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, Protocol, TypeAlias, cast
@@ -22,13 +24,14 @@ DocumentMode: TypeAlias = Literal["file", "lines"]
 
 BATCH_DOCUMENTS = 4096
 BATCH_BYTES = 8_000_000
+READ_BYTES = 1 << 18
 
 
 class Reader(Protocol):
     """What the core reads from."""
 
-    def read(self, size: int, /) -> bytes:
-        """At most `size` bytes; none at the end."""
+    def read(self, size: int, /) -> bytes | None:
+        """At most `size` bytes; none at the end; None if nothing is there yet."""
 
 
 @dataclass(frozen=True)
@@ -54,25 +57,30 @@ def find_sources(paths: PathLike | Iterable[PathLike]) -> list[Source]:
     """The inputs that paths, folders and globs name, in a fixed order.
 
     A folder stands for all files below it; "-" is standard input. Raises FileNotFoundError for a
-    path that does not exist or a glob that matches nothing.
+    path that does not exist, a folder without files, or a glob that matches nothing.
     """
     if isinstance(paths, (str, os.PathLike)):
         paths = [paths]
     found: list[Path] = []
     for given in paths:
-        path = Path(given)
-        if str(path) == "-" or path.is_file():
-            found.append(path)
-        elif path.is_dir():
-            found.extend(sorted(below for below in path.rglob("*") if below.is_file()))
-        elif path.exists():
-            found.append(path)
-        else:
-            matches = sorted(glob.glob(os.fspath(given), recursive=True))  # noqa: PTH207
-            if not matches:
-                raise FileNotFoundError(2, "No such file or directory", os.fspath(given))
-            found.extend(Path(match) for match in matches if Path(match).is_file())
+        files = files_of(os.fspath(given))
+        if not files:
+            raise FileNotFoundError(2, "No such file, or no file in it", os.fspath(given))
+        found.extend(files)
+    if not found:
+        raise ValueError("no inputs: expected at least one file, folder or glob")
     return [classify(path) for path in found]
+
+
+def files_of(given: str) -> list[Path]:
+    """The files that one path, folder or glob names."""
+    path = Path(given)
+    if path.is_dir():
+        return sorted(below for below in path.rglob("*") if below.is_file())
+    if given == "-" or path.exists():
+        return [path]
+    matches = sorted(glob.glob(given, recursive=True))  # noqa: PTH207 - globs may be absolute
+    return [Path(match) for match in matches if Path(match).is_file()]
 
 
 def classify(path: Path) -> Source:
@@ -94,83 +102,152 @@ def classify(path: Path) -> Source:
     return Source(path, compression, "text")
 
 
-class Decompressed:
-    """The decompressed bytes of a file; a broken one raises FormatError with the file's name."""
+class Stream:
+    """The text of a source that is not a plain file; a broken one raises FormatError."""
 
-    def __init__(self, path: Path, compression: Literal["gz", "zst"]) -> None:
-        self.path = path
-        self.raw = path.open("rb")
-        self.stream = open_gzip(self.raw) if compression == "gz" else open_zstd(self.raw)
+    def __init__(self, source: Source) -> None:
+        self.path = source.path
+        self.num_bytes = source.num_bytes
+        self.raw: BinaryIO | None = None
+        if str(source.path) == "-":
+            self.stream: Reader = StandardInput()
+            return
+        self.raw = source.path.open("rb")
+        if source.compression == "gz":
+            self.stream = gzip.GzipFile(fileobj=self.raw)
+        elif source.compression == "zst":
+            self.stream = Zstd(self.raw)
+        else:
+            self.stream = self.raw
 
-    def read(self, size: int, /) -> bytes:
-        """At most `size` bytes; none at the end."""
+    def read(self, size: int, /) -> bytes | None:
+        """At most `size` bytes; none at the end; None if nothing is there yet."""
         try:
             return self.stream.read(size)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise self.broken(error) from error
-        except Exception as error:
-            if type(error).__name__ != "ZstdError":
-                raise
-            raise self.broken(error) from error
-
-    def broken(self, error: Exception) -> FormatError:
-        """What to raise for a failure of the decompressor."""
-        place = f"{self.path}: at byte {self.raw.tell():,} of the compressed file"
-        return FormatError(f"{place}: {error}; hint: the file is damaged or cut short")
+            place = f"{self.path}: at byte {self.position():,} of the compressed file"
+            message = f"{place}: {error}; hint: the file is damaged or cut short"
+            raise FormatError(message) from error
 
     def position(self) -> int:
         """How much of the file has been read."""
-        return self.raw.tell()
+        if self.raw is None:
+            return 0
+        return self.num_bytes if self.raw.closed else self.raw.tell()
+
+    def close(self) -> None:
+        """Close the file."""
+        if self.raw is not None:
+            self.raw.close()
 
 
-def open_gzip(raw: BinaryIO) -> Reader:
-    """The text of a gzip file."""
-    return gzip.GzipFile(fileobj=raw)
+class StandardInput:
+    """Standard input, which does not block for long, so that Ctrl-C is heard."""
+
+    def read(self, size: int, /) -> bytes | None:
+        """At most `size` bytes; none at the end; None if nothing is there yet."""
+        try:
+            is_ready = bool(select.select([sys.stdin.buffer], [], [], 0.1)[0])
+        except (OSError, ValueError):  # not a file that can be waited for
+            is_ready = True
+        stdin = cast("io.BufferedReader", sys.stdin.buffer)
+        return stdin.read1(size) if is_ready else None
 
 
-def open_zstd(raw: BinaryIO) -> Reader:
+class Zstd:
     """The text of a zstd file, all of its frames."""
-    try:
-        import zstandard  # noqa: PLC0415 - an optional package
-    except ImportError as error:
-        raise ImportError('reading .zst needs pip install "mergewise[zstd]"') from error
-    return cast("Reader", zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True))
+
+    def __init__(self, raw: BinaryIO) -> None:
+        try:
+            import zstandard  # noqa: PLC0415 - an optional package
+        except ImportError as error:
+            raise ImportError('reading .zst needs pip install "mergewise[zstd]"') from error
+        self.raw = raw
+        self.failure: type[Exception] = zstandard.ZstdError
+        self.new_frame: Callable[[], Any] = zstandard.ZstdDecompressor().decompressobj
+        self.frame: Any = None
+        self.compressed = b""
+        self.text = b""
+
+    def read(self, size: int, /) -> bytes:
+        """At most `size` bytes; none at the end."""
+        while not self.text:
+            self.compressed = self.compressed or self.raw.read(READ_BYTES)
+            if not self.compressed:
+                if self.frame is not None:
+                    raise EOFError("the last frame ends too early")
+                return b""
+            self.frame = self.frame or self.new_frame()
+            try:
+                self.text = self.frame.decompress(self.compressed)
+            except self.failure as error:
+                raise EOFError(str(error)) from error
+            self.compressed = self.frame.unused_data
+            if self.frame.eof:
+                self.frame = None
+        text, self.text = self.text[:size], self.text[size:]
+        return text
 
 
-def open_text(source: Source) -> Reader | None:
-    """A reader for a source of text, or None if the core can read the file by itself."""
-    if source.is_plain:
-        return None
-    if source.compression is not None:
-        return Decompressed(source.path, source.compression)
-    return sys.stdin.buffer
-
-
-def read_records(source: Source, field: str) -> Iterator[Document]:
+class Records:
     """The documents of a .jsonl or .parquet source: one field of each record, nulls left out."""
-    if source.kind == "parquet":
-        return read_parquet(source.path, field)
-    return read_jsonl(source, field)
+
+    def __init__(self, source: Source, field: str) -> None:
+        self.source = source
+        self.field = field
+        self.position: Callable[[], int] = lambda: 0
+
+    def __iter__(self) -> Iterator[Document]:
+        """Read the documents, once."""
+        return self.parquet() if self.source.kind == "parquet" else self.jsonl()
+
+    def jsonl(self) -> Iterator[Document]:
+        """The field of each line of JSON."""
+        with closing(Stream(self.source)) as stream:
+            self.position = stream.position
+            lines = io.BufferedReader(cast("io.RawIOBase", Raw(stream)), READ_BYTES)
+            for number, line in enumerate(lines, start=1):
+                if not line.isspace():
+                    place = f"{self.source.path}: line {number}"
+                    text = json_document(line, self.field, place)
+                    if text is not None:
+                        yield text
+
+    def parquet(self) -> Iterator[Document]:
+        """The column, row group after row group."""
+        try:
+            import pyarrow as pa  # noqa: PLC0415 - an optional package
+            import pyarrow.parquet as pq  # noqa: PLC0415
+        except ImportError as error:
+            raise ImportError('reading .parquet needs pip install "mergewise[arrow]"') from error
+        path, rows = self.source.path, 0
+        try:
+            with pq.ParquetFile(path) as file:
+                self.check_column(file.schema_arrow, pa)
+                num_rows, num_bytes = max(file.metadata.num_rows, 1), self.source.num_bytes
+                self.position = lambda: num_bytes * rows // num_rows
+                for batch in file.iter_batches(batch_size=1024, columns=[self.field]):
+                    rows += batch.num_rows
+                    yield from (text for text in batch.column(0).to_pylist() if text is not None)
+        except (pa.ArrowInvalid, pa.ArrowIOError) as error:
+            raise FormatError(f"{path}: {error}") from error
+
+    def check_column(self, schema: Any, pa: Any) -> None:  # noqa: ANN401 - pyarrow is optional
+        """Refuse a column that is missing or does not hold strings."""
+        path, field = self.source.path, self.field
+        if field not in schema.names:
+            known = ", ".join(map(repr, schema.names))
+            raise FormatError(f"{path}: found the columns {known}, expected {field!r}")
+        kind = schema.field(field).type
+        if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+            raise FormatError(f"{path}: the column {field!r} holds {kind}, expected strings")
 
 
-def read_jsonl(source: Source, field: str) -> Iterator[Document]:
-    """The field `field` of each line of JSON."""
-    if source.compression is None:
-        stream: Reader = source.path.open("rb")
-    else:
-        stream = Decompressed(source.path, source.compression)
-    lines = io.BufferedReader(cast("io.RawIOBase", Raw(stream)), 1 << 18)
-    for number, line in enumerate(lines, start=1):
-        if line.isspace():
-            continue
-        yield from json_document(line, field, f"{source.path}: line {number}")
-
-
-def json_document(line: bytes, field: str, place: str) -> Iterator[Document]:
-    """The document of one record, if it is not null."""
+def json_document(line: bytes, field: str, place: str) -> str | None:
+    """The document of one record; None if it is null."""
     try:
         record = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise FormatError(f"{place}: found no JSON ({error}), expected an object") from error
     if not isinstance(record, dict):
         found = type(record).__name__
@@ -181,11 +258,20 @@ def json_document(line: bytes, field: str, place: str) -> Iterator[Document]:
             f"{place}: found the fields {known}, expected {field!r}; hint: field=..., --field"
         )
     text = record[field]
-    if text is None:
-        return
-    if not isinstance(text, str):
+    if text is not None and not isinstance(text, str):
         raise FormatError(f"{place}: {field!r} is a {type(text).__name__}, expected a string")
-    yield text
+    if text is not None and b"\\u" in line and not is_encodable(text):
+        raise FormatError(f"{place}: {field!r} holds half of a surrogate pair, expected text")
+    return text
+
+
+def is_encodable(text: str) -> bool:
+    """Is this text without lone surrogates?"""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 class Raw(io.RawIOBase):
@@ -198,33 +284,13 @@ class Raw(io.RawIOBase):
         """Yes."""
         return True
 
-    def readinto(self, buffer: Any, /) -> int:  # noqa: ANN401 - a writable buffer
+    def readinto(self, buffer: Any, /) -> int | None:  # noqa: ANN401 - a writable buffer
         """Fill `buffer` from the reader."""
         data = self.reader.read(len(buffer))
+        if data is None:
+            return None
         buffer[: len(data)] = data
         return len(data)
-
-
-def read_parquet(path: Path, field: str) -> Iterator[Document]:
-    """The column `field` of a Parquet file, row group after row group."""
-    try:
-        import pyarrow as pa  # noqa: PLC0415 - an optional package
-        import pyarrow.parquet as pq  # noqa: PLC0415
-    except ImportError as error:
-        raise ImportError('reading .parquet needs pip install "mergewise[arrow]"') from error
-    try:
-        file = pq.ParquetFile(path)
-        names = file.schema_arrow.names
-        if field not in names:
-            known = ", ".join(map(repr, names))
-            raise FormatError(f"{path}: found the columns {known}, expected {field!r}")
-        kind = file.schema_arrow.field(field).type
-        if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-            raise FormatError(f"{path}: the column {field!r} holds {kind}, expected strings")
-        for batch in file.iter_batches(batch_size=1024, columns=[field]):
-            yield from (text for text in batch.column(0).to_pylist() if text is not None)
-    except (pa.ArrowInvalid, pa.ArrowIOError) as error:
-        raise FormatError(f"{path}: {error}") from error
 
 
 def batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
@@ -232,6 +298,9 @@ def batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
     batch: list[Document] = []
     size = 0
     for document in documents:
+        if not isinstance(document, (str, bytes)):
+            found = type(document).__name__
+            raise TypeError(f"a text must be str or bytes, found {found}")
         batch.append(document)
         size += len(document)
         if size >= BATCH_BYTES or len(batch) >= BATCH_DOCUMENTS:

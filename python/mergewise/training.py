@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from functools import partial
 from typing import Literal, TypeAlias
 
@@ -11,15 +12,14 @@ from mergewise import _core
 from mergewise.counts import WordCounts
 from mergewise.progress import Progress, Reporter
 from mergewise.sources import (
-    Decompressed,
     Document,
     DocumentMode,
     PathLike,
+    Records,
     Source,
+    Stream,
     batches,
     find_sources,
-    open_text,
-    read_records,
 )
 from mergewise.tokenizer import Tokenizer
 
@@ -28,6 +28,7 @@ Errors: TypeAlias = Literal["keep", "strict", "replace"]
 
 DEFAULT_PATTERN = "cl100k"
 MOST_MERGES = 2**32
+MOST_THREADS = 1024
 
 
 def count(
@@ -102,6 +103,8 @@ def count_files(
         num_threads: 0 means all cores. The counts are the same with any number.
         progress: show a bar, or call this with the bytes done and their total.
     """
+    if documents not in {"file", "lines"}:
+        raise ValueError(f'documents must be "file" or "lines", found {documents!r}')
     sources = find_sources(paths)
     counter = make_counter(pattern, normalize, special_tokens, errors, num_threads)
     reporter = Reporter(progress, "count", sum(source.num_bytes for source in sources), "B")
@@ -110,9 +113,10 @@ def count_files(
         if group[0].kind == "text":
             add_texts(counter, group, documents, reporter, done)
         else:
-            for batch in batches(read_records(group[0], field)):
+            records = Records(group[0], field)
+            for batch in batches(records):
                 counter.add_documents(batch)
-                reporter(done)
+                reporter(done + records.position())
         done += sum(source.num_bytes for source in group)
     reporter.close(done)
     return WordCounts(counter.finish())
@@ -126,8 +130,11 @@ def make_counter(
     num_threads: int,
 ) -> _core.Counter:
     """A counter of the core, with the arguments checked."""
-    if num_threads < 0:
-        raise ValueError(f"num_threads must be 0 (all cores) or more, found {num_threads}")
+    check_int("num_threads", num_threads)
+    if not 0 <= num_threads <= MOST_THREADS:
+        raise ValueError(
+            f"num_threads must be from 0 (all cores) to {MOST_THREADS}, found {num_threads}"
+        )
     return _core.Counter(
         pattern=pattern,
         normalize=normalize,
@@ -156,15 +163,28 @@ def add_texts(
     before: int,
 ) -> None:
     """Count sources of text, reporting the bytes of their files that were read."""
-    inputs = [(source.path, open_text(source)) for source in sources]
-    reader = inputs[0][1]
+    if sources[0].is_plain:
+        counter.add_inputs(
+            [(source.path, None) for source in sources],
+            documents=documents,
+            progress=partial(report_from, reporter, before) if reporter.is_wanted else None,
+        )
+        return
+    with closing(Stream(sources[0])) as stream:
 
-    def report(done: int) -> None:
-        position = reader.position() if isinstance(reader, Decompressed) else done
-        reporter(before + position)
+        def report(_: int) -> None:
+            reporter(before + stream.position())
 
-    progress = report if reporter.is_wanted else None
-    counter.add_inputs(inputs, documents=documents, progress=progress)
+        counter.add_inputs(
+            [(stream.path, stream)],
+            documents=documents,
+            progress=report if reporter.is_wanted else None,
+        )
+
+
+def report_from(reporter: Reporter, before: int, done: int) -> None:
+    """Report what is done of this part, on top of the parts before."""
+    reporter(before + done)
 
 
 def checked_specials(special_tokens: Sequence[str]) -> tuple[str, ...]:
@@ -236,7 +256,7 @@ def train(
             min_frequency=min_frequency or (2 if like is None else 1),
             max_token_length=max_token_length,
             overlaps=overlaps or ("skip" if like is None else "count"),
-            progress=partial(report_stage, reporter, done) if reporter.is_wanted else None,
+            progress=partial(report_from, reporter, done) if reporter.is_wanted else None,
         )
         done = len(merges) - first
     reporter.close(done)
@@ -336,8 +356,3 @@ def stages(
         raise ValueError(f"then_across must be from 1 to {num_merges:,}, found {then_across:,}")
     words = WordCounts(counts.core.cut(within))
     return [(words, num_merges - then_across), (counts, then_across)]
-
-
-def report_stage(reporter: Reporter, before: int, done: int) -> None:
-    """Report the merges of all stages so far."""
-    reporter(before + done)

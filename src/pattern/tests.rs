@@ -64,7 +64,9 @@ fn pattern(spec: &str) -> Pattern {
 fn words(pattern: &Pattern, text: &[u8]) -> Vec<(usize, usize)> {
     let mut words = Vec::new();
     pattern
-        .for_each_word(text, |start, end| words.push((start, end)))
+        .for_each_word(text, &Watch::default(), |start, end| {
+            words.push((start, end));
+        })
         .expect("no failure");
     words
 }
@@ -232,7 +234,7 @@ fn failures_are_told() {
     let mut text = vec![b'a'; 60];
     text.push(b'b');
     assert!(matches!(
-        slow.for_each_word(&text, |_, _| {}),
+        slow.for_each_word(&text, &Watch::default(), |_, _| {}),
         Err(Error::PatternFailed { .. })
     ));
 }
