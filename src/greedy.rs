@@ -24,6 +24,7 @@ use std::collections::BinaryHeap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::counts::WordCounts;
 use crate::error::{Error, Result};
 use crate::limits::Watch;
 use crate::merges::{Id, MergeList};
@@ -87,23 +88,22 @@ struct WeightRange {
 }
 
 impl Corpus {
-    /// Lay out `words` with their counts, which must come in descending order of counts.
+    /// Lay out the words of `counts`.
     ///
     /// Where several merges make one string, the words are laid out as the tokens that `merges`
     /// makes of them, and otherwise as symbols: then training replays the merges, which is faster.
-    pub fn new<'w>(
-        merges: &MergeList,
-        words: impl Iterator<Item = (&'w [u8], u64)>,
-        watch: &Watch,
-    ) -> Result<Self> {
+    pub fn new(merges: &MergeList, counts: &WordCounts, watch: &Watch) -> Result<Self> {
+        let num_cells: usize = counts.iter().map(|(word, _)| word.len() + 1).sum();
+        let mut cells = Vec::with_capacity(num_cells + 1);
+        cells.push(BOUNDARY);
         let mut corpus = Self {
-            cells: vec![BOUNDARY],
+            cells,
             weights: Vec::new(),
             num_symbols: 0,
             is_merged: !merges.makes_distinct_strings(),
         };
         let lengths = token_lengths(merges);
-        for (index, (word, count)) in words.enumerate() {
+        for (index, (word, count)) in counts.by_count().enumerate() {
             if index % 1024 == 0 {
                 watch.check()?;
             }
@@ -137,7 +137,6 @@ impl Corpus {
         let end = u32::try_from(self.cells.len()).map_err(|_| Error::CorpusTooLarge)?;
         match self.weights.last_mut() {
             Some(range) if range.weight == count => range.end = end,
-            Some(range) if range.weight < count => unreachable!("words come by descending count"),
             _ => self.weights.push(WeightRange { end, weight: count }),
         }
         Ok(())
@@ -380,27 +379,36 @@ impl<'o> Trainer<'o> {
         length <= self.options.max_token_length
     }
 
-    /// Count all pairs anew and keep those at the floor or above.
+    /// Count all pairs anew and keep those that are wanted.
     fn index(&mut self, watch: &Watch) -> Result<()> {
+        if self.lengths.len() <= DenseTallies::MAX_WIDTH {
+            self.index_with(DenseTallies::new(self.lengths.len()), watch)
+        } else {
+            self.index_with(FxHashMap::default(), watch)
+        }
+    }
+
+    fn index_with(&mut self, mut tallies: impl PairTallies, watch: &Watch) -> Result<()> {
         self.pairs.clear();
         self.slots.clear();
         self.queue.clear();
-        self.positions.clear();
         self.listed_from = 0;
-        let mut tallies = PairTallies::new(self.lengths.len());
         self.scan(watch, |left, right, _, weight| {
-            let tally = tallies.get(left, right);
+            let tally = tallies.of(left, right);
             tally.weight += weight;
             tally.times += 1;
         })?;
+        let mut num_positions = 0;
         tallies.for_each(|left, right, tally| {
             if self.is_wanted(left, right, *tally) {
-                tally.cursor = self.keep(left, right, *tally);
+                tally.cursor = num_positions as u32;
+                self.keep(left, right, *tally, num_positions);
+                num_positions += tally.times as usize;
             }
         });
-        let mut positions = std::mem::take(&mut self.positions);
+        let mut positions = vec![0; num_positions];
         self.scan(watch, |left, right, position, _| {
-            tallies.get(left, right).list(position, &mut positions);
+            tallies.of(left, right).list(position, &mut positions);
         })?;
         self.positions = positions;
         Ok(())
@@ -437,10 +445,8 @@ impl<'o> Trainer<'o> {
         Ok(())
     }
 
-    /// Keep a pair, with room for its positions; the cursor to list them with.
-    fn keep(&mut self, left: Cell, right: Cell, tally: Tally) -> u32 {
-        let start = self.positions.len();
-        self.positions.resize(start + tally.times as usize, 0);
+    /// Keep a pair whose positions begin at `start`.
+    fn keep(&mut self, left: Cell, right: Cell, tally: Tally, start: usize) {
         self.slots.insert(key(left, right), self.pairs.len() as u32);
         self.queue.push(priority(tally.weight, left, right));
         self.pairs.push(Pair {
@@ -451,7 +457,17 @@ impl<'o> Trainer<'o> {
             start,
             len: tally.times as usize,
         });
-        (start - self.listed_from) as u32
+    }
+
+    /// Keep a pair that a merge made, if it is wanted; its tally gets a cursor.
+    fn consider(&mut self, left: Cell, right: Cell, mut tally: Tally) -> Tally {
+        if self.is_wanted(left, right, tally) {
+            let start = self.positions.len();
+            self.positions.resize(start + tally.times as usize, 0);
+            self.keep(left, right, tally, start);
+            tally.cursor = (start - self.listed_from) as u32;
+        }
+        tally
     }
 
     /// The pair to merge next and its count, or None if none counts enough.
@@ -564,28 +580,22 @@ impl<'o> Trainer<'o> {
         doubles
     }
 
-    /// The old neighbours lost what the new pairs gained; keep the new pairs that count enough.
-    fn update_counts(&mut self, left: Cell, right: Cell, product: Cell, mut doubles: Tally) {
+    /// The old neighbours lost what the new pairs gained; keep the new pairs that are wanted.
+    fn update_counts(&mut self, left: Cell, right: Cell, product: Cell, doubles: Tally) {
         self.listed_from = self.positions.len();
         self.lose(right, left, doubles.weight);
-        if self.is_wanted(product, product, doubles) {
-            doubles.cursor = self.keep(product, product, doubles);
-        }
+        let doubles = self.consider(product, product, doubles);
         for index in 0..self.left.touched.len() {
             let token = self.left.touched[index];
             let tally = self.left.tallies[token as usize];
             self.lose(token, left, tally.weight);
-            if self.is_wanted(token, product, tally) {
-                self.left.tallies[token as usize].cursor = self.keep(token, product, tally);
-            }
+            self.left.tallies[token as usize] = self.consider(token, product, tally);
         }
         for index in 0..self.right.touched.len() {
             let token = self.right.touched[index];
             let tally = self.right.tallies[token as usize];
             self.lose(right, token, tally.weight);
-            if self.is_wanted(product, token, tally) {
-                self.right.tallies[token as usize].cursor = self.keep(product, token, tally);
-            }
+            self.right.tallies[token as usize] = self.consider(product, token, tally);
         }
         if self.positions.len() > self.listed_from {
             self.list_positions(product, doubles);
@@ -654,46 +664,52 @@ impl Pair {
     }
 }
 
-/// Tallies of all pairs: an array while there are few tokens, a map otherwise.
-enum PairTallies {
-    Dense { width: usize, tallies: Vec<Tally> },
-    Sparse(FxHashMap<u64, Tally>),
+/// Tallies of all pairs.
+trait PairTallies {
+    fn of(&mut self, left: Cell, right: Cell) -> &mut Tally;
+    fn for_each(&mut self, visit: impl FnMut(Cell, Cell, &mut Tally));
 }
 
-impl PairTallies {
-    const MAX_DENSE_WIDTH: usize = 512;
+/// An array, while there are few tokens.
+struct DenseTallies {
+    width: usize,
+    tallies: Vec<Tally>,
+}
 
-    fn new(num_tokens: usize) -> Self {
-        if num_tokens <= Self::MAX_DENSE_WIDTH {
-            Self::Dense {
-                width: num_tokens,
-                tallies: vec![NO_TALLY; num_tokens * num_tokens],
-            }
-        } else {
-            Self::Sparse(FxHashMap::default())
-        }
+impl DenseTallies {
+    const MAX_WIDTH: usize = 512;
+
+    fn new(width: usize) -> Self {
+        let tallies = vec![NO_TALLY; width * width];
+        Self { width, tallies }
     }
+}
 
+impl PairTallies for DenseTallies {
     #[inline]
-    fn get(&mut self, left: Cell, right: Cell) -> &mut Tally {
-        match self {
-            Self::Dense { width, tallies } => &mut tallies[left as usize * *width + right as usize],
-            Self::Sparse(tallies) => tallies.entry(key(left, right)).or_insert(NO_TALLY),
-        }
+    fn of(&mut self, left: Cell, right: Cell) -> &mut Tally {
+        &mut self.tallies[left as usize * self.width + right as usize]
     }
 
     fn for_each(&mut self, mut visit: impl FnMut(Cell, Cell, &mut Tally)) {
-        match self {
-            Self::Dense { width, tallies } => {
-                for (index, tally) in tallies.iter_mut().enumerate().filter(|(_, t)| t.times > 0) {
-                    visit((index / *width) as Cell, (index % *width) as Cell, tally);
-                }
+        for (index, tally) in self.tallies.iter_mut().enumerate() {
+            if tally.times > 0 {
+                let (left, right) = (index / self.width, index % self.width);
+                visit(left as Cell, right as Cell, tally);
             }
-            Self::Sparse(tallies) => {
-                for (&key, tally) in tallies {
-                    visit((key >> 32) as Cell, key as Cell, tally);
-                }
-            }
+        }
+    }
+}
+
+impl PairTallies for FxHashMap<u64, Tally> {
+    #[inline]
+    fn of(&mut self, left: Cell, right: Cell) -> &mut Tally {
+        self.entry(key(left, right)).or_insert(NO_TALLY)
+    }
+
+    fn for_each(&mut self, mut visit: impl FnMut(Cell, Cell, &mut Tally)) {
+        for (&key, tally) in self {
+            visit((key >> 32) as Cell, key as Cell, tally);
         }
     }
 }

@@ -534,7 +534,7 @@ fn train_greedily(
         overlaps: choose("overlaps", overlaps, OVERLAPS)?,
     };
     watched(py, progress, |watch| {
-        let corpus = Corpus::new(&merges, counts.by_count(), watch)?;
+        let corpus = Corpus::new(&merges, counts, watch)?;
         train(corpus, &mut merges, &options, watch)?;
         Ok(PyMergeList(merges))
     })
