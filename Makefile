@@ -44,6 +44,20 @@ check: .venv/.built  ## formatting, lints, types, stubs, and the Rust tests
 	$(BIN)/python -m mypy.stubtest mergewise._core --ignore-disjoint-bases
 	$(BIN)/python -m pytest -q tests/test_house.py
 
+.PHONY: docs
+docs: .venv/.built  ## run every example of the documents
+	$(BIN)/python -m pytest -q tests/test_docs.py python
+
+.venv/.peers: .venv/.tools bench/requirements.txt
+	$(BIN)/python -m pip install --quiet --requirement bench/requirements.txt
+	$(BIN)/python -m pip install --quiet cython setuptools wheel
+	$(BIN)/python -m pip install --quiet --no-build-isolation youtokentome==1.0.6
+	touch $@
+
+.PHONY: bench
+bench: .venv/.built .venv/.peers  ## measure training beside its peers: make bench CORPORA=DIR
+	$(BIN)/python bench/train.py --corpora "$(CORPORA)" $(CASES)
+
 .PHONY: format
 format: .venv/.tools  ## rewrite the sources in the house style
 	cargo fmt

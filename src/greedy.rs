@@ -20,7 +20,11 @@
 //! Cost: expected O(N + D log D) for N symbols and D pairs above the floor. The formal twin is
 //! `formal.greedy`.
 
+mod corpus;
+mod tallies;
+
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -28,21 +32,9 @@ use crate::counts::WordCounts;
 use crate::error::{Error, Result};
 use crate::limits::Watch;
 use crate::merges::{Id, MergeList};
+use corpus::{BOUNDARY, Cell, Corpus, Token, WeightRange, Weights, token_lengths};
+use tallies::{DenseTallies, NO_TALLY, PairTallies, Side, Tally, key};
 
-/// A token's id plus one, so that the boundary can be tallied like a token: it saves a branch that
-/// no processor can predict.
-type Cell = u32;
-
-/// The cell between two words.
-const BOUNDARY: Cell = 0;
-/// Marks the last cell of a token that covers more than one.
-const LAST: Cell = 1 << 31;
-/// The first cell of a token that became the right half of another.
-const DEAD: Cell = LAST | BOUNDARY;
-/// This neighbour has not been seen, or no pair is kept for it.
-const NONE: u32 = u32::MAX;
-/// This neighbour has been seen.
-const SEEN: u32 = u32::MAX - 1;
 /// How many positions are looked up together.
 const CHUNK: usize = 256;
 /// How many tokens are scanned between two looks at the watch.
@@ -70,177 +62,33 @@ pub struct Options {
     pub overlaps: Overlaps,
 }
 
-/// Words laid out for training, the most frequent first.
-#[derive(Debug)]
-pub struct Corpus {
-    cells: Vec<u32>,
-    weights: Vec<WeightRange>,
-    num_symbols: u64,
-    /// Are the merges of the list applied already?
-    is_merged: bool,
-}
-
-/// Up to which cell the words have which count.
-#[derive(Debug, Clone, Copy)]
-struct WeightRange {
-    end: u32,
-    weight: u64,
-}
-
-impl Corpus {
-    /// Lay out the words of `counts`.
-    ///
-    /// Where several merges make one string, the words are laid out as the tokens that `merges`
-    /// makes of them, and otherwise as symbols: then training replays the merges, which is faster.
-    pub fn new(merges: &MergeList, counts: &WordCounts, watch: &Watch) -> Result<Self> {
-        let num_cells: usize = counts.iter().map(|(word, _)| word.len() + 1).sum();
-        let mut cells = Vec::with_capacity(num_cells + 1);
-        cells.push(BOUNDARY);
-        let mut corpus = Self {
-            cells,
-            weights: Vec::new(),
-            num_symbols: 0,
-            is_merged: !merges.makes_distinct_strings(),
-        };
-        let lengths = token_lengths(merges);
-        for (index, (word, count)) in counts.by_count().enumerate() {
-            if index % 1024 == 0 {
-                watch.check()?;
-            }
-            let start = corpus.cells.len();
-            if corpus.is_merged {
-                for id in merges.apply(merges.alphabet().symbols(word)?) {
-                    corpus.push_token(id + 1, lengths[id as usize + 1]);
-                }
-            } else {
-                merges.alphabet().extend_symbols(word, &mut corpus.cells)?;
-                corpus.cells[start..].iter_mut().for_each(|cell| *cell += 1);
-            }
-            corpus.num_symbols += (corpus.cells.len() - start) as u64 * count;
-            corpus.cells.push(BOUNDARY);
-            corpus.end_word(count)?;
-        }
-        Ok(corpus)
-    }
-
-    fn push_token(&mut self, token: Cell, length: u32) {
-        self.cells.push(token);
-        for _ in 2..length {
-            self.cells.push(DEAD);
-        }
-        if length > 1 {
-            self.cells.push(token | LAST);
-        }
-    }
-
-    fn end_word(&mut self, count: u64) -> Result<()> {
-        let end = u32::try_from(self.cells.len()).map_err(|_| Error::CorpusTooLarge)?;
-        match self.weights.last_mut() {
-            Some(range) if range.weight == count => range.end = end,
-            _ => self.weights.push(WeightRange { end, weight: count }),
-        }
-        Ok(())
-    }
-}
-
-/// Finds the weights of ascending positions.
-struct Weights<'c> {
-    ranges: &'c [WeightRange],
-    current: WeightRange,
-}
-
-impl<'c> Weights<'c> {
-    fn new(ranges: &'c [WeightRange]) -> Self {
-        let current = WeightRange { end: 0, weight: 0 };
-        Self { ranges, current }
-    }
-
-    #[inline]
-    fn at(&mut self, position: u32) -> u64 {
-        if position >= self.current.end {
-            let passed = self.ranges.partition_point(|range| range.end <= position);
-            self.ranges = &self.ranges[passed..];
-            self.current = self.ranges[0];
-        }
-        self.current.weight
-    }
-}
-
-/// A pair that counts at least as much as the floor.
-#[derive(Debug)]
-struct Pair {
-    left: Cell,
-    right: Cell,
-    /// The number of adjacent occurrences; for `Overlaps::Skip` and a pair of equals, a bound.
-    count: u64,
-    /// For a pair of equals: how often it can be replaced, and the `count` for which that holds.
-    replaceable: Option<(u64, u64)>,
-    /// Its part of `Trainer::positions`: where it may stand, ascending, checked when used.
-    start: usize,
-    len: usize,
-}
-
-/// What one merge does to one neighbour, or what is known of a pair.
-#[derive(Debug, Clone, Copy)]
-struct Tally {
-    weight: u64,
-    times: u32,
-    /// NONE, SEEN, or how far behind `Trainer::listed_from` the pair's next position goes.
-    cursor: u32,
-}
-
-const NO_TALLY: Tally = Tally {
-    weight: 0,
-    times: 0,
-    cursor: NONE,
-};
-
-impl Tally {
-    /// Put a position of the pair in its place, if the pair is kept.
-    #[inline]
-    fn list(&mut self, position: u32, positions: &mut [u32]) {
-        if self.cursor < SEEN {
-            positions[self.cursor as usize] = position;
-            self.cursor += 1;
-        }
-    }
-}
-
-/// The neighbours of a new token on one side, tallied by token.
-#[derive(Debug, Default)]
-struct Side {
-    tallies: Vec<Tally>,
-    touched: Vec<Cell>,
-}
-
-impl Side {
-    #[inline]
-    fn add(&mut self, token: Cell, weight: u64) {
-        let tally = &mut self.tallies[token as usize];
-        if tally.cursor == NONE {
-            tally.cursor = SEEN;
-            self.touched.push(token);
-        }
-        tally.weight += weight;
-        tally.times += 1;
-    }
-
-    fn take_back(&mut self, token: Cell, weight: u64) {
-        let tally = &mut self.tallies[token as usize];
-        tally.weight -= weight;
-        tally.times -= 1;
-    }
-
-    fn clear(&mut self) {
-        for token in self.touched.drain(..) {
-            self.tallies[token as usize] = NO_TALLY;
-        }
-    }
-}
-
-/// Train on `corpus`: append up to `options.num_merges` merges to `merges`. How often each counted.
+/// Train on `counts`: append up to `options.num_merges` merges to `merges`. How often each counted.
 pub fn train(
-    corpus: Corpus,
+    counts: &WordCounts,
+    merges: &mut MergeList,
+    options: &Options,
+    watch: &Watch,
+) -> Result<Vec<u64>> {
+    let most_tokens = merges.num_tokens().saturating_add(options.num_merges);
+    if most_tokens < u16::LAST as usize - 1 {
+        train_with(
+            Corpus::<u16>::new(merges, counts, watch)?,
+            merges,
+            options,
+            watch,
+        )
+    } else {
+        train_with(
+            Corpus::<u32>::new(merges, counts, watch)?,
+            merges,
+            options,
+            watch,
+        )
+    }
+}
+
+fn train_with<C: Cell>(
+    corpus: Corpus<C>,
     merges: &mut MergeList,
     options: &Options,
     watch: &Watch,
@@ -259,7 +107,7 @@ pub fn train(
         };
         let (left, right) = trainer.parts(slot);
         let product = merges.push(left - 1, right - 1)? + 1;
-        if product >= LAST {
+        if product >= C::LAST {
             return Err(Error::TooManyTokens);
         }
         trainer.merge(slot, product);
@@ -269,16 +117,22 @@ pub fn train(
     Ok(counts)
 }
 
-/// How many cells the boundary and each token cover.
-fn token_lengths(merges: &MergeList) -> Vec<u32> {
-    let alphabet = merges.alphabet();
-    let of_token = |id| alphabet.num_symbols(merges.token(id)) as u32;
-    let tokens = (0..merges.num_tokens() as Id).map(of_token);
-    std::iter::once(1).chain(tokens).collect()
+/// A pair that counts at least as much as the floor.
+#[derive(Debug)]
+struct Pair {
+    left: Token,
+    right: Token,
+    /// The number of adjacent occurrences; for `Overlaps::Skip` and a pair of equals, a bound.
+    count: u64,
+    /// For a pair of equals: how often it can be replaced, and the `count` for which that holds.
+    replaceable: Option<(u64, u64)>,
+    /// Its part of `Trainer::positions`: where it may stand, ascending, checked when used.
+    start: usize,
+    len: usize,
 }
 
-struct Trainer<'o> {
-    cells: Vec<u32>,
+struct Trainer<'o, C> {
+    cells: Vec<C>,
     weights: Vec<WeightRange>,
     /// How many cells the boundary and each token cover.
     lengths: Vec<u32>,
@@ -305,21 +159,17 @@ struct Trainer<'o> {
 #[derive(Debug, Clone, Copy)]
 struct Replaced {
     position: u32,
-    before: Cell,
-    after: Cell,
-}
-
-fn key(left: Cell, right: Cell) -> u64 {
-    u64::from(left) << 32 | u64::from(right)
+    before: Token,
+    after: Token,
 }
 
 /// Larger counts first, then smaller left ids, then smaller right ids.
-fn priority(count: u64, left: Cell, right: Cell) -> u128 {
+fn priority(count: u64, left: Token, right: Token) -> u128 {
     u128::from(count) << 64 | u128::from(!key(left, right))
 }
 
-impl<'o> Trainer<'o> {
-    fn new(corpus: Corpus, lengths: Vec<u32>, options: &'o Options) -> Self {
+impl<'o, C: Cell> Trainer<'o, C> {
+    fn new(corpus: Corpus<C>, lengths: Vec<u32>, options: &'o Options) -> Self {
         // On text the last of M merges counts about N / 12 M; a floor at a third of that is rarely
         // too high, and a few times as many pairs are kept as are merged.
         let expected = corpus.num_symbols / (options.num_merges.max(1) as u64 * 60);
@@ -341,7 +191,7 @@ impl<'o> Trainer<'o> {
         }
     }
 
-    fn parts(&self, slot: u32) -> (Cell, Cell) {
+    fn parts(&self, slot: u32) -> (Token, Token) {
         let pair = &self.pairs[slot as usize];
         (pair.left, pair.right)
     }
@@ -351,7 +201,7 @@ impl<'o> Trainer<'o> {
         let as_cells = |&(left, right): &(Id, Id)| key(left + 1, right + 1);
         self.replayed = Some(merges.pairs().iter().map(as_cells).collect());
         self.index(watch)?;
-        let first = merges.alphabet().len() as Cell + 1;
+        let first = merges.alphabet().len() as Token + 1;
         for (product, pair) in (first..).zip(merges.pairs()) {
             watch.check()?;
             if let Some(&slot) = self.slots.get(&as_cells(pair)) {
@@ -363,7 +213,7 @@ impl<'o> Trainer<'o> {
     }
 
     /// Is a pair with this tally worth keeping?
-    fn is_wanted(&self, left: Cell, right: Cell, tally: Tally) -> bool {
+    fn is_wanted(&self, left: Token, right: Token, tally: Tally) -> bool {
         match &self.replayed {
             Some(replayed) => tally.times > 0 && replayed.contains(&key(left, right)),
             None => tally.weight >= self.floor && self.fits(left, right),
@@ -371,7 +221,7 @@ impl<'o> Trainer<'o> {
     }
 
     /// May the two be one token?
-    fn fits(&self, left: Cell, right: Cell) -> bool {
+    fn fits(&self, left: Token, right: Token) -> bool {
         if left == BOUNDARY || right == BOUNDARY {
             return false;
         }
@@ -416,13 +266,13 @@ impl<'o> Trainer<'o> {
 
     /// Call `visit(left, right, position, weight)` for every token and the one behind it, either
     /// of which may be a boundary.
-    fn scan(&self, watch: &Watch, mut visit: impl FnMut(Cell, Cell, u32, u64)) -> Result<()> {
+    fn scan(&self, watch: &Watch, mut visit: impl FnMut(Token, Token, u32, u64)) -> Result<()> {
         let mut weights = Weights::new(&self.weights);
         let only_symbols = self.lengths.iter().all(|&length| length == 1);
         let last = self.cells.len() - 1;
         let (mut position, mut next_look) = (1, SCAN_STEP);
         while position < last {
-            let token = self.cells[position];
+            let token = self.cells[position].bits();
             // Where all lengths are 1, the next step need not wait for this one's token.
             let length = if only_symbols {
                 1
@@ -432,7 +282,7 @@ impl<'o> Trainer<'o> {
             let next = position + length as usize;
             visit(
                 token,
-                self.cells[next],
+                self.cells[next].bits(),
                 position as u32,
                 weights.at(position as u32),
             );
@@ -446,7 +296,7 @@ impl<'o> Trainer<'o> {
     }
 
     /// Keep a pair whose positions begin at `start`.
-    fn keep(&mut self, left: Cell, right: Cell, tally: Tally, start: usize) {
+    fn keep(&mut self, left: Token, right: Token, tally: Tally, start: usize) {
         self.slots.insert(key(left, right), self.pairs.len() as u32);
         self.queue.push(priority(tally.weight, left, right));
         self.pairs.push(Pair {
@@ -460,7 +310,7 @@ impl<'o> Trainer<'o> {
     }
 
     /// Keep a pair that a merge made, if it is wanted; its tally gets a cursor.
-    fn consider(&mut self, left: Cell, right: Cell, mut tally: Tally) -> Tally {
+    fn consider(&mut self, left: Token, right: Token, mut tally: Tally) -> Tally {
         if self.is_wanted(left, right, tally) {
             let start = self.positions.len();
             self.positions.resize(start + tally.times as usize, 0);
@@ -476,7 +326,7 @@ impl<'o> Trainer<'o> {
             while let Some(mut top) = self.queue.peek_mut() {
                 let (queued, parts) = ((*top >> 64) as u64, !(*top as u64));
                 let Some(&slot) = self.slots.get(&parts) else {
-                    std::collections::binary_heap::PeekMut::pop(top);
+                    PeekMut::pop(top);
                     continue;
                 };
                 let pair = &mut self.pairs[slot as usize];
@@ -494,7 +344,7 @@ impl<'o> Trainer<'o> {
                     *top = priority(count, pair.left, pair.right);
                 } else {
                     self.slots.remove(&parts);
-                    std::collections::binary_heap::PeekMut::pop(top);
+                    PeekMut::pop(top);
                 }
             }
             if self.floor == self.options.min_frequency {
@@ -506,7 +356,7 @@ impl<'o> Trainer<'o> {
     }
 
     /// Replace a pair wherever it stands by `product`, and bring the counts up to date.
-    fn merge(&mut self, slot: u32, product: Cell) {
+    fn merge(&mut self, slot: u32, product: Token) {
         let (left, right) = self.parts(slot);
         if product as usize == self.lengths.len() {
             self.lengths
@@ -523,7 +373,7 @@ impl<'o> Trainer<'o> {
 
     /// Write `product` over each occurrence of (left, right) and tally what stands on both sides.
     /// They go to `replaced`; the tally of two products side by side is returned.
-    fn replace(&mut self, slot: u32, product: Cell) -> Tally {
+    fn replace(&mut self, slot: u32, product: Token) -> Tally {
         let Pair {
             left,
             right,
@@ -543,20 +393,21 @@ impl<'o> Trainer<'o> {
             let mut num_standing = 0;
             for &position in chunk {
                 let at = position as usize;
-                let differs = (cells[at] ^ left) | (cells[at + left_length] ^ right);
+                let (first, second) = (cells[at].bits(), cells[at + left_length].bits());
+                let differs = (first ^ left) | (second ^ right);
                 standing[num_standing] = position;
                 num_standing += usize::from(differs == 0);
             }
             for &position in &standing[..num_standing] {
                 let at = position as usize;
-                if left == right && cells[at] != left {
+                if left == right && cells[at].bits() != left {
                     continue; // the one before, which overlaps, was replaced
                 }
-                cells[at] = product;
-                cells[at + left_length] = DEAD;
-                cells[at + length - 1] = product | LAST;
+                cells[at] = C::new(product);
+                cells[at + left_length] = C::new(C::DEAD);
+                cells[at + length - 1] = C::new(product | C::LAST);
                 let weight = weights.at(position);
-                let before = cells[at - 1] & !LAST;
+                let before = cells[at - 1].bits() & !C::LAST;
                 if before == product {
                     doubles.weight += weight;
                     doubles.times += 1;
@@ -568,7 +419,7 @@ impl<'o> Trainer<'o> {
                 } else {
                     self.left.add(before, weight);
                 }
-                let after = cells[at + length];
+                let after = cells[at + length].bits();
                 self.right.add(after, weight);
                 self.replaced.push(Replaced {
                     position,
@@ -581,7 +432,7 @@ impl<'o> Trainer<'o> {
     }
 
     /// The old neighbours lost what the new pairs gained; keep the new pairs that are wanted.
-    fn update_counts(&mut self, left: Cell, right: Cell, product: Cell, doubles: Tally) {
+    fn update_counts(&mut self, left: Token, right: Token, product: Token, doubles: Tally) {
         self.listed_from = self.positions.len();
         self.lose(right, left, doubles.weight);
         let doubles = self.consider(product, product, doubles);
@@ -602,14 +453,14 @@ impl<'o> Trainer<'o> {
         }
     }
 
-    fn lose(&mut self, left: Cell, right: Cell, weight: u64) {
+    fn lose(&mut self, left: Token, right: Token, weight: u64) {
         if let Some(&slot) = self.slots.get(&key(left, right)) {
             self.pairs[slot as usize].count -= weight;
         }
     }
 
     /// List where the pairs stand that were kept for `product`.
-    fn list_positions(&mut self, product: Cell, mut doubles: Tally) {
+    fn list_positions(&mut self, product: Token, mut doubles: Tally) {
         let positions = &mut self.positions[self.listed_from..];
         for &Replaced {
             position,
@@ -630,9 +481,9 @@ impl<'o> Trainer<'o> {
 
 impl Pair {
     /// How often a pair of equals can be replaced; forgets the positions where it no longer stands.
-    fn replaceable(
+    fn replaceable<C: Cell>(
         &mut self,
-        cells: &[Cell],
+        cells: &[C],
         lengths: &[u32],
         ranges: &[WeightRange],
         positions: &mut [u32],
@@ -647,8 +498,8 @@ impl Pair {
         let (mut total, mut free_from, mut kept) = (0, 0, self.start);
         for index in self.start..self.start + self.len {
             let position = positions[index];
-            let next = cells[(position + length) as usize];
-            if cells[position as usize] != self.left || next != self.right {
+            let next = cells[(position + length) as usize].bits();
+            if cells[position as usize].bits() != self.left || next != self.right {
                 continue;
             }
             positions[kept] = position;
@@ -661,55 +512,5 @@ impl Pair {
         self.len = kept - self.start;
         self.replaceable = Some((total, self.count));
         total
-    }
-}
-
-/// Tallies of all pairs.
-trait PairTallies {
-    fn of(&mut self, left: Cell, right: Cell) -> &mut Tally;
-    fn for_each(&mut self, visit: impl FnMut(Cell, Cell, &mut Tally));
-}
-
-/// An array, while there are few tokens.
-struct DenseTallies {
-    width: usize,
-    tallies: Vec<Tally>,
-}
-
-impl DenseTallies {
-    const MAX_WIDTH: usize = 512;
-
-    fn new(width: usize) -> Self {
-        let tallies = vec![NO_TALLY; width * width];
-        Self { width, tallies }
-    }
-}
-
-impl PairTallies for DenseTallies {
-    #[inline]
-    fn of(&mut self, left: Cell, right: Cell) -> &mut Tally {
-        &mut self.tallies[left as usize * self.width + right as usize]
-    }
-
-    fn for_each(&mut self, mut visit: impl FnMut(Cell, Cell, &mut Tally)) {
-        for (index, tally) in self.tallies.iter_mut().enumerate() {
-            if tally.times > 0 {
-                let (left, right) = (index / self.width, index % self.width);
-                visit(left as Cell, right as Cell, tally);
-            }
-        }
-    }
-}
-
-impl PairTallies for FxHashMap<u64, Tally> {
-    #[inline]
-    fn of(&mut self, left: Cell, right: Cell) -> &mut Tally {
-        self.entry(key(left, right)).or_insert(NO_TALLY)
-    }
-
-    fn for_each(&mut self, mut visit: impl FnMut(Cell, Cell, &mut Tally)) {
-        for (&key, tally) in self {
-            visit((key >> 32) as Cell, key as Cell, tally);
-        }
     }
 }

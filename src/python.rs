@@ -19,7 +19,7 @@ use crate::arrow;
 use crate::counting::{Counter, Documents, Input, InvalidBytes};
 use crate::counts::WordCounts;
 use crate::error::{Error, Result};
-use crate::greedy::{Corpus, Options, Overlaps, train};
+use crate::greedy::{Options, Overlaps, train};
 use crate::limits::Watch;
 use crate::merges::{Alphabet, Id, MergeList};
 use crate::settings::{Normalization, Settings};
@@ -534,8 +534,7 @@ fn train_greedily(
         overlaps: choose("overlaps", overlaps, OVERLAPS)?,
     };
     watched(py, progress, |watch| {
-        let corpus = Corpus::new(&merges, counts, watch)?;
-        train(corpus, &mut merges, &options, watch)?;
+        train(counts, &mut merges, &options, watch)?;
         Ok(PyMergeList(merges))
     })
 }

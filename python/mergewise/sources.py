@@ -222,7 +222,7 @@ class Records:
             raise ImportError('reading .parquet needs pip install "mergewise[arrow]"') from error
         path, rows = self.source.path, 0
         try:
-            with pq.ParquetFile(path) as file:
+            with pq.ParquetFile(path, page_checksum_verification=True) as file:
                 self.check_column(file.schema_arrow, pa)
                 num_rows, num_bytes = max(file.metadata.num_rows, 1), self.source.num_bytes
                 self.position = lambda: num_bytes * rows // num_rows
