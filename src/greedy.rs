@@ -3,7 +3,7 @@
 //! The words lie one after another in one array of cells, a boundary between them. A token covers
 //! as many cells as it has symbols; its first cell holds its id, its last cell holds its id with a
 //! flag. So the next token is `position + length`, and the previous one is named by the cell before:
-//! a doubly linked list in 4 bytes a symbol. The words are sorted by count, so that the weight of a
+//! a doubly linked list in 2 or 4 bytes a symbol. The words are sorted by count, so that the weight of a
 //! position is found by walking through a short list of ranges.
 //!
 //! Every pair worth keeping has a list of positions, ascending. A position is checked when it is
@@ -170,9 +170,10 @@ fn priority(count: u64, left: Token, right: Token) -> u128 {
 
 impl<'o, C: Cell> Trainer<'o, C> {
     fn new(corpus: Corpus<C>, lengths: Vec<u32>, options: &'o Options) -> Self {
-        // On text the last of M merges counts about N / 12 M; a floor at a third of that is rarely
-        // too high, and a few times as many pairs are kept as are merged.
-        let expected = corpus.num_symbols / (options.num_merges.max(1) as u64 * 60);
+        // On text the last of M merges counts between N / 25 M and N / 130 M. A floor that is too
+        // high costs another count of all pairs, one that is too low keeps pairs that never merge.
+        let num_merges = options.num_merges.max(1) as u64;
+        let expected = corpus.num_symbols / num_merges.saturating_mul(60);
         Self {
             cells: corpus.cells,
             weights: corpus.weights,
@@ -242,6 +243,7 @@ impl<'o, C: Cell> Trainer<'o, C> {
         self.pairs.clear();
         self.slots.clear();
         self.queue.clear();
+        self.positions = Vec::new();
         self.listed_from = 0;
         self.scan(watch, |left, right, _, weight| {
             let tally = tallies.of(left, right);

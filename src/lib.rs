@@ -10,6 +10,7 @@
 //! | [`pattern`] | text to words | appendix B.1 |
 //! | [`counts`], `table` | how often each word occurs | appendix B.1 |
 //! | [`counting`] | texts and files to counts, in parallel | |
+//! | `arrow` | Arrow arrays, read in place | |
 //! | [`greedy`] | training | PAIRFREQ, μ†, Algorithms 1 and 2 (sections 3, 4) |
 //!
 //! Correctness is decided by the Python package `mergewise.formal`, to which every module here is
