@@ -12,6 +12,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use aho_corasick::{AhoCorasick, MatchKind};
+use memchr::{memchr_iter, memrchr};
 use unicode_normalization::UnicodeNormalization;
 
 use crate::counts::WordCounts;
@@ -89,14 +90,14 @@ impl Counter {
     /// Count documents. An error names the document by its index.
     pub fn add_documents(&self, documents: &[&[u8]], watch: &Watch) -> Result<()> {
         let next = AtomicUsize::new(0);
-        self.in_parallel(documents.len(), |table| {
+        self.in_parallel(documents.len(), |adder| {
             loop {
                 let index = next.fetch_add(1, Ordering::Relaxed);
                 let Some(document) = documents.get(index) else {
                     return Ok(());
                 };
                 watch.check()?;
-                self.add_text(document, table, watch).map_err(|problem| {
+                self.add_text(document, adder, watch).map_err(|problem| {
                     problem.located(|offset| Error::InvalidDocument { index, offset })
                 })?;
                 watch.advance(document.len() as u64);
@@ -112,7 +113,7 @@ impl Counter {
         watch: &Watch,
     ) -> Result<()> {
         let blocks = Mutex::new(Blocks::new(inputs, documents, self));
-        self.in_parallel(usize::MAX, |table| {
+        self.in_parallel(usize::MAX, |adder| {
             let mut block = Block::default();
             loop {
                 watch.check()?;
@@ -121,8 +122,8 @@ impl Counter {
                 }
                 let text = &block.text;
                 let counted = match documents {
-                    Documents::File => self.add_text(text, table, watch),
-                    Documents::Lines => self.add_lines(text, table, watch),
+                    Documents::File => self.add_text(text, adder, watch),
+                    Documents::Lines => self.add_lines(text, adder, watch),
                 };
                 counted.map_err(|problem| {
                     problem.located(|offset| Error::InvalidFile {
@@ -135,13 +136,19 @@ impl Counter {
         })
     }
 
-    /// Run `work` with each table in a thread of its own, on this thread if one is enough.
+    /// Run `work` for each table in a thread of its own, on this thread if one is enough.
     fn in_parallel(
         &self,
         num_tasks: usize,
-        work: impl Fn(&mut Table) -> Result<()> + Sync,
+        work: impl Fn(&mut Adder) -> Result<()> + Sync,
     ) -> Result<()> {
-        let run = |table: &Mutex<Table>| work(&mut lock(table));
+        let run = |table: &Mutex<Table>| {
+            let mut table = lock(table);
+            let mut adder = Adder::new(&mut table);
+            work(&mut adder)?;
+            adder.finish();
+            Ok(())
+        };
         let num_threads = self.num_threads.min(num_tasks).max(1);
         std::thread::scope(|scope| {
             let others: Vec<_> = self.tables[1..num_threads]
@@ -157,48 +164,43 @@ impl Counter {
         })
     }
 
-    fn add_lines(&self, text: &[u8], table: &mut Table, watch: &Watch) -> Counted {
+    fn add_lines(&self, text: &[u8], adder: &mut Adder, watch: &Watch) -> Counted {
         let mut start = 0;
-        for line in text.split_inclusive(|&byte| byte == b'\n') {
-            self.add_text(line, table, watch)
+        let ends = memchr_iter(b'\n', text).map(|at| at + 1);
+        for end in ends.chain([text.len()]) {
+            self.add_text(&text[start..end], adder, watch)
                 .map_err(|problem| problem.after(start))?;
-            start += line.len();
+            start = end;
         }
         Ok(())
     }
 
     /// Count the words of a document, or of a part that the pattern cuts off.
-    fn add_text(&self, text: &[u8], table: &mut Table, watch: &Watch) -> Counted {
+    fn add_text(&self, text: &[u8], adder: &mut Adder, watch: &Watch) -> Counted {
         let Some(specials) = &self.specials else {
-            return self.add_ordinary(text, table, watch);
+            return self.add_ordinary(text, adder, watch);
         };
         let mut start = 0;
         for special in specials.finder.find_iter(text) {
-            self.add_ordinary(&text[start..special.start()], table, watch)
+            self.add_ordinary(&text[start..special.start()], adder, watch)
                 .map_err(|problem| problem.after(start))?;
             start = special.end();
         }
-        self.add_ordinary(&text[start..], table, watch)
+        self.add_ordinary(&text[start..], adder, watch)
             .map_err(|problem| problem.after(start))
     }
 
-    fn add_ordinary(&self, text: &[u8], table: &mut Table, watch: &Watch) -> Counted {
+    fn add_ordinary(&self, text: &[u8], adder: &mut Adder, watch: &Watch) -> Counted {
         let text = self.prepare(text)?;
-        let mut adder = Adder::new(table);
         self.pattern
             .for_each_word(&text, watch, |start, end| adder.add(&text, start, end))
-            .map_err(Problem::Pattern)?;
-        adder.finish();
-        Ok(())
+            .map_err(Problem::Pattern)
     }
 
     /// Where `text` can be cut whatever follows it.
     fn last_cut(&self, text: &[u8], documents: Documents) -> Option<usize> {
         if documents == Documents::Lines {
-            return text
-                .iter()
-                .rposition(|&byte| byte == b'\n')
-                .map(|at| at + 1);
+            return memrchr(b'\n', text).map(|at| at + 1);
         }
         let Some(specials) = &self.specials else {
             return self.last_ordinary_cut(text);
