@@ -25,6 +25,7 @@ pub mod greedy;
 pub mod limits;
 pub mod merges;
 pub mod pattern;
+mod prefetch;
 pub mod settings;
 mod table;
 

@@ -313,7 +313,10 @@ fn hash(key: u128) -> u64 {
 }
 
 fn hash_long(word: &[u8]) -> u64 {
-    word.chunks(INLINE).fold(word.len() as u64, |sum, chunk| {
-        fold(sum ^ hash(short_key(chunk)), 0xA076_1D64_78BD_642F)
-    })
+    let (blocks, rest) = word.as_chunks::<KEY>();
+    let keys = blocks.iter().map(|&block| u128::from_le_bytes(block));
+    keys.chain([short_key(rest)])
+        .fold(word.len() as u64, |sum, key| {
+            fold(sum ^ hash(key), 0xA076_1D64_78BD_642F)
+        })
 }

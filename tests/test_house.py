@@ -27,7 +27,7 @@ RUST_LEVELS = [
     {"python"},
     {"exact", "improve", "curvature", "encode", "greedy", "bound", "counting"},
     {"counts"},
-    {"pattern", "limits", "table", "arrow"},
+    {"pattern", "limits", "table", "arrow", "prefetch"},
     {"merges"},
     {"error"},
     {"settings"},

@@ -327,6 +327,14 @@ def test_characters_of_real_texts_equal_the_oracle() -> None:
     assert tok.merges == slowly([text.encode()], 150, symbols=symbols)
 
 
+@pytest.mark.parametrize("kind", TEXTS)
+def test_the_first_of_many_merges_equal_the_oracle(kind: str) -> None:
+    """Before many merges, the frequent pairs are kept alone, and the others counted after them."""
+    lines = TEXTS[kind].splitlines(keepends=True)
+    tok = mw.train(mw.count(lines, pattern=None), num_merges=1_000)
+    assert tok.merges[:200] == slowly([line.encode() for line in lines], 200)
+
+
 @pytest.mark.parametrize("overlaps", OVERLAPS)
 def test_pairs_far_rarer_than_expected_are_found(overlaps: Overlaps) -> None:
     """Where counts are far below what the number of merges lets expect, pairs are counted again."""

@@ -60,8 +60,8 @@ pub(super) struct Corpus<C> {
 /// Up to which cell the words have which count.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct WeightRange {
-    end: u32,
-    weight: u64,
+    pub(super) end: u32,
+    pub(super) weight: u64,
 }
 
 impl<C: Cell> Corpus<C> {
@@ -78,39 +78,24 @@ impl<C: Cell> Corpus<C> {
             is_merged: !merges.makes_distinct_strings(),
         };
         corpus.cells.push(C::new(BOUNDARY));
-        let lengths = token_lengths(merges);
         let mut symbols = Vec::new();
         for (index, (word, count)) in counts.by_count().enumerate() {
             if index % 1024 == 0 {
                 watch.check()?;
             }
-            let start = corpus.cells.len();
             symbols.clear();
             merges.alphabet().extend_symbols(word, &mut symbols)?;
+            corpus.num_symbols += symbols.len() as u64 * count;
             if corpus.is_merged {
-                for id in merges.apply(std::mem::take(&mut symbols)) {
-                    corpus.push_token(id + 1, lengths[id as usize + 1]);
-                }
-            } else {
-                corpus
-                    .cells
-                    .extend(symbols.iter().map(|&id| C::new(id + 1)));
+                symbols = merges.apply(symbols);
             }
-            corpus.num_symbols += (corpus.cells.len() - start) as u64 * count;
+            corpus
+                .cells
+                .extend(symbols.iter().map(|&id| C::new(id + 1)));
             corpus.cells.push(C::new(BOUNDARY));
             corpus.end_word(count)?;
         }
         Ok(corpus)
-    }
-
-    fn push_token(&mut self, token: Token, length: u32) {
-        self.cells.push(C::new(token));
-        for _ in 2..length {
-            self.cells.push(C::new(C::DEAD));
-        }
-        if length > 1 {
-            self.cells.push(C::new(token | C::LAST));
-        }
     }
 
     fn end_word(&mut self, count: u64) -> Result<()> {

@@ -1,0 +1,18 @@
+//! A hint to the processor.
+
+/// Begin to load what will be needed soon.
+#[inline]
+#[allow(
+    unsafe_code,
+    reason = "std does not offer it, and it saves a tenth of the time"
+)]
+pub(crate) fn prefetch<T>(item: &T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a hint, without effect on memory, that every such processor knows.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(item).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = item;
+}
