@@ -13,11 +13,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use memchr::{memchr_iter, memrchr};
-use unicode_normalization::UnicodeNormalization;
 
 use crate::counts::WordCounts;
 use crate::error::{Error, Result};
 use crate::limits::Watch;
+use crate::normalize::normalize;
 use crate::pattern::Pattern;
 use crate::settings::{Normalization, Settings};
 use crate::table::{Adder, Table};
@@ -238,19 +238,10 @@ impl Counter {
                 Cow::Owned(text) => Cow::Owned(text.into_bytes()),
             },
         };
-        if self.settings.normalization == Normalization::None || text.is_ascii() {
-            return Ok(text);
-        }
-        let mut normalized = Vec::with_capacity(text.len());
-        for chunk in text.utf8_chunks() {
-            let part: String = match self.settings.normalization {
-                Normalization::Nfkc => chunk.valid().nfkc().collect(),
-                _ => chunk.valid().nfc().collect(),
-            };
-            normalized.extend_from_slice(part.as_bytes());
-            normalized.extend_from_slice(chunk.invalid());
-        }
-        Ok(Cow::Owned(normalized))
+        Ok(match text {
+            Cow::Borrowed(text) => normalize(text, self.settings.normalization),
+            Cow::Owned(text) => Cow::Owned(normalize(&text, self.settings.normalization).into()),
+        })
     }
 }
 

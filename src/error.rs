@@ -17,6 +17,13 @@ pub enum Error {
         /// How many tokens exist before that merge.
         num_tokens: usize,
     },
+    /// The merge at `index` uses or makes a string that is no token.
+    UnknownPart {
+        /// Where in the list, from 0.
+        index: usize,
+        /// The string.
+        string: Vec<u8>,
+    },
     /// More tokens than ids of 32 bits can name.
     TooManyTokens,
     /// An id that names no token.
@@ -101,6 +108,22 @@ pub enum Error {
     CountsTooLarge,
     /// More symbols than positions of 32 bits can name.
     CorpusTooLarge,
+    /// Offsets were asked for, of a text that is changed before it is encoded.
+    NoOffsets,
+    /// The same error, in one document of several.
+    InDocument {
+        /// Which document, from 0.
+        index: usize,
+        /// What is wrong with it.
+        error: Box<Error>,
+    },
+    /// A special token in a text where it is not allowed.
+    DisallowedSpecial {
+        /// Its text.
+        token: String,
+        /// Where it begins, in bytes.
+        offset: usize,
+    },
     /// A stop was asked for.
     Interrupted,
     /// A bug: a worker thread ended without a result.
@@ -109,6 +132,35 @@ pub enum Error {
 
 /// The result of a call of the core.
 pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// The same error, if it names a place of a text that begins at `start` of another.
+    #[must_use]
+    pub fn after(self, start: usize) -> Self {
+        match self {
+            Self::UnknownCharacter { character, offset } => Self::UnknownCharacter {
+                character,
+                offset: start + offset,
+            },
+            Self::InvalidUtf8 { offset } => Self::InvalidUtf8 {
+                offset: start + offset,
+            },
+            other => other,
+        }
+    }
+
+    /// The same error, if it speaks of a text, with the document's place among others.
+    #[must_use]
+    pub fn of_document(self, index: usize) -> Self {
+        match self {
+            Self::Interrupted | Self::WorkerPanicked => self,
+            error => Self::InDocument {
+                index,
+                error: Box::new(error),
+            },
+        }
+    }
+}
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -121,6 +173,11 @@ impl fmt::Display for Error {
                 f,
                 "merge {index} uses the token {part}, which no earlier merge makes: \
                  only {num_tokens} tokens exist before it"
+            ),
+            Self::UnknownPart { index, string } => write!(
+                f,
+                "merge {index} uses or makes \"{}\", which is not a token",
+                string.escape_ascii()
             ),
             Self::TooManyTokens => write!(f, "more than {} tokens", u32::MAX),
             Self::UnknownId { id, num_tokens } => {
@@ -172,6 +229,18 @@ impl fmt::Display for Error {
                 f,
                 "more than {} symbols; hint: count words with a pattern, or prune",
                 u32::MAX
+            ),
+            Self::NoOffsets => write!(
+                f,
+                "this tokenizer changes the text before it encodes it (normalisation, U+2581): its \
+                 tokens have no offsets in the original; hint: normalise the text first"
+            ),
+            Self::InDocument { index, error } => write!(f, "document {index}: {error}"),
+            Self::DisallowedSpecial { token, offset } => write!(
+                f,
+                "the text holds the special token {token:?} at byte {offset}; hint: pass \
+                 allowed_special={{{token:?}}} to encode it as that token, or \
+                 disallowed_special=() to encode its characters like any other text"
             ),
             Self::Interrupted => write!(f, "interrupted"),
             Self::WorkerPanicked => write!(f, "a worker thread failed; please report this bug"),

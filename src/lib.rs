@@ -6,11 +6,13 @@
 //! |---|---|---|
 //! | [`settings`], [`error`] | how texts are cut; what can go wrong | |
 //! | [`merges`] | merge lists, token strings, `apply` | μ, Υ, YIELD, APPLY, κ (section 2) |
-//! | [`limits`] | progress and interruption | |
+//! | [`limits`], [`normalize`], `prefetch` | interruption; normal forms; a hint to the processor | |
 //! | [`pattern`] | text to words | appendix B.1 |
 //! | [`counts`], `table` | how often each word occurs | appendix B.1 |
 //! | [`counting`] | texts and files to counts, in parallel | |
 //! | `arrow` | Arrow arrays, read in place | |
+//! | [`vocabulary`] | tokens with ids of any kind, and the merges that matter | |
+//! | [`encode`] | texts to ids and back | |
 //! | [`greedy`] | training | PAIRFREQ, μ†, Algorithms 1 and 2 (sections 3, 4) |
 //!
 //! Correctness is decided by the Python package `mergewise.formal`, to which every module here is
@@ -20,14 +22,17 @@
 mod arrow;
 pub mod counting;
 pub mod counts;
+pub mod encode;
 pub mod error;
 pub mod greedy;
 pub mod limits;
 pub mod merges;
+pub mod normalize;
 pub mod pattern;
 mod prefetch;
 pub mod settings;
 mod table;
+pub mod vocabulary;
 
 #[cfg(feature = "python")]
 mod python;

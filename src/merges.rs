@@ -123,6 +123,68 @@ fn letter_order(byte: u8) -> Id {
     }
 }
 
+/// Which pairs merge, in which order, and what they make.
+#[derive(Debug, Clone, Default)]
+pub struct Ranks {
+    table: FxHashMap<(Id, Id), (u32, Id)>,
+}
+
+impl Ranks {
+    /// Give a pair its rank and its product, unless it has them already.
+    pub fn add(&mut self, pair: (Id, Id), rank: u32, product: Id) {
+        self.table.entry(pair).or_insert((rank, product));
+    }
+
+    /// The rank of a pair and the token it makes, if it merges.
+    #[must_use]
+    pub fn get(&self, left: Id, right: Id) -> Option<(u32, Id)> {
+        self.table.get(&(left, right)).copied()
+    }
+
+    /// The tokens that are left of `tokens` when the adjacent pair of the lowest rank, the leftmost
+    /// first, became one token until no pair had a rank. Calls `merged` with each such pair.
+    /// O(n log n).
+    #[must_use]
+    pub fn apply(&self, mut tokens: Vec<Id>, mut merged: impl FnMut(Id, Id)) -> Vec<Id> {
+        let end = tokens.len();
+        // next[i] and previous[i] link the tokens that are left; a merged one keeps its first cell.
+        let mut next: Vec<usize> = (1..=end).collect();
+        let mut previous: Vec<usize> = (0..end).map(|i| i.wrapping_sub(1)).collect();
+        let mut is_token = vec![true; end];
+        let rank = |tokens: &[Id], left: usize, right: usize| self.get(tokens[left], tokens[right]);
+        let mut queue: BinaryHeap<_> = (1..end)
+            .filter_map(|right| Some(Reverse((rank(&tokens, right - 1, right)?.0, right - 1))))
+            .collect();
+        while let Some(Reverse((queued_rank, left))) = queue.pop() {
+            let right = next[left];
+            if !is_token[left] || right == end {
+                continue;
+            }
+            let Some((current_rank, product)) = rank(&tokens, left, right) else {
+                continue;
+            };
+            if current_rank != queued_rank {
+                continue;
+            }
+            merged(tokens[left], tokens[right]);
+            tokens[left] = product;
+            is_token[right] = false;
+            next[left] = next[right];
+            if next[left] != end {
+                previous[next[left]] = left;
+                queue.extend(rank(&tokens, left, next[left]).map(|(r, _)| Reverse((r, left))));
+            }
+            if left != 0 {
+                let before = previous[left];
+                queue.extend(rank(&tokens, before, left).map(|(r, _)| Reverse((r, before))));
+            }
+        }
+        let mut kept = is_token.into_iter();
+        tokens.retain(|_| kept.next() == Some(true));
+        tokens
+    }
+}
+
 /// A valid list of merges over an alphabet.
 #[derive(Debug, Clone)]
 pub struct MergeList {
@@ -130,8 +192,8 @@ pub struct MergeList {
     strings: Vec<Box<[u8]>>,
     ids: FxHashMap<Box<[u8]>, Id>,
     pairs: Vec<(Id, Id)>,
-    /// A pair's first place in the list, and the token it makes.
-    ranks: FxHashMap<(Id, Id), (u32, Id)>,
+    /// A pair's rank is its first place in the list.
+    ranks: Ranks,
 }
 
 impl MergeList {
@@ -145,7 +207,7 @@ impl MergeList {
             strings,
             ids,
             pairs: Vec::new(),
-            ranks: FxHashMap::default(),
+            ranks: Ranks::default(),
         }
     }
 
@@ -179,7 +241,7 @@ impl MergeList {
         };
         let rank = u32::try_from(self.pairs.len()).map_err(|_| Error::TooManyTokens)?;
         self.pairs.push((left, right));
-        self.ranks.entry((left, right)).or_insert((rank, product));
+        self.ranks.add((left, right), rank, product);
         Ok(product)
     }
 
@@ -238,44 +300,8 @@ impl MergeList {
 
     /// The tokens that the merges make of `tokens`. O(n log n).
     #[must_use]
-    pub fn apply(&self, mut tokens: Vec<Id>) -> Vec<Id> {
-        let end = tokens.len();
-        // next[i] and previous[i] link the tokens that are left; a merged one keeps its first cell.
-        let mut next: Vec<usize> = (1..=end).collect();
-        let mut previous: Vec<usize> = (0..end).map(|i| i.wrapping_sub(1)).collect();
-        let mut is_token = vec![true; end];
-        let rank = |tokens: &[Id], left: usize, right: usize| {
-            self.ranks.get(&(tokens[left], tokens[right])).copied()
-        };
-        let mut queue: BinaryHeap<_> = (1..end)
-            .filter_map(|right| Some(Reverse((rank(&tokens, right - 1, right)?.0, right - 1))))
-            .collect();
-        while let Some(Reverse((queued_rank, left))) = queue.pop() {
-            let right = next[left];
-            if !is_token[left] || right == end {
-                continue;
-            }
-            let Some((current_rank, product)) = rank(&tokens, left, right) else {
-                continue;
-            };
-            if current_rank != queued_rank {
-                continue;
-            }
-            tokens[left] = product;
-            is_token[right] = false;
-            next[left] = next[right];
-            if next[left] != end {
-                previous[next[left]] = left;
-                queue.extend(rank(&tokens, left, next[left]).map(|(r, _)| Reverse((r, left))));
-            }
-            if left != 0 {
-                let before = previous[left];
-                queue.extend(rank(&tokens, before, left).map(|(r, _)| Reverse((r, before))));
-            }
-        }
-        let mut kept = is_token.into_iter();
-        tokens.retain(|_| kept.next() == Some(true));
-        tokens
+    pub fn apply(&self, tokens: Vec<Id>) -> Vec<Id> {
+        self.ranks.apply(tokens, |_, _| ())
     }
 }
 

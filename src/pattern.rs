@@ -47,6 +47,7 @@ pub const WHITESPACE: &str = r"\s?\S+|\s+(?!\S)";
 pub struct Pattern {
     spec: Option<String>,
     kind: Kind,
+    drops_gaps: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -88,8 +89,18 @@ impl Pattern {
                 }
             },
         };
-        let spec = spec.map(str::to_owned);
-        Ok(Self { spec, kind })
+        Ok(Self {
+            spec: spec.map(str::to_owned),
+            kind,
+            drops_gaps: false,
+        })
+    }
+
+    /// The same pattern, but what lies between its matches is left out.
+    #[must_use]
+    pub fn without_gaps(self) -> Self {
+        let drops_gaps = true;
+        Self { drops_gaps, ..self }
     }
 
     /// What the pattern was made from.
@@ -100,8 +111,8 @@ impl Pattern {
 
     /// Calls `word(start, end)` for each word of a document, in order.
     ///
-    /// The words of a regular expression are its matches that are not empty, and what lies between
-    /// them. It fails when the watch is stopped, and a regular expression also at the backtracking
+    /// The words of a regular expression are its matches that are not empty, and (unless gaps are
+    /// dropped) what lies between them. It fails when the watch is stopped, and a regular expression also at the backtracking
     /// limit of its engine.
     #[inline]
     pub fn for_each_word(
@@ -120,7 +131,7 @@ impl Pattern {
             Kind::Cl100k => in_pieces::<Tiktoken<false>>(text, watch, word),
             Kind::O200k => in_pieces::<Tiktoken<true>>(text, watch, word),
             Kind::Whitespace => in_pieces::<Whitespace>(text, watch, word),
-            Kind::User(regex) => for_each_match(regex, text, watch, &mut word),
+            Kind::User(regex) => for_each_match(regex, text, watch, self.drops_gaps, &mut word),
         }
     }
 
@@ -169,6 +180,7 @@ fn for_each_match(
     regex: &Regex,
     text: &[u8],
     watch: &Watch,
+    drops_gaps: bool,
     word: &mut dyn FnMut(usize, usize),
 ) -> Result<()> {
     let lossy = Lossy::new(text);
@@ -191,13 +203,13 @@ fn for_each_match(
         if from == to {
             continue;
         }
-        if end < from {
+        if end < from && !drops_gaps {
             word(end, from);
         }
         word(from, to);
         end = to;
     }
-    if end < text.len() {
+    if end < text.len() && !drops_gaps {
         word(end, text.len());
     }
     Ok(())

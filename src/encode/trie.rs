@@ -1,0 +1,101 @@
+//! The longest token that a text begins with.
+
+use memchr::memchr;
+
+use crate::vocabulary::Number;
+
+const NONE: u32 = u32::MAX;
+
+/// A tree of strings. The children of a node have successive numbers, and what is below a node
+/// follows it closely: the way down a rare string is short in memory.
+#[derive(Debug)]
+pub(super) struct Trie {
+    /// The children of the root, by their bytes.
+    first: Box<[u32; 256]>,
+    nodes: Vec<Node>,
+    /// The byte that leads to each node.
+    labels: Vec<u8>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Node {
+    /// The first child in the low bits; above them, how many more there are. 0: no child.
+    children: u32,
+    /// The token whose string ends here.
+    token: Number,
+}
+
+const CHILD_BITS: u32 = 24;
+
+impl Trie {
+    /// None if there are too many nodes.
+    pub(super) fn new<'s>(strings: impl IntoIterator<Item = (&'s [u8], Number)>) -> Option<Self> {
+        let mut strings: Vec<_> = strings.into_iter().collect();
+        strings.sort_unstable();
+        let mut trie = Self {
+            first: Box::new([NONE; 256]),
+            nodes: Vec::new(),
+            labels: Vec::new(),
+        };
+        // Strings that share their first `depth` bytes, and the node that these lead to; the
+        // first of them is on top.
+        let mut tasks = vec![(0, strings.as_slice(), None)];
+        while let Some((depth, mut group, node)) = tasks.pop() {
+            if let (Some(node), [(string, token), rest @ ..]) = (node, group)
+                && string.len() == depth
+            {
+                let node: &mut Node = &mut trie.nodes[node];
+                node.token = *token;
+                group = rest;
+            }
+            let start = trie.nodes.len();
+            let first_task = tasks.len();
+            for branch in group.chunk_by(|(a, _), (b, _)| a[depth] == b[depth]) {
+                tasks.push((depth + 1, branch, Some(trie.nodes.len())));
+                trie.add_node(branch[0].0[depth], node.is_none());
+            }
+            tasks[first_task..].reverse();
+            if trie.nodes.len() >> CHILD_BITS > 0 {
+                return None;
+            }
+            if let (Some(node), Some(more)) = (node, (trie.nodes.len() - start).checked_sub(1)) {
+                trie.nodes[node].children = start as u32 | (more as u32) << CHILD_BITS;
+            }
+        }
+        Some(trie)
+    }
+
+    fn add_node(&mut self, label: u8, is_first: bool) {
+        if is_first {
+            self.first[usize::from(label)] = self.nodes.len() as u32;
+        }
+        self.labels.push(label);
+        self.nodes.push(Node {
+            children: 0,
+            token: NONE,
+        });
+    }
+
+    /// The longest token that `text` begins with.
+    #[inline]
+    pub(super) fn longest(&self, text: &[u8]) -> Option<Number> {
+        let (&first, rest) = text.split_first()?;
+        let mut node = self.nodes.get(self.first[usize::from(first)] as usize)?;
+        let mut longest = node.token;
+        for &byte in rest {
+            if node.children == 0 {
+                break;
+            }
+            let start = node.children as usize % (1 << CHILD_BITS);
+            let more = node.children as usize >> CHILD_BITS;
+            let Some(child) = memchr(byte, &self.labels[start..=start + more]) else {
+                break;
+            };
+            node = &self.nodes[start + child];
+            if node.token != NONE {
+                longest = node.token;
+            }
+        }
+        (longest != NONE).then_some(longest)
+    }
+}

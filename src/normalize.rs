@@ -1,0 +1,25 @@
+//! Unicode normalisation of texts that may hold any bytes.
+
+use std::borrow::Cow;
+
+use unicode_normalization::UnicodeNormalization;
+
+use crate::settings::Normalization;
+
+/// The text in a normal form. Bytes that are not UTF-8 stay as they are.
+#[must_use]
+pub fn normalize(text: &[u8], form: Normalization) -> Cow<'_, [u8]> {
+    if form == Normalization::None || text.is_ascii() {
+        return Cow::Borrowed(text);
+    }
+    let mut normalized = Vec::with_capacity(text.len());
+    for chunk in text.utf8_chunks() {
+        let part: String = match form {
+            Normalization::Nfkc => chunk.valid().nfkc().collect(),
+            _ => chunk.valid().nfc().collect(),
+        };
+        normalized.extend_from_slice(part.as_bytes());
+        normalized.extend_from_slice(chunk.invalid());
+    }
+    Cow::Owned(normalized)
+}
