@@ -2,13 +2,87 @@ from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Protocol, final
 
-__all__ = ["Counter", "MergeList", "WordCounts", "train_greedily"]
+__all__ = ["Array", "Counter", "Encoder", "MergeList", "WordCounts", "train_greedily"]
 
 class _Reader(Protocol):
     def read(self, size: int, /) -> bytes | None: ...
 
 class _ArrowArray(Protocol):
     def __arrow_c_array__(self, requested_schema: object = None, /) -> tuple[object, object]: ...
+
+@final
+class Array:
+    @property
+    def __array_interface__(self) -> dict[str, object]: ...
+
+@final
+class Encoder:
+    def __new__(
+        cls,
+        tokens: Sequence[tuple[bytes, int]],
+        *,
+        merges: Sequence[tuple[bytes, bytes]] | None,
+        ranks: Sequence[tuple[bytes, int]] | None,
+        alphabet: str,
+        end_of_word: bytes,
+        byte_tokens: Sequence[int] | None,
+        unknown_token: int | None,
+        fuse_unknown: bool,
+        whole_words: bool,
+        pattern: str | None,
+        drops_gaps: bool,
+        normalize: str | None,
+        prefix_space: str | None,
+        mark_is_space: bool,
+        specials: Sequence[tuple[str, int, bool]],
+    ) -> Encoder: ...
+    @property
+    def merges(self) -> list[tuple[bytes, bytes, int]]: ...
+    @property
+    def unreachable(self) -> list[int]: ...
+    def ties_matter(self) -> bool: ...
+    def encode(
+        self, text: str | bytes, /, *, allowed: Sequence[bool], refused: Sequence[bool]
+    ) -> list[int]: ...
+    def encode_with_offsets(
+        self, text: str | bytes, /, *, allowed: Sequence[bool], refused: Sequence[bool]
+    ) -> tuple[list[int], list[tuple[int, int]]]: ...
+    def count(
+        self, text: str | bytes, /, *, allowed: Sequence[bool], refused: Sequence[bool]
+    ) -> int: ...
+    def encode_batch(
+        self,
+        texts: Sequence[str | bytes],
+        /,
+        *,
+        allowed: Sequence[bool],
+        refused: Sequence[bool],
+        num_threads: int,
+        progress: Callable[[int], None] | None = None,
+    ) -> tuple[Array, Array]: ...
+    def encode_batch_lists(
+        self,
+        texts: Sequence[str | bytes],
+        /,
+        *,
+        allowed: Sequence[bool],
+        refused: Sequence[bool],
+        num_threads: int,
+    ) -> list[list[int]]: ...
+    def encode_to_bytes(
+        self,
+        texts: Sequence[str | bytes],
+        /,
+        *,
+        ends: Sequence[bool],
+        separator: int | None,
+        is_narrow: bool,
+        allowed: Sequence[bool],
+        refused: Sequence[bool],
+        num_threads: int,
+    ) -> bytes: ...
+    def decode(self, ids: Sequence[int], /) -> bytes: ...
+    def last_cut(self, text: bytes, /) -> int | None: ...
 
 @final
 class MergeList:

@@ -11,6 +11,10 @@ class FormatError(MergewiseError, ValueError):
     """A file is not what it should be; the message says where, what was found and expected."""
 
 
+class ConversionError(MergewiseError, ValueError):
+    """A format cannot say all that a tokenizer is; the message lists what would be lost."""
+
+
 class InvalidMergesError(MergewiseError, ValueError):
     """A merge list uses a token that no earlier merge makes."""
 

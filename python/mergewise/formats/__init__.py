@@ -1,1 +1,160 @@
 """Files of tokenizers: each module reads and writes one format."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Final
+
+from mergewise.errors import ConversionError
+from mergewise.formats import gpt2, sentencepiece, subword_nmt, tekken, tiktoken, tokenizer_json
+from mergewise.formats.reading import HEAD_BYTES, UNSET, Reading, Unset, is_id, shown
+from mergewise.vocabulary import Vocabulary
+
+__all__ = ["FORMATS", "UNSET", "Unset", "detect", "load", "save"]
+
+PathLike = str | os.PathLike[str]
+
+# In the order in which a file is held against them: codes look like many a list of pairs.
+FORMATS: Final[dict[str, ModuleType]] = {
+    "gpt2": gpt2,
+    "tekken": tekken,
+    "tokenizer_json": tokenizer_json,
+    "sentencepiece": sentencepiece,
+    "tiktoken": tiktoken,
+    "subword_nmt": subword_nmt,
+}
+# How a file's name ends, and the format that is written to it.
+NAMES: Final = {
+    "vocab.json": "gpt2",
+    "merges.txt": "gpt2",
+    "encoder.json": "gpt2",
+    "vocab.bpe": "gpt2",
+    ".json": "tokenizer_json",
+    ".tiktoken": "tiktoken",
+    ".model": "sentencepiece",
+    ".codes": "subword_nmt",
+    "codes.txt": "subword_nmt",
+}
+
+
+def detect(path: PathLike) -> str:
+    """The name of a file's format, by its content; a directory is that of GPT-2's two files."""
+    reading = Reading(path=Path(path))
+    head = b""
+    if not reading.path.is_dir():
+        with reading.path.open("rb") as file:
+            head = file.read(HEAD_BYTES)
+        if not head.strip():
+            raise reading.wrong("", "an empty file", "a tokenizer")
+    for name, module in FORMATS.items():
+        if module.looks_like(head, reading.path):
+            return name
+    found = "a directory of other files" if reading.path.is_dir() else shown(head[:30])
+    raise reading.wrong("", found, f"one of {', '.join(sorted(FORMATS))}")
+
+
+def load(
+    path: PathLike,
+    *,
+    format: str | None = None,  # noqa: A002
+    pattern: str | Unset | None = UNSET,
+    special_tokens: Mapping[str, int] | Unset = UNSET,
+    lossy: bool = False,
+) -> Vocabulary:
+    """The vocabulary in a file.
+
+    Args:
+        path: the file, or the directory of GPT-2's two files.
+        format: its format, where the content does not show it.
+        pattern: the pattern, in the place of what the file says; ranks of tiktoken do not say it.
+        special_tokens: the same for the special tokens and their ids.
+        lossy: leave out what mergewise does not know, with a warning.
+    """
+    if not isinstance(special_tokens, Unset):
+        check_special_tokens(special_tokens)
+    module = module_named(format or detect(path))
+    reading = Reading(path=Path(path), pattern=pattern, special_tokens=special_tokens, lossy=lossy)
+    vocabulary: Vocabulary = module.read(reading)
+    if module is tiktoken:
+        return vocabulary
+    if not isinstance(pattern, Unset):
+        vocabulary = replace(vocabulary, pattern=pattern, drops_gaps=False)
+    if not isinstance(special_tokens, Unset):
+        taken = {*vocabulary.tokens.values(), *vocabulary.added_tokens.values()}
+        for text, token_id in special_tokens.items():
+            if token_id in taken:
+                found = f"{shown(text)} with the id {token_id} of another token"
+                raise reading.wrong("special_tokens", found, "an id of its own")
+        vocabulary = replace(vocabulary, special_tokens=dict(special_tokens))
+    return vocabulary
+
+
+def check_special_tokens(special_tokens: object) -> None:
+    """Refuse what the caller cannot mean."""
+    if not isinstance(special_tokens, Mapping):
+        kind = type(special_tokens).__name__
+        raise TypeError(f"special_tokens must map texts to ids, found {kind}")
+    for text, token_id in special_tokens.items():
+        if not isinstance(text, str) or not text or not is_id(token_id):
+            found = f"{shown(text)}: {shown(token_id)}"
+            raise ValueError(f"special_tokens must map texts to ids, found {found}")
+    if len(set(special_tokens.values())) < len(special_tokens):
+        raise ValueError("special_tokens must have ids that are all different")
+
+
+def save(
+    vocabulary: Vocabulary,
+    path: PathLike,
+    *,
+    format: str | None = None,  # noqa: A002
+    lossy: bool = False,
+) -> None:
+    """Write a vocabulary, whole or not at all.
+
+    Args:
+        vocabulary: what is written; it must have merges.
+        path: the file, or a directory for GPT-2's two files.
+        format: what to write; else the name of the file decides.
+        lossy: write even if the format cannot say all of it.
+    """
+    if vocabulary.merges is None:
+        raise TypeError("expected a vocabulary with merges, found one with ranks alone")
+    name = format or format_of_name(Path(path))
+    module = module_named(name)
+    lost: list[str] = module.losses(vocabulary)
+    if lost and not lossy:
+        reasons = "; ".join(lost)
+        raise ConversionError(
+            f"{os.fspath(path)}: {name} cannot say all of this tokenizer: {reasons}; "
+            "hint: lossy=True writes the rest"
+        )
+    module.write(vocabulary, Path(path))
+
+
+def format_of_name(path: Path) -> str:
+    """The format that is written to a file of this name.
+
+    >>> format_of_name(Path("my-vocab.json")), format_of_name(Path("x.tiktoken"))
+    ('gpt2', 'tiktoken')
+    """
+    if path.is_dir():
+        return "gpt2"
+    for ending, name in NAMES.items():
+        if path.name.endswith(ending):
+            return name
+    endings = ", ".join(NAMES)
+    raise ValueError(
+        f"no format is written to a file named {path.name!r}; expected a name that ends in one of "
+        f"{endings}; hint: give format="
+    )
+
+
+def module_named(name: str) -> ModuleType:
+    """The module of a format."""
+    if name not in FORMATS:
+        raise ValueError(f"no format is named {name!r}; expected one of {', '.join(FORMATS)}")
+    return FORMATS[name]

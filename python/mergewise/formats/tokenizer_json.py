@@ -1,92 +1,240 @@
-"""HuggingFace's tokenizer.json: byte-level BPE with a split pattern."""
+"""HuggingFace's tokenizer.json, of the model BPE."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
 
-Json = dict[str, Any]
+from mergewise.formats.huggingface_steps import MARK, Steps, read_steps
+from mergewise.formats.json_values import OBJECT_START, Json, Value, parse
+from mergewise.formats.letters import from_letters
+from mergewise.formats.merging import check_bytes, check_ids_differ, live_merges
+from mergewise.formats.reading import Reading, is_id, shown
+from mergewise.formats.tokenizer_json_writer import BYTE_NAMES, losses, write
+from mergewise.vocabulary import Alphabet, Vocabulary
 
-# How tokenizers' regular expressions write the named patterns.
-PATTERNS = {
-    "gpt2": r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
-    "whitespace": r"\s?\S+|\s+(?!\S)",
-    "cl100k": r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
-    r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s+$|\s*[\r\n]|\s+(?!\S)|\s",
-    "o200k": r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+"
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
-    r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*"
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
-    r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
-}
+__all__ = ["looks_like", "losses", "read", "write"]
 
-
-def byte_letters() -> list[str]:
-    """The letter that GPT-2 writes for each byte: itself where Latin-1 prints it.
-
-    >>> byte_letters()[ord(" ")], byte_letters()[ord("a")]
-    ('Ġ', 'a')
-    """
-    printed = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
-    others = iter(range(0x100, 0x200))
-    return [chr(byte) if byte in printed else chr(next(others)) for byte in range(256)]
+Merge = tuple[str, str]
+Speller = Callable[[str], bytes | None]
+KEPT: Final = ("truncation", "padding", "post_processor", "decoder")
 
 
-def dumps(
-    tokens: Sequence[bytes],
-    merges: Sequence[tuple[bytes, bytes]],
-    *,
-    pattern: str | None,
-    normalize: str | None,
-    special_tokens: Mapping[str, int],
-) -> str:
-    """The file of a tokenizer over bytes; `tokens` in the order of their ids."""
-    letters = byte_letters()
-
-    def written(string: bytes) -> str:
-        return "".join(letters[byte] for byte in string)
-
-    byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True}
-    document: Json = {
-        "version": "1.0",
-        "truncation": None,
-        "padding": None,
-        "added_tokens": [added_token(text, i) for text, i in special_tokens.items()],
-        "normalizer": {"type": normalize.upper()} if normalize else None,
-        "pre_tokenizer": pre_tokenizer(pattern, {**byte_level, "use_regex": False}),
-        "post_processor": None,
-        "decoder": {**byte_level, "use_regex": True},
-        "model": {
-            "type": "BPE",
-            "dropout": None,
-            "unk_token": None,
-            "continuing_subword_prefix": None,
-            "end_of_word_suffix": None,
-            "fuse_unk": False,
-            "byte_fallback": False,
-            "ignore_merges": False,
-            "vocab": {written(token): i for i, token in enumerate(tokens)},
-            "merges": [[written(left), written(right)] for left, right in merges],
-        },
-    }
-    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+def looks_like(head: bytes, _path: Path) -> bool:
+    """Does a JSON object begin with what only tokenizer.json has?"""
+    keys = (b'"added_tokens"', b'"pre_tokenizer"', b'"model"')
+    return bool(OBJECT_START.match(head)) and any(key in head for key in keys)
 
 
-def added_token(text: str, token_id: int) -> Json:
-    """A special token as tokenizers lists it."""
-    flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
-    return {"id": token_id, "content": text, **flags, "special": True}
+def read(reading: Reading) -> Vocabulary:
+    """The vocabulary of a tokenizer.json."""
+    document = parse(reading)
+    model = document["model"]
+    check_model(model)
+    steps = read_steps(document)
+    alphabet: Alphabet = "bytes" if steps.is_byte_level else "chars"
+    spell = speller(steps)
+    added = read_added_tokens(document, steps)
+    ids = read_ids(model["vocab"], added)
+    written = read_merges(model["merges"], ids)
+    byte_tokens = None if steps.is_byte_level else read_byte_tokens(model, ids)
+    spelled = spelled_tokens(model["vocab"], spell, written, added, with_bytes=byte_tokens is None)
+    tokens = {string: ids[text] for text, string in spelled.items()}
+    if steps.is_byte_level:
+        check_bytes(reading, tokens, place="model.vocab")
+    merges = spelled_merges(model["merges"], written, spelled)
+    end_of_word = (model.get("end_of_word_suffix").raw or "").encode()
+    live = live_merges(
+        reading, merges, alphabet=alphabet, end_of_word=end_of_word, place="model.merges"
+    )
+    return Vocabulary(
+        tokens=tokens,
+        merges=live,
+        alphabet=alphabet,
+        byte_tokens=byte_tokens,
+        unknown_token=read_unknown(model, ids, steps),
+        fuse_unknown=model.get("fuse_unk").flag(),
+        whole_words=model.get("ignore_merges").flag(),
+        end_of_word=end_of_word,
+        pattern=steps.pattern,
+        drops_gaps=steps.drops_gaps,
+        normalize=steps.normalize,
+        prefix_space=steps.prefix_space,
+        mark_is_space=steps.mark_is_space,
+        special_tokens=added.special,
+        added_tokens=added.plain,
+        extras={"tokenizer_json": read_kept(document)},
+    )
 
 
-def pre_tokenizer(pattern: str | None, byte_level: Json) -> Json:
-    """What cuts a text into words and writes its bytes as letters."""
-    if pattern is None:
-        return byte_level
-    split = {
-        "type": "Split",
-        "pattern": {"Regex": PATTERNS.get(pattern, pattern)},
-        "behavior": "Isolated",
-        "invert": False,
-    }
-    return {"type": "Sequence", "pretokenizers": [split, byte_level]}
+@dataclass
+class Added:
+    """The tokens that are found in texts before these are cut."""
+
+    special: dict[str, int] = field(default_factory=dict)
+    plain: dict[str, int] = field(default_factory=dict)
+
+    def __contains__(self, text: str) -> bool:
+        return text in self.special or text in self.plain
+
+
+def check_model(model: Value) -> None:
+    """Refuse models of other kinds, and BPE with what mergewise does not have."""
+    kind = model.get("type")
+    if kind.raw != "BPE" and not (kind.raw is None and "merges" in model.object()):
+        raise kind.wrong('"BPE"')
+    prefix = model.get("continuing_subword_prefix")
+    if prefix.raw is not None and prefix.text():
+        raise prefix.wrong("null")
+    suffix = model.get("end_of_word_suffix")
+    if suffix.raw is not None:
+        suffix.text()
+    dropout = model.get("dropout")
+    if dropout.raw is not None and (isinstance(dropout.raw, bool) or dropout.raw != 0):
+        dropout.leave_out("null")
+
+
+def speller(steps: Steps) -> Speller:
+    """From a string of the file to that of the token; None if no text has it."""
+    if steps.is_byte_level:
+        return from_letters
+    if steps.mark_is_space:
+        # Spaces are marks by the time that tokens are looked up.
+        return lambda text: None if " " in text else text.replace(MARK, " ").encode()
+    return str.encode
+
+
+def read_added_tokens(document: Value, steps: Steps) -> Added:
+    """The added tokens, if they are found as mergewise finds them."""
+    added = Added()
+    listed = document.get("added_tokens")
+    for item in [] if listed.raw is None else listed.items():
+        content = item["content"]
+        if not content.text() or content.raw in added:
+            raise content.wrong("a text that is not empty and no other added token has")
+        for name in ("lstrip", "rstrip", "single_word"):
+            if item.get(name).flag():
+                item.get(name).leave_out("false")
+        if item.get("normalized").flag(default=True) and steps.changes(content.raw):
+            item.get("normalized").leave_out("false, as the normalizer changes the token")
+        ids = added.special if item.get("special").flag() else added.plain
+        ids[content.raw] = item["id"].id()
+    return added
+
+
+def read_ids(vocab: Value, added: Added) -> dict[str, int]:
+    """The strings of the model and of the added tokens, with their ids."""
+    ids: dict[str, int] = vocab.object()
+    for text, token_id in ids.items():
+        if not is_id(token_id) or not text:
+            vocab.at(text, token_id).id()
+            raise vocab.wrong("tokens that are not empty")
+    for text, token_id in {**added.special, **added.plain}.items():
+        if ids.get(text, token_id) != token_id:
+            raise vocab.at(text, ids[text]).wrong(f"the id {token_id} of added_tokens")
+    check_ids_differ(
+        vocab.reading, {**ids, **added.special, **added.plain}.items(), place="model.vocab"
+    )
+    return ids
+
+
+def read_merges(merges: Value, ids: dict[str, int]) -> list[Merge]:
+    """The pairs as they are written, in either way."""
+    pairs: list[Merge] = []
+    for index, raw in enumerate(merges.list()):
+        pair: Any = raw.split(" ") if isinstance(raw, str) else raw
+        if not isinstance(pair, list) or [type(part) for part in pair] != [str, str]:
+            raise merges.at(index, raw).wrong("two tokens")
+        left, right = pair
+        for text in (left, right, left + right):
+            if text not in ids:
+                found = f"the token {shown(text)}, which model.vocab does not have"
+                place = merges.at(index, raw).place
+                raise merges.reading.wrong(place, found, "tokens of the vocabulary")
+        pairs.append((left, right))
+    return pairs
+
+
+def spelled_tokens(
+    vocab: Value, spell: Speller, merges: list[Merge], added: Added, *, with_bytes: bool
+) -> dict[str, bytes]:
+    """The strings of the tokens that are not only added ones, nor stand for bytes."""
+    used = {text for left, right in merges for text in (left, right, left + right)}
+    spelled: dict[str, bytes] = {}
+    for text in vocab.object():
+        is_added = text in added and text not in used and len(text) > 1
+        if is_added or (not with_bytes and text in BYTE_NAMES):
+            continue
+        string = spell(text)
+        if string is None:
+            vocab.at(text, text).leave_out("a token that a text can have")
+        else:
+            spelled[text] = string
+    return spelled
+
+
+def spelled_merges(
+    merges: Value, written: list[Merge], spelled: dict[str, bytes]
+) -> list[tuple[bytes, bytes]]:
+    """The merges in the strings of the tokens."""
+    made = []
+    for index, (left, right) in enumerate(written):
+        if left not in spelled or right not in spelled or left + right not in spelled:
+            raise merges.at(index, f"{left} {right}").wrong("tokens that a text can have")
+        made.append((spelled[left], spelled[right]))
+    return made
+
+
+def read_byte_tokens(model: Value, ids: dict[str, int]) -> tuple[int, ...] | None:
+    """The ids of the tokens for bytes, if unknown characters are spelled by them."""
+    fallback = model.get("byte_fallback")
+    if not fallback.flag():
+        return None
+    missing = [name for name in BYTE_NAMES if name not in ids]
+    if missing:
+        fallback.leave_out(f"a token for each byte: there is no {missing[0]}")
+        return None
+    return tuple(ids[name] for name in BYTE_NAMES)
+
+
+def read_unknown(model: Value, ids: dict[str, int], steps: Steps) -> int | None:
+    """The id of the unknown token; bytes need none."""
+    name = model.get("unk_token")
+    if name.raw is None:
+        return None
+    if name.text() not in ids:
+        raise name.wrong("a token of model.vocab")
+    return None if steps.is_byte_level else ids[name.raw]
+
+
+def read_kept(document: Value) -> Json:
+    """What mergewise does not use and writes back, checked as far as it is looked at."""
+    kept: Json = {}
+    for key in KEPT:
+        value = document.get(key)
+        if value.raw is not None:
+            value.object()
+            kept[key] = value.raw
+    if "decoder" in kept:
+        document["decoder"]["type"].text()
+    if "post_processor" in kept:
+        check_post_processor(document["post_processor"])
+    return kept
+
+
+def check_post_processor(step: Value) -> None:
+    """Refuse a post-processor whose special tokens could not be named."""
+    kind = step["type"].text()
+    if kind == "Sequence":
+        for item in step["processors"].items():
+            check_post_processor(item)
+    elif kind == "TemplateProcessing":
+        for part in step["single"].items():
+            if "SpecialToken" in part.object():
+                part["SpecialToken"]["id"].text()
+    elif kind in {"BertProcessing", "RobertaProcessing"}:
+        for key in ("cls", "sep"):
+            if [type(part) for part in step[key].list()] != [str, int]:
+                raise step[key].wrong("a token and its id")

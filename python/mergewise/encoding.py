@@ -1,0 +1,191 @@
+"""Files to one array of ids on disk."""
+
+from __future__ import annotations
+
+import io
+import struct
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Literal, TypeAlias, cast
+
+from mergewise import _core
+from mergewise.files import replacing
+from mergewise.progress import Progress, Reporter
+from mergewise.sources import (
+    Document,
+    DocumentMode,
+    PathLike,
+    Raw,
+    Records,
+    Source,
+    Stream,
+    batches,
+    find_sources,
+)
+
+Dtype: TypeAlias = Literal["uint16", "uint32"]
+
+READ_BYTES = 1 << 24
+PART_BYTES = 1 << 18
+# The header of a .npy file, padded to a multiple of 64 bytes, with room for the length.
+NPY_HEADER_BYTES = 128
+
+
+@dataclass(frozen=True)
+class EncodedFile:
+    """What was written.
+
+    Attributes:
+        path: the file.
+        dtype: the type of its numbers.
+        num_tokens: how many there are.
+        num_documents: how many documents they come from.
+    """
+
+    path: Path
+    dtype: Dtype
+    num_tokens: int
+    num_documents: int
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Texts to encode together: whole documents, or parts of one that can be cut there.
+
+    Attributes:
+        texts: the texts.
+        ends: does a document end behind each?
+        position: how much of the source was read with the last of them.
+    """
+
+    texts: list[Document]
+    ends: list[bool]
+    position: int
+
+
+def encode_to_file(
+    encoder: _core.Encoder,
+    paths: PathLike | Iterable[PathLike],
+    output: PathLike,
+    *,
+    separator: int | None,
+    documents: DocumentMode,
+    field: str,
+    dtype: Dtype,
+    vocab_size: int,
+    options: Mapping[str, Any],
+    progress: Progress,
+) -> EncodedFile:
+    """Write the ids of all documents, each followed by the separator; see `Tokenizer`."""
+    if dtype not in {"uint16", "uint32"}:
+        raise ValueError(f'dtype must be "uint16" or "uint32", found {dtype!r}')
+    if dtype == "uint16" and vocab_size > 2**16:
+        raise ValueError(f"ids up to {vocab_size - 1:,} do not fit uint16")
+    if documents not in {"file", "lines"}:
+        raise ValueError(f'documents must be "file" or "lines", found {documents!r}')
+    sources = find_sources(paths)
+    reporter = Reporter(progress, "encode", sum(source.num_bytes for source in sources), "B")
+    num_tokens = num_documents = done = 0
+    is_npy = Path(output).suffix == ".npy"
+    with ExitStack() as stack:
+        temporary = stack.enter_context(replacing(output))
+        file = stack.enter_context(temporary.open("wb"))
+        file.write(b"\0" * NPY_HEADER_BYTES if is_npy else b"")
+        for source in sources:
+            for batch in batches_of(source, encoder, documents, field):
+                num_tokens += write_ids(file, encoder, batch, separator, dtype, options)
+                num_documents += sum(batch.ends)
+                reporter(done + batch.position)
+            done += source.num_bytes
+        if is_npy:
+            file.seek(0)
+            file.write(npy_header(dtype, num_tokens))
+    reporter.close(done)
+    return EncodedFile(Path(output), dtype, num_tokens, num_documents)
+
+
+def write_ids(
+    file: BinaryIO,
+    encoder: _core.Encoder,
+    batch: Batch,
+    separator: int | None,
+    dtype: Dtype,
+    options: Mapping[str, Any],
+) -> int:
+    """Write the ids of a batch; how many there are."""
+    is_narrow = dtype == "uint16"
+    data = encoder.encode_to_bytes(
+        batch.texts, ends=batch.ends, separator=separator, is_narrow=is_narrow, **options
+    )
+    file.write(data)
+    return len(data) // (2 if is_narrow else 4)
+
+
+def batches_of(
+    source: Source, encoder: _core.Encoder, documents: DocumentMode, field: str
+) -> Iterator[Batch]:
+    """The texts of a source, in batches."""
+    if source.kind != "text":
+        records = Records(source, field)
+        for batch in batches(records):
+            yield Batch(batch, [True] * len(batch), records.position())
+        return
+    with closing(Stream(source)) as stream:
+        if documents == "lines":
+            lines = io.BufferedReader(cast("io.RawIOBase", Raw(stream)), READ_BYTES)
+            for batch in batches(lines):
+                yield Batch(batch, [True] * len(batch), stream.position())
+        else:
+            yield from batches_of_parts(stream, encoder)
+
+
+def batches_of_parts(stream: Stream, encoder: _core.Encoder) -> Iterator[Batch]:
+    """One document in parts, cut where the ids of the parts are those of the whole."""
+    text, goal = b"", READ_BYTES
+    for read in reads(stream):
+        text += read
+        if len(text) < goal:
+            continue
+        cut = encoder.last_cut(text)
+        if cut is None:
+            goal = 2 * len(text)
+            continue
+        parts = parts_of(text[:cut], encoder)
+        yield Batch(parts, [False] * len(parts), stream.position())
+        text, goal = text[cut:], READ_BYTES
+    parts = parts_of(text, encoder)
+    yield Batch(parts, [False] * (len(parts) - 1) + [True], stream.position())
+
+
+def reads(stream: Stream) -> Iterator[bytes]:
+    """What the stream holds, as it comes."""
+    while True:
+        read = stream.read(READ_BYTES)
+        if read == b"":
+            return
+        if read is not None:
+            yield read
+
+
+def parts_of(text: bytes, encoder: _core.Encoder) -> list[Document]:
+    """A text in parts for several threads; at least one."""
+    parts: list[Document] = []
+    start = 0
+    while len(text) - start > PART_BYTES:
+        cut = encoder.last_cut(text[start : start + PART_BYTES])
+        if cut is None:
+            break
+        parts.append(text[start : start + cut])
+        start += cut
+    return [*parts, text[start:]]
+
+
+def npy_header(dtype: Dtype, length: int) -> bytes:
+    """The beginning of a .npy file of so many numbers, always of the same size."""
+    kind = "<u2" if dtype == "uint16" else "<u4"
+    fields = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': ({length},), }}"
+    magic = b"\x93NUMPY\x01\x00"
+    room = NPY_HEADER_BYTES - len(magic) - 2
+    return magic + struct.pack("<H", room) + fields.encode().ljust(room - 1) + b"\n"

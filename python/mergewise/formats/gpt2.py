@@ -1,0 +1,151 @@
+"""GPT-2's two files: vocab.json with the ids, merges.txt with the merges, in its letters.
+
+OpenAI named them encoder.json and vocab.bpe. The path may be either file or their directory.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Final
+
+from mergewise.errors import ConversionError
+from mergewise.files import replacing
+from mergewise.formats.json_values import Value, parse
+from mergewise.formats.letters import from_letters, to_letters
+from mergewise.formats.merging import check_bytes, check_ids_differ, live_merges
+from mergewise.formats.reading import Reading, decoded, shown
+from mergewise.formats.unsayable import named, plain_losses, unmade
+from mergewise.vocabulary import Vocabulary
+
+FIRST_IS_NUMBER: Final = re.compile(
+    rb'[ \t\r\n]*\{[ \t\r\n]*"(?:[^"\\]|\\.)*"[ \t\r\n]*:[ \t\r\n]*-?\d'
+)
+NAMES: Final = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
+
+
+def looks_like(head: bytes, path: Path) -> bool:
+    """Is this such a directory, an object of ids, or merges with their vocabulary beside them?"""
+    if path.is_dir():
+        return any((path / name).exists() for pair in NAMES for name in pair)
+    if FIRST_IS_NUMBER.match(head):
+        return True
+    vocab, _ = both_paths(path)
+    return is_list_of_pairs(head) and vocab != path and vocab.exists()
+
+
+def is_list_of_pairs(head: bytes) -> bool:
+    """Are the first lines pairs, after a version or not?"""
+    lines = head.split(b"\n")[:10]
+    complete = lines[:-1] or lines
+    if complete[0].startswith(b"#version:"):
+        complete = complete[1:]
+        return all(len(line.split(b" ")) == 2 for line in complete)
+    return bool(head.strip()) and all(len(line.split(b" ")) == 2 for line in complete)
+
+
+def both_paths(path: Path) -> tuple[Path, Path]:
+    """The file of ids and the file of merges that a path means.
+
+    >>> [found.name for found in both_paths(Path("my-merges.txt"))]
+    ['my-vocab.json', 'my-merges.txt']
+    """
+    if path.is_dir():
+        pairs = [(path / vocab, path / merges) for vocab, merges in NAMES]
+        return next((pair for pair in pairs if any(file.exists() for file in pair)), pairs[0])
+    for vocab, merges in NAMES:
+        for name in (vocab, merges):
+            if path.name.endswith(name):
+                prefix = path.name.removesuffix(name)
+                return path.with_name(prefix + vocab), path.with_name(prefix + merges)
+    return path, path
+
+
+def read(reading: Reading) -> Vocabulary:
+    """The vocabulary of the two files."""
+    vocab_path, merges_path = both_paths(reading.path)
+    if vocab_path == merges_path:
+        expected = "vocab.json, merges.txt, encoder.json or vocab.bpe"
+        raise reading.wrong("", f"a file named {shown(reading.path.name)}", expected)
+    for path in (vocab_path, merges_path):
+        if not path.exists():
+            raise reading.wrong("", "one file of the two", f"{path.name} beside it")
+    ids = read_ids(parse(Reading(path=vocab_path)))
+    written = read_merges(Reading(path=merges_path), ids)
+    used = {string for left, right in written for string in (left, right, left + right)}
+    tokens: dict[bytes, int] = {}
+    special_tokens: dict[str, int] = {}
+    for string, token_id in ids.items():
+        token = from_letters(string)
+        if token is not None and (string in used or len(token) == 1):
+            tokens[token] = token_id
+        else:
+            special_tokens[string] = token_id
+    check_bytes(Reading(path=vocab_path), tokens, place="the tokens")
+    merges = [(from_letters(left) or b"", from_letters(right) or b"") for left, right in written]
+    merges_file = Reading(path=merges_path, lossy=reading.lossy)
+    live = live_merges(merges_file, merges, alphabet="bytes", end_of_word=b"")
+    return Vocabulary(tokens=tokens, merges=live, pattern="gpt2", special_tokens=special_tokens)
+
+
+def read_ids(document: Value) -> dict[str, int]:
+    """The strings and their ids."""
+    ids = {string: document.at(string, raw).id() for string, raw in document.object().items()}
+    if "" in ids:
+        raise document.reading.wrong("", "a token without letters", "tokens that are not empty")
+    check_ids_differ(document.reading, ids.items(), place="the ids")
+    return ids
+
+
+def read_merges(reading: Reading, ids: dict[str, int]) -> list[tuple[str, str]]:
+    """The pairs of the lines, as they are written."""
+    merges = []
+    lines = decoded(reading, reading.path.read_bytes()).split("\n")
+    for number, line in enumerate(lines, start=1):
+        pair = line.removesuffix("\r").split(" ")
+        if (number == 1 and line.startswith("#version")) or (number == len(lines) and not line):
+            continue
+        if len(pair) != 2 or not all(pair):
+            raise reading.wrong(f"line {number}", shown(line), "two tokens and a space between")
+        left, right = pair
+        for string in (left, right, left + right):
+            if string not in ids:
+                found = f"the token {shown(string)}, which has no id"
+                raise reading.wrong(f"line {number}", found, "tokens of the vocabulary")
+            if from_letters(string) is None:
+                found = f"the token {shown(string)}"
+                raise reading.wrong(f"line {number}", found, "tokens in GPT-2's letters")
+        merges.append((left, right))
+    return merges
+
+
+def losses(vocabulary: Vocabulary) -> list[str]:
+    """What the two files cannot say about a vocabulary."""
+    fields = ("normalize", "prefix_space", "mark_is_space", "end_of_word")
+    found = plain_losses(vocabulary, *fields, "added_tokens")
+    if vocabulary.alphabet == "chars":
+        found.append("its symbols are bytes, not characters")
+    if vocabulary.pattern != "gpt2":
+        found.append(f"it cuts texts by the pattern gpt2, not {named(vocabulary.pattern)}")
+    others = unmade(vocabulary)
+    if others:
+        found.append(f"tokens that no merge makes are never found there ({named(others)})")
+    return found
+
+
+def write(vocabulary: Vocabulary, path: Path) -> None:
+    """Write both files: those of that name, or vocab.json and merges.txt in the directory."""
+    if vocabulary.alphabet == "chars":
+        raise ConversionError(f"{path}: GPT-2's files are of bytes, found characters")
+    ids = {to_letters(token): token_id for token, token_id in vocabulary.tokens.items()}
+    for text, token_id in vocabulary.special_tokens.items():
+        if text in ids:
+            raise ConversionError(f"{path}: the special token {text!r} is written as a token is")
+        ids[text] = token_id
+    by_id = dict(sorted(ids.items(), key=lambda item: item[1]))
+    pairs = [f"{to_letters(left)} {to_letters(right)}\n" for left, right in vocabulary.merges or ()]
+    vocab_path, merges_path = both_paths(path)
+    with replacing(vocab_path) as vocab, replacing(merges_path) as merges:
+        vocab.write_text(json.dumps(by_id, ensure_ascii=False) + "\n", encoding="utf-8")
+        merges.write_text("#version: 0.2\n" + "".join(pairs), encoding="utf-8", newline="\n")

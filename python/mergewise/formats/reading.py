@@ -1,0 +1,83 @@
+"""What every reader needs: the file, the options, and errors that name the place."""
+
+from __future__ import annotations
+
+import enum
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from mergewise.errors import FormatError
+
+
+class Unset(enum.Enum):
+    """The type of UNSET: an option that was not given, where None is a value of its own."""
+
+    UNSET = "UNSET"
+
+
+UNSET: Final = Unset.UNSET
+LARGEST_ID: Final = 2**32 - 1
+HEAD_BYTES: Final = 1 << 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """A file that is being read, and what the caller said about it.
+
+    Attributes:
+        path: the file or the directory.
+        pattern: the pattern, where the caller knows better than the file.
+        special_tokens: the same for the special tokens and their ids.
+        lossy: may what mergewise does not know be left out, with a warning?
+    """
+
+    path: Path
+    pattern: str | Unset | None = UNSET
+    special_tokens: Mapping[str, int] | Unset = UNSET
+    lossy: bool = False
+
+    def wrong(self, place: str, found: str, expected: str, *, hint: str = "") -> FormatError:
+        """The error that something in the file is not what it should be."""
+        where = f"{self.path}: {place}: " if place else f"{self.path}: "
+        advice = f"; hint: {hint}" if hint else ""
+        return FormatError(f"{where}found {found}, expected {expected}{advice}")
+
+    def leave_out(self, place: str, found: str, expected: str) -> None:
+        """Refuse what mergewise does not know, or warn and go on without it if `lossy`."""
+        if not self.lossy:
+            raise self.wrong(place, found, expected, hint="lossy=True reads the file without it")
+        warnings.warn(f"{self.path}: {place}: left out {found}, expected {expected}", stacklevel=2)
+
+
+def shown(value: object) -> str:
+    """A value as an error message quotes it: short, whatever the file holds.
+
+    >>> shown("a" * 100)
+    "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa..."
+    """
+    if isinstance(value, (list, dict)):
+        kind = "a list" if isinstance(value, list) else "an object"
+        return f"{kind} of {len(value)}"
+    text = repr(value[:60] if isinstance(value, (str, bytes)) else value)
+    return text if len(text) <= 50 else text[:46] + "..."
+
+
+def is_id(value: object) -> bool:
+    """Is this an integer that an id can be? True and False are not.
+
+    >>> [is_id(value) for value in (0, 2**32 - 1, 2**32, -1, True, 1.0)]
+    [True, True, False, False, False, False]
+    """
+    return type(value) is int and 0 <= value <= LARGEST_ID
+
+
+def decoded(reading: Reading, data: bytes) -> str:
+    """The text of a file that must be UTF-8."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        found = f"the byte 0x{data[error.start]:02x}"
+        raise reading.wrong(f"offset {error.start}", found, "UTF-8") from None

@@ -1,0 +1,218 @@
+"""SentencePiece's models, of the kind BPE.
+
+A piece is made of the two that spell it and have the best score first, so scores are ranks. Spaces
+are written as U+2581, and U+2581 in a text is a space too. Neighbouring unknown characters are one
+unknown token.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from mergewise.formats.protobuf import BYTES, FIXED32, VARINT, Field, fields
+from mergewise.formats.reading import Reading, shown
+from mergewise.formats.sentencepiece_writer import (
+    BPE,
+    BYTE,
+    CONTROL,
+    MARK,
+    NORMAL,
+    UNKNOWN,
+    UNUSED,
+    USER_DEFINED,
+    losses,
+    write,
+)
+from mergewise.vocabulary import Vocabulary
+
+__all__ = ["looks_like", "losses", "read", "write"]
+
+MODEL_TYPES: Final = {1: "unigram", 2: "BPE", 3: "word", 4: "char"}
+BYTE_NAMES: Final = [f"<0x{byte:02X}>" for byte in range(256)]
+
+
+@dataclass
+class Piece:
+    """A token of the model."""
+
+    text: str = ""
+    score: float = 0.0
+    kind: int = NORMAL
+
+
+@dataclass
+class Settings:
+    """What the model says about texts. The defaults are those of the format."""
+
+    model_type: int = 1
+    treat_whitespace_as_suffix: int = 0
+    byte_fallback: int = 0
+    charsmap: bytes = b""
+    denormalizing_charsmap: bytes = b""
+    add_dummy_prefix: int = 1
+    remove_extra_whitespaces: int = 1
+    escape_whitespaces: int = 1
+    trainer_spec: bytes = b""
+
+
+# Of the messages TrainerSpec (2), NormalizerSpec (3) and the denormalizer (5): number to name.
+SETTINGS: Final = {
+    2: {3: "model_type", 24: "treat_whitespace_as_suffix", 35: "byte_fallback"},
+    3: {
+        2: "charsmap",
+        3: "add_dummy_prefix",
+        4: "remove_extra_whitespaces",
+        5: "escape_whitespaces",
+    },
+    5: {2: "denormalizing_charsmap"},
+}
+
+
+def looks_like(head: bytes, _path: Path) -> bool:
+    """Does the file begin with a piece: a message that begins with its string?"""
+    return len(head) > 4 and head[0] == 0x0A and head[2] == 0x0A and head[3] < head[1] < 0x80
+
+
+def read(reading: Reading) -> Vocabulary:
+    """The vocabulary of a model."""
+    pieces, settings = parsed(reading, reading.path.read_bytes())
+    check_settings(reading, settings)
+    by_kind: dict[int, dict[str, int]] = {kind: {} for kind in range(1, 7)}
+    for token_id, piece in enumerate(pieces):
+        by_kind[piece.kind][piece.text] = token_id
+    if by_kind[UNUSED]:
+        found = f"{len(by_kind[UNUSED]):,} unused pieces"
+        reading.leave_out("pieces", found, "none: they are made and taken apart again")
+    if len(by_kind[UNKNOWN]) != 1:
+        raise reading.wrong("pieces", f"{len(by_kind[UNKNOWN])} unknown pieces", "one")
+    byte_tokens = read_byte_tokens(reading, settings, by_kind[BYTE])
+    normal = {**by_kind[NORMAL], **by_kind[UNUSED]}
+    unread_bytes = {} if byte_tokens else by_kind[BYTE]
+    scores = {spaced(text): pieces[token_id].score for text, token_id in normal.items()}
+    return Vocabulary(
+        tokens={spaced(text).encode(): token_id for text, token_id in normal.items()},
+        ranks=ranked({text: score for text, score in scores.items() if len(text) > 1}),
+        alphabet="chars",
+        byte_tokens=byte_tokens,
+        unknown_token=next(iter(by_kind[UNKNOWN].values())),
+        fuse_unknown=True,
+        prefix_space="once" if settings.add_dummy_prefix else None,
+        mark_is_space=True,
+        special_tokens={**by_kind[UNKNOWN], **by_kind[CONTROL], **unread_bytes},
+        added_tokens={spaced(text): token_id for text, token_id in by_kind[USER_DEFINED].items()},
+        extras={
+            "sentencepiece": {
+                "trainer_spec": settings.trainer_spec,
+                "scores": {text.encode(): score for text, score in scores.items()},
+            }
+        },
+    )
+
+
+def spaced(text: str) -> str:
+    """A piece with spaces in the place of their marks."""
+    return text.replace(MARK, " ")
+
+
+def ranked(scores: dict[str, float]) -> dict[bytes, int]:
+    """Ranks for scores: the best is 0, and equal ones share theirs.
+
+    >>> ranked({"ab": -2.0, "bc": -1.0, "cd": -2.0})
+    {b'ab': 1, b'bc': 0, b'cd': 1}
+    """
+    order = sorted(set(scores.values()), reverse=True)
+    ranks = {score: rank for rank, score in enumerate(order)}
+    return {text.encode(): ranks[score] for text, score in scores.items()}
+
+
+def parsed(reading: Reading, data: bytes) -> tuple[list[Piece], Settings]:
+    """The pieces and the settings of a model."""
+    pieces: list[Piece] = []
+    texts: set[str] = set()
+    settings = Settings()
+    for message in fields(reading, data):
+        if message.number not in {1, *SETTINGS}:
+            continue
+        if message.wire != BYTES:
+            found = f"field {message.number} of wire type {message.wire}"
+            raise reading.wrong("the model", found, "a message")
+        if message.number != 1:
+            read_settings(reading, settings, data, message)
+            continue
+        piece = parsed_piece(reading, data, message)
+        if not piece.text or spaced(piece.text) in texts:
+            place = f"pieces[{len(pieces)}] at offset {message.start}"
+            expected = "pieces that are not empty and all different"
+            raise reading.wrong(place, shown(piece.text), expected)
+        texts.add(spaced(piece.text))
+        pieces.append(piece)
+    return pieces, settings
+
+
+def parsed_piece(reading: Reading, data: bytes, message: Field) -> Piece:
+    """The piece in a message."""
+    piece = Piece()
+    place = f"the piece at offset {message.start}"
+    for number, wire, start, end, value in fields(reading, data, message):
+        if (number, wire) == (1, BYTES):
+            try:
+                piece.text = data[start:end].decode("utf-8")
+            except UnicodeDecodeError:
+                raise reading.wrong(place, shown(data[start:end]), "UTF-8") from None
+        elif (number, wire) == (2, FIXED32):
+            piece.score = struct.unpack("<f", data[start:end])[0]
+        elif (number, wire) == (3, VARINT):
+            piece.kind = value
+        elif number <= 3:
+            raise reading.wrong(place, f"field {number} of wire type {wire}", "a piece")
+    if not math.isfinite(piece.score) or not NORMAL <= piece.kind <= BYTE:
+        found = f"the score {piece.score} and the type {piece.kind}"
+        raise reading.wrong(place, found, "a finite score and a type from 1 to 6")
+    return piece
+
+
+def read_settings(reading: Reading, settings: Settings, data: bytes, message: Field) -> None:
+    """Take what a message of the model says about texts."""
+    if message.number == 2:
+        settings.trainer_spec = data[message.start : message.end]
+    for number, wire, start, end, value in fields(reading, data, message):
+        name = SETTINGS[message.number].get(number)
+        if name is None:
+            continue
+        is_bytes = isinstance(getattr(settings, name), bytes)
+        if wire != (BYTES if is_bytes else VARINT):
+            raise reading.wrong(name, f"wire type {wire}", "bytes" if is_bytes else "a number")
+        setattr(settings, name, data[start:end] if is_bytes else value)
+
+
+def check_settings(reading: Reading, settings: Settings) -> None:
+    """Refuse models of other kinds and what changes texts in ways that mergewise does not know."""
+    if settings.model_type != BPE:
+        kind = MODEL_TYPES.get(settings.model_type, f"number {settings.model_type}")
+        raise reading.wrong("trainer_spec.model_type", f"a model of the kind {kind}", "BPE")
+    unknown = [
+        (bool(settings.charsmap), "normalizer_spec", "a map of characters"),
+        (bool(settings.denormalizing_charsmap), "denormalizer_spec", "a map of characters"),
+        (bool(settings.remove_extra_whitespaces), "normalizer_spec", "remove_extra_whitespaces"),
+        (not settings.escape_whitespaces, "normalizer_spec", "escape_whitespaces=false"),
+        (bool(settings.treat_whitespace_as_suffix), "trainer_spec", "white space as a suffix"),
+    ]
+    for is_there, place, found in unknown:
+        if is_there:
+            reading.leave_out(place, found, "texts that are left as they are")
+
+
+def read_byte_tokens(
+    reading: Reading, settings: Settings, pieces: dict[str, int]
+) -> tuple[int, ...] | None:
+    """The ids of the bytes' pieces, if unknown characters are spelled by them."""
+    if not settings.byte_fallback:
+        return None
+    missing = [name for name in BYTE_NAMES if name not in pieces]
+    if missing:
+        raise reading.wrong("pieces", f"no piece {missing[0]}", "a piece for each byte")
+    return tuple(pieces[name] for name in BYTE_NAMES)

@@ -1,0 +1,160 @@
+"""Writing SentencePiece's models."""
+
+from __future__ import annotations
+
+import struct
+from itertools import pairwise
+from pathlib import Path
+from typing import Final
+
+from mergewise.errors import ConversionError
+from mergewise.files import replacing
+from mergewise.formats.protobuf import FIXED32, bytes_field, number_field, written_varint
+from mergewise.formats.regexes import METASPACE
+from mergewise.formats.unsayable import named, plain_losses
+from mergewise.vocabulary import Vocabulary
+
+NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
+BPE: Final = 2
+MARK: Final = "\u2581"
+UNKNOWN_PIECE: Final = "<unk>"
+
+
+def losses(vocabulary: Vocabulary) -> list[str]:
+    """What a model cannot say about a vocabulary."""
+    found = plain_losses(vocabulary, "normalize", "whole_words", "end_of_word")
+    if vocabulary.alphabet == "bytes":
+        found.append("its symbols are characters, not bytes")
+    if vocabulary.prefix_space == "unless_space":
+        found.append("it puts a space before every text or before none, whatever their beginning")
+    if vocabulary.prefix_space == "always" and vocabulary.added_tokens:
+        found.append("it puts no space behind tokens that are found in every text")
+    if vocabulary.unknown_token is not None and not vocabulary.fuse_unknown:
+        found.append("it makes one token of neighbouring unknown characters")
+    if not is_cut_by_tokens(vocabulary):
+        pattern = named(vocabulary.pattern)
+        found.append(f"it does not cut texts into words; the pattern {pattern} does")
+    marked = [token for token in vocabulary.tokens if MARK.encode() in token]
+    if marked:
+        found.append(f"it writes a space as U+2581, which these tokens have ({named(marked)})")
+    holes = max(all_ids(vocabulary), default=-1) + 1 - len(all_ids(vocabulary))
+    if holes:
+        found.append(f"its ids have no holes; here are {holes:,}")
+    return found
+
+
+def is_cut_by_tokens(vocabulary: Vocabulary) -> bool:
+    """Is no token so made that the pattern could cut a text within it?"""
+    if vocabulary.pattern is None:
+        return True
+    if vocabulary.drops_gaps or vocabulary.pattern not in {"whitespace", METASPACE}:
+        return False
+    space = str.isspace if vocabulary.pattern == "whitespace" else " ".__eq__
+    texts = (token.decode("utf-8", "replace") for token in vocabulary.tokens)
+    return not any(space(character) for text in texts for character in text[1:])
+
+
+def all_ids(vocabulary: Vocabulary) -> set[int]:
+    """The ids of all tokens."""
+    unknown = () if vocabulary.unknown_token is None else (vocabulary.unknown_token,)
+    return {
+        *vocabulary.tokens.values(),
+        *vocabulary.special_tokens.values(),
+        *vocabulary.added_tokens.values(),
+        *(vocabulary.byte_tokens or ()),
+        *unknown,
+    }
+
+
+def write(vocabulary: Vocabulary, path: Path) -> None:
+    """Write a model."""
+    if vocabulary.alphabet == "bytes":
+        raise ConversionError(f"{path}: models of SentencePiece are of characters, found bytes")
+    pieces = pieces_by_id(vocabulary)
+    texts = [text for text, _, _ in pieces.values()]
+    if len(set(texts)) < len(texts):
+        twice = next(text for text in texts if texts.count(text) > 1)
+        raise ConversionError(f"{path}: two tokens would be the piece {twice!r}")
+    size = max(pieces) + 1
+    filled = [pieces.get(i, (f"<unused_{i}>", 0.0, UNUSED)) for i in range(size)]
+    normalizer = b"".join(
+        (
+            bytes_field(1, b"identity"),
+            number_field(3, int(vocabulary.prefix_space is not None)),
+            number_field(4, 0),
+            number_field(5, 1),
+        )
+    )
+    model = [bytes_field(1, written_piece(*piece)) for piece in filled]
+    model += [bytes_field(2, trainer_spec(vocabulary, filled)), bytes_field(3, normalizer)]
+    with replacing(path) as temporary:
+        temporary.write_bytes(b"".join(model))
+
+
+def pieces_by_id(vocabulary: Vocabulary) -> dict[int, tuple[str, float, int]]:
+    """The string, score and type of each piece, with an unknown one."""
+    scores = scores_of(vocabulary)
+    pieces: dict[int, tuple[str, float, int]] = {
+        token_id: (marked(token.decode("utf-8")), scores[token], NORMAL)
+        for token, token_id in vocabulary.tokens.items()
+    }
+    for text, token_id in vocabulary.special_tokens.items():
+        pieces[token_id] = (text, 0.0, CONTROL)
+    for text, token_id in vocabulary.added_tokens.items():
+        pieces[token_id] = (marked(text), 0.0, USER_DEFINED)
+    for byte, token_id in enumerate(vocabulary.byte_tokens or ()):
+        pieces[token_id] = (f"<0x{byte:02X}>", 0.0, BYTE)
+    unknown = vocabulary.unknown_token
+    if unknown is None:
+        unknown = max(pieces, default=-1) + 1
+    text = pieces[unknown][0] if unknown in pieces else UNKNOWN_PIECE
+    pieces[unknown] = (text, 0.0, UNKNOWN)
+    return pieces
+
+
+def scores_of(vocabulary: Vocabulary) -> dict[bytes, float]:
+    """Minus the place of a token's first merge; or the scores that were read, where they agree.
+
+    Only those that were read can be equal.
+    """
+    made = list(dict.fromkeys(left + right for left, right in vocabulary.merges or ()))
+    kept = vocabulary.extras.get("sentencepiece", {}).get("scores", {})
+    if kept.keys() == vocabulary.tokens.keys() and all(
+        kept[token] >= kept[following] for token, following in pairwise(made)
+    ):
+        return dict(kept)
+    known = set(made)
+    others = [token for token in vocabulary.tokens if token not in known]
+    return {token: -float(place) for place, token in enumerate(made + others)}
+
+
+def marked(text: str) -> str:
+    """A token with marks in the place of its spaces."""
+    return text.replace(" ", MARK)
+
+
+def written_piece(text: str, score: float, kind: int) -> bytes:
+    """The message of a piece."""
+    written_score = written_varint(2 << 3 | FIXED32) + struct.pack("<f", score)
+    return bytes_field(1, text.encode()) + written_score + number_field(3, kind)
+
+
+def trainer_spec(vocabulary: Vocabulary, pieces: list[tuple[str, float, int]]) -> bytes:
+    """The message about the training: the one that was read, or as much as SentencePiece needs."""
+    kept = vocabulary.extras.get("sentencepiece", {}).get("trainer_spec")
+    if isinstance(kept, bytes):
+        return kept
+    ids = {text: token_id for token_id, (text, _, kind) in enumerate(pieces) if kind == CONTROL}
+    unknown = next(i for i, (_, _, kind) in enumerate(pieces) if kind == UNKNOWN)
+    return b"".join(
+        (
+            number_field(3, BPE),
+            number_field(4, len(pieces)),
+            number_field(35, int(vocabulary.byte_tokens is not None)),
+            number_field(40, unknown),
+            number_field(41, ids.get("<s>", -1)),
+            number_field(42, ids.get("</s>", -1)),
+            number_field(43, ids.get("<pad>", -1)),
+            bytes_field(45, pieces[unknown][0].encode()),
+        )
+    )

@@ -1,0 +1,122 @@
+"""subword-nmt's codes: a line for each merge, over characters, with `</w>` at the end of a word.
+
+Words lie between spaces and the ends of lines, which are dropped. The file has no ids; they follow
+from the merges. In version 0.1 `</w>` is a symbol of its own after the last character, and here a
+token, if a merge uses it; if none does it has no effect. In version 0.2 it is part of the last
+character.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final
+
+from mergewise.errors import ConversionError
+from mergewise.files import replacing
+from mergewise.formats.gpt2 import is_list_of_pairs
+from mergewise.formats.json_values import OBJECT_START
+from mergewise.formats.merging import Merge, live_merges
+from mergewise.formats.reading import Reading, decoded, shown
+from mergewise.formats.unsayable import named, plain_losses
+from mergewise.vocabulary import Vocabulary
+
+END_OF_WORD: Final = "</w>"
+WORDS: Final = r"[^ \r\n]+"
+VERSION: Final = re.compile(r"#version: *0\.([12])\s*")
+
+
+def looks_like(head: bytes, _path: Path) -> bool:
+    """Are the first lines pairs, and not a JSON object that is cut off?"""
+    return is_list_of_pairs(head) and not OBJECT_START.match(head)
+
+
+def read(reading: Reading) -> Vocabulary:
+    """The vocabulary of a file of codes."""
+    lines = decoded(reading, reading.path.read_bytes()).rstrip("\n").split("\n")
+    version = 1
+    first = 0
+    if lines[0].startswith("#version:"):
+        found = VERSION.fullmatch(lines[0])
+        if not found:
+            raise reading.wrong("line 1", shown(lines[0]), "version 0.1 or 0.2")
+        version = int(found[1])
+        first = 1
+    pairs = [pair_of(reading, line, number) for number, line in enumerate(lines[first:], first + 1)]
+    has_ends = version == 2 or any(right.endswith(END_OF_WORD) for _, right in pairs)
+    end_of_word = END_OF_WORD.encode() if has_ends else b""
+    merges = [(left.encode(), right.encode()) for left, right in pairs]
+    return Vocabulary(
+        tokens=numbered(pairs, end_is_symbol=version == 1),
+        merges=live_merges(reading, merges, alphabet="chars", end_of_word=end_of_word),
+        alphabet="chars",
+        end_of_word=end_of_word,
+        pattern=WORDS,
+        drops_gaps=True,
+    )
+
+
+def pair_of(reading: Reading, line: str, number: int) -> tuple[str, str]:
+    """The two tokens of a line."""
+    pair = line.strip("\r\n ").split(" ")
+    if len(pair) != 2 or not all(pair):
+        raise reading.wrong(f"line {number}", shown(line), "two tokens and a space between")
+    return pair[0], pair[1]
+
+
+def numbered(pairs: list[tuple[str, str]], *, end_is_symbol: bool) -> dict[bytes, int]:
+    """Ids in the order of need: characters, the ends of words, what merges make.
+
+    >>> numbered([("b", "a</w>")], end_is_symbol=False)
+    {b'a': 0, b'b': 1, b'a</w>': 2, b'b</w>': 3, b'ba</w>': 4}
+    >>> numbered([("b", "</w>")], end_is_symbol=True)
+    {b'b': 0, b'</w>': 1, b'b</w>': 2}
+    """
+    parts = {part for pair in pairs for part in pair}
+    has_ends = any(part.endswith(END_OF_WORD) for part in parts)
+    bodies = {part.removesuffix(END_OF_WORD) for part in parts}
+    characters = sorted({character for body in bodies for character in body})
+    if end_is_symbol:
+        ends = [END_OF_WORD] if has_ends else []
+    else:
+        ends = [character + END_OF_WORD for character in characters]
+    strings = [*characters, *ends, *(left + right for left, right in pairs)]
+    return {string.encode(): index for index, string in enumerate(dict.fromkeys(strings))}
+
+
+def losses(vocabulary: Vocabulary) -> list[str]:
+    """What codes cannot say about a vocabulary; ids are no loss, as there are none."""
+    fields = ("normalize", "prefix_space", "mark_is_space", "byte_tokens", "unknown_token")
+    found = plain_losses(vocabulary, *fields, "whole_words", "special_tokens", "added_tokens")
+    if vocabulary.alphabet == "bytes":
+        found.append("its symbols are characters, not bytes")
+    if vocabulary.end_of_word not in {b"", END_OF_WORD.encode()}:
+        ending = named(vocabulary.end_of_word)
+        found.append(f"it marks the end of a word by {END_OF_WORD}, not {ending}")
+    if (vocabulary.pattern, vocabulary.drops_gaps) != (WORDS, True):
+        pattern = named(vocabulary.pattern)
+        found.append(f"its words lie between spaces, which it drops; the pattern is {pattern}")
+    unwritable = [merge for merge in vocabulary.merges or () if not is_writable(merge)]
+    if unwritable:
+        found.append(f"its merges have no white space ({named(unwritable)})")
+    return found
+
+
+def is_writable(merge: Merge) -> bool:
+    """Can this merge stand in a line?"""
+    return not any(space in part for part in merge for space in (b" ", b"\r", b"\n"))
+
+
+def write(vocabulary: Vocabulary, path: Path) -> None:
+    """Write the codes; of version 0.1 if ends of words are tokens, or not marked."""
+    if vocabulary.alphabet == "bytes":
+        raise ConversionError(f"{path}: codes of subword-nmt are of characters, found bytes")
+    ending = END_OF_WORD.encode()
+    is_part = vocabulary.end_of_word == ending and ending not in vocabulary.tokens
+    version = "0.2" if is_part else "0.1"
+    merges = [merge for merge in vocabulary.merges or () if is_writable(merge)]
+    lines = [f"{left.decode()} {right.decode()}\n" for left, right in merges]
+    with replacing(path) as temporary:
+        temporary.write_text(
+            f"#version: {version}\n" + "".join(lines), encoding="utf-8", newline="\n"
+        )

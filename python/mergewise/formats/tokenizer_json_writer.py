@@ -1,0 +1,195 @@
+"""Writing HuggingFace's tokenizer.json."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+from mergewise.errors import ConversionError
+from mergewise.files import replacing
+from mergewise.formats.letters import to_letters
+from mergewise.formats.regexes import METASPACE, to_oniguruma
+from mergewise.formats.unsayable import named
+from mergewise.vocabulary import Vocabulary
+
+Json = dict[str, Any]
+MARK: Final = "\u2581"
+BYTE_NAMES: Final = {f"<0x{byte:02X}>": byte for byte in range(256)}
+FLAGS: Final = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
+
+
+def losses(vocabulary: Vocabulary) -> list[str]:
+    """What tokenizer.json cannot say about a vocabulary."""
+    found = []
+    pattern, is_marked = vocabulary.pattern, vocabulary.mark_is_space
+    is_bytes = vocabulary.alphabet == "bytes"
+    if is_marked and is_bytes:
+        found.append("it cannot read U+2581 as a space where symbols are bytes")
+    if is_marked and not is_bytes and pattern not in {None, METASPACE}:
+        found.append(f"it cannot cut by {named(pattern)} where spaces become U+2581")
+    elif pattern is not None and to_oniguruma(pattern) is None:
+        found.append(f"its engine has another meaning for a part of the pattern {pattern}")
+    has_place = is_marked if not is_bytes else pattern in {None, "gpt2"}
+    if vocabulary.prefix_space == "unless_space" and not has_place:
+        found.append("it cannot put a space before texts that have none with this pattern")
+    if vocabulary.prefix_space == "once" and vocabulary.added_tokens:
+        found.append("it puts a space behind each token that is found in every text, too")
+    if is_marked and not is_bytes:
+        marked = [token for token in vocabulary.tokens if MARK.encode() in token]
+        if marked:
+            found.append(f"it writes a space as U+2581, which these tokens have ({named(marked)})")
+    return found
+
+
+def write(vocabulary: Vocabulary, path: Path) -> None:
+    """Write a tokenizer.json."""
+    kept = vocabulary.extras.get("tokenizer_json", {})
+    names = Names(vocabulary, path)
+    document: Json = {
+        "version": "1.0",
+        "truncation": kept.get("truncation"),
+        "padding": kept.get("padding"),
+        "added_tokens": added_tokens(vocabulary),
+        "normalizer": normalizer(vocabulary),
+        "pre_tokenizer": pre_tokenizer(vocabulary),
+        "post_processor": kept.get("post_processor"),
+        "decoder": kept.get("decoder") or decoder(vocabulary),
+        "model": {
+            "type": "BPE",
+            "dropout": None,
+            "unk_token": names.unknown,
+            "continuing_subword_prefix": None,
+            "end_of_word_suffix": vocabulary.end_of_word.decode() or None,
+            "fuse_unk": vocabulary.fuse_unknown,
+            "byte_fallback": vocabulary.byte_tokens is not None,
+            "ignore_merges": vocabulary.whole_words,
+            "vocab": dict(sorted(names.ids.items(), key=lambda item: item[1])),
+            "merges": [
+                [names.written(left), names.written(right)]
+                for left, right in vocabulary.merges or ()
+            ],
+        },
+    }
+    text = json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+class Names:
+    """How the tokens of a vocabulary are written in the file."""
+
+    def __init__(self, vocabulary: Vocabulary, path: Path) -> None:
+        self.is_bytes = vocabulary.alphabet == "bytes"
+        self.is_marked = vocabulary.mark_is_space
+        self.ids = {self.written(token): i for token, i in vocabulary.tokens.items()}
+        for name, byte in BYTE_NAMES.items() if vocabulary.byte_tokens else ():
+            self.add(name, (vocabulary.byte_tokens or ())[byte], path)
+        others = {**vocabulary.special_tokens, **vocabulary.added_tokens}
+        # tokenizers numbers added tokens by itself, from the first id after the model's on, unless
+        # the model has them.
+        size = len(self.ids)
+        follows = list(others.values()) == list(range(size, size + len(others)))
+        is_dense = max(self.ids.values(), default=-1) < size
+        has_unknown = vocabulary.unknown_token in others.values()
+        if not (follows and is_dense) or has_unknown:
+            for text, token_id in others.items():
+                self.add(text, token_id, path)
+        by_id = {token_id: text for text, token_id in self.ids.items()}
+        self.unknown = None
+        if vocabulary.unknown_token is not None:
+            self.unknown = by_id.get(vocabulary.unknown_token, "<unk>")
+            self.add(self.unknown, vocabulary.unknown_token, path)
+
+    def written(self, token: bytes) -> str:
+        """A token as the file has it."""
+        if self.is_bytes:
+            return to_letters(token)
+        text = token.decode("utf-8")
+        return text.replace(" ", MARK) if self.is_marked else text
+
+    def add(self, text: str, token_id: int, path: Path) -> None:
+        """Write a token that is none of the model's as it is."""
+        if self.ids.setdefault(text, token_id) != token_id:
+            raise ConversionError(f"{path}: two tokens would be written as {text!r}")
+
+
+def added_tokens(vocabulary: Vocabulary) -> list[Json]:
+    """The special and the added tokens as tokenizers lists them, by id."""
+    special = [(i, text, True) for text, i in vocabulary.special_tokens.items()]
+    plain = [(i, text, False) for text, i in vocabulary.added_tokens.items()]
+    return [
+        {"id": i, "content": text, **FLAGS, "special": is_special}
+        for i, text, is_special in sorted(special + plain)
+    ]
+
+
+def normalizer(vocabulary: Vocabulary) -> Json | None:
+    """What happens to a text first."""
+    steps: list[Json] = []
+    if vocabulary.normalize:
+        steps.append({"type": vocabulary.normalize.upper()})
+    is_marked = vocabulary.mark_is_space and vocabulary.alphabet == "chars"
+    replaces = is_marked and not has_metaspace(vocabulary)
+    if vocabulary.prefix_space in {"always", "once"}:
+        steps.append({"type": "Prepend", "prepend": MARK if replaces else " "})
+    if replaces:
+        steps.append({"type": "Replace", "pattern": {"String": " "}, "content": MARK})
+    return in_sequence("normalizers", steps)
+
+
+def has_metaspace(vocabulary: Vocabulary) -> bool:
+    """Does the pre-tokenizer turn spaces into marks, not the normalizer?"""
+    is_needed = vocabulary.prefix_space == "unless_space" or vocabulary.pattern == METASPACE
+    return vocabulary.mark_is_space and vocabulary.alphabet == "chars" and is_needed
+
+
+def pre_tokenizer(vocabulary: Vocabulary) -> Json | None:
+    """What cuts a text into words, and writes its bytes as letters."""
+    pattern = vocabulary.pattern
+    prefixes = vocabulary.prefix_space == "unless_space"
+    if has_metaspace(vocabulary):
+        scheme = "always" if prefixes else "never"
+        metaspace = {"type": "Metaspace", "replacement": MARK, "prepend_scheme": scheme}
+        return {**metaspace, "split": pattern == METASPACE}
+    steps: list[Json] = []
+    uses_regex = pattern == "gpt2" and vocabulary.alphabet == "bytes"
+    if pattern is not None and not uses_regex:
+        regex = to_oniguruma(pattern) or pattern
+        behavior = "Removed" if vocabulary.drops_gaps else "Isolated"
+        split = {"type": "Split", "pattern": {"Regex": regex}, "behavior": behavior}
+        steps.append({**split, "invert": vocabulary.drops_gaps})
+    if vocabulary.alphabet == "bytes":
+        prefixes = prefixes and not steps
+        byte_level = {"type": "ByteLevel", "add_prefix_space": prefixes, "trim_offsets": True}
+        steps.append({**byte_level, "use_regex": uses_regex})
+    return in_sequence("pretokenizers", steps)
+
+
+def decoder(vocabulary: Vocabulary) -> Json | None:
+    """What makes a text of tokens."""
+    ending = vocabulary.end_of_word.decode()
+    steps: list[Json] = []
+    if vocabulary.alphabet == "bytes":
+        options = {"add_prefix_space": True, "trim_offsets": True, "use_regex": True}
+        steps.append({"type": "ByteLevel", **options})
+        if ending:
+            steps.append({"type": "Replace", "pattern": {"String": ending}, "content": " "})
+        return in_sequence("decoders", steps)
+    if ending:
+        return {"type": "BPEDecoder", "suffix": ending}
+    if vocabulary.mark_is_space:
+        steps.append({"type": "Replace", "pattern": {"String": MARK}, "content": " "})
+    if vocabulary.byte_tokens:
+        steps.append({"type": "ByteFallback"})
+    steps.append({"type": "Fuse"})
+    if vocabulary.prefix_space:
+        steps.append({"type": "Strip", "content": " ", "start": 1, "stop": 0})
+    return in_sequence("decoders", steps)
+
+
+def in_sequence(members: str, steps: list[Json]) -> Json | None:
+    """No step, one, or a sequence of them."""
+    if len(steps) < 2:
+        return steps[0] if steps else None
+    return {"type": "Sequence", members: steps}

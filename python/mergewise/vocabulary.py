@@ -1,0 +1,67 @@
+"""Vocabulary: all that decides how a text is encoded, whatever file it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+Alphabet: TypeAlias = Literal["bytes", "chars"]
+Normalize: TypeAlias = Literal["nfc", "nfkc"] | None
+PrefixSpace: TypeAlias = Literal["always", "unless_space", "once"] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Vocabulary:
+    """The tokens of a tokenizer, how texts are cut into words, and how words become tokens.
+
+    A word begins as its symbols and ends as tokens: the adjacent pair of the lowest rank becomes
+    one token, the leftmost first, until no pair has a rank. The ranks are those of `merges` (a
+    pair's place in the list) or of `ranks` (a pair has the rank of the token that it makes,
+    whichever pair it is); one of the two is given.
+
+    Attributes:
+        tokens: the string and the id of every token that is not special. With an alphabet of bytes
+            all 256 of them are here. A token of SentencePiece is written with spaces, not with
+            its marks for them (U+2581).
+        merges: the pairs in order.
+        ranks: the rank of each token that a pair may make; low ranks merge first.
+        alphabet: are the symbols of a word its bytes or its characters?
+        byte_tokens: for an alphabet of characters: the ids of 256 tokens, one a byte, that stand
+            for a character which is no token.
+        unknown_token: or the id of the one token that does.
+        fuse_unknown: do neighbouring unknown characters become one unknown token?
+        whole_words: is a word that is a token that token, whatever its merges make of it?
+        end_of_word: is part of the string of each token that ends a word, as in `low</w>`. A word's
+            last symbol has it from the start, or, if it is a token by itself, it is a symbol of its
+            own behind the last.
+        pattern: what cuts a text into words: see `mergewise.count`.
+        drops_gaps: is what lies between the matches of the pattern left out, not a word of its own?
+        normalize: how a text is normalised first.
+        prefix_space: is a space put before a text that is not empty? "always" and "unless_space" (it
+            has one) speak of each stretch between special tokens, "once" of the whole text.
+        mark_is_space: is U+2581 in a text read as a space?
+        special_tokens: the texts and ids of tokens that are found in a text only where the caller
+            allows it.
+        added_tokens: the same for tokens that are found in every text, before it is cut.
+        extras: what else the file says, for the same format to write back: name of the format to
+            its own data.
+    """
+
+    tokens: Mapping[bytes, int]
+    merges: Sequence[tuple[bytes, bytes]] | None = None
+    ranks: Mapping[bytes, int] | None = None
+    alphabet: Alphabet = "bytes"
+    byte_tokens: tuple[int, ...] | None = None
+    unknown_token: int | None = None
+    fuse_unknown: bool = False
+    whole_words: bool = False
+    end_of_word: bytes = b""
+    pattern: str | None = None
+    drops_gaps: bool = False
+    normalize: Normalize = None
+    prefix_space: PrefixSpace = None
+    mark_is_space: bool = False
+    special_tokens: Mapping[str, int] = field(default_factory=dict)
+    added_tokens: Mapping[str, int] = field(default_factory=dict)
+    extras: Mapping[str, Any] = field(default_factory=dict)
