@@ -1,47 +1,36 @@
-"""Run one job in a fresh process, and report its CPU seconds, wall seconds and peak memory."""
+"""Run one job in a fresh process, and report its CPU seconds, wall seconds and peak memory.
+
+`run` and `versions` call a script of peers; `answer` is that script's main function.
+"""
 
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
+from importlib import metadata
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-PEERS = Path(__file__).with_name("peers.py")
-
-
-@dataclass(frozen=True)
-class Job:
-    """What one competitor is to train: everything its process needs to know."""
-
-    competitor: str
-    path: str
-    vocab_size: int
-    pattern: str | None = "gpt2"
-    documents: str = "file"
-    num_threads: int = 1
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """One repetition: its cost, and the answer by which it is judged.
+class Job(Protocol):
+    """What one competitor is to do: a dataclass of everything its process needs to know."""
 
-    A merge is `[left, right]`, or `[token]` where the competitor tells only the result, in hex.
-    """
+    @property
+    def competitor(self) -> str:
+        """Its name: that of its package, and after a space how it is used."""
 
-    cpu: float
-    wall: float
-    peak: int
-    laps: dict[str, dict[str, float]]
-    vocab_size: int
-    merges: list[list[str]] = field(default_factory=list)
-    round_trip: bool | None = None
-    num_unique: int | None = None
+    @property
+    def num_threads(self) -> int:
+        """On how many threads."""
 
 
 class JobFailedError(Exception):
@@ -96,29 +85,37 @@ def _peak_memory() -> int:
     return peak if sys.platform == "darwin" else peak * 1024
 
 
-def run(job: Job, python: str, timeout: float) -> Outcome:
-    """Runs `job` in a fresh process of the interpreter `python`.
+def package(competitor: str) -> str:
+    """The name of a competitor's package."""
+    return competitor.partition(" ")[0]
+
+
+def run(script: Path, job: Job, python: str, timeout: float) -> Any:  # noqa: ANN401 (JSON)
+    """What `script` answers to `job` in a fresh process of the interpreter `python`.
 
     Raises:
         JobFailedError: it died or ran longer than `timeout` seconds; its stderr goes to ours.
     """
-    return Outcome(**_call(python, ["train", json.dumps(asdict(job))], job.num_threads, timeout))
+    return _call(script, ["run", json.dumps(vars(job))], python, job.num_threads, timeout)
 
 
-def versions(python: str) -> dict[str, str | None]:
+def versions(script: Path, python: str) -> dict[str, str | None]:
     """The version of each competitor's package under `python`; None where it is missing."""
-    found: dict[str, str | None] = _call(python, ["versions"], 1, 60)
+    found: dict[str, str | None] = _call(script, ["versions"], python, 1, 60)
     return found
 
 
-def _call(python: str, arguments: Sequence[str], num_threads: int, timeout: float) -> Any:  # noqa: ANN401 (JSON)
+def _call(
+    script: Path, arguments: Sequence[str], python: str, num_threads: int, timeout: float
+) -> Any:  # noqa: ANN401 (JSON)
     environment = dict(os.environ)
-    for name in ("RAYON_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-        environment[name] = str(num_threads)
+    for name in ("RAYON", "OMP", "OPENBLAS"):
+        environment[f"{name}_NUM_THREADS"] = str(num_threads)
+    environment["FASTOKENS_BPE_THREADS"] = str(num_threads)
     environment["TOKENIZERS_PARALLELISM"] = "true" if num_threads > 1 else "false"
     try:
         done = subprocess.run(
-            [python, str(PEERS), *arguments],
+            [python, str(script), *arguments],
             env=environment,
             capture_output=True,
             timeout=timeout,
@@ -130,3 +127,32 @@ def _call(python: str, arguments: Sequence[str], num_threads: int, timeout: floa
         sys.stderr.buffer.write(done.stderr[-2000:] + b"\n")
         raise JobFailedError(f"exit status {done.returncode}")
     return json.loads(done.stdout)
+
+
+def answer(
+    competitors: Iterable[str],
+    work: Callable[..., "DataclassInstance"],
+    command: str,
+    argument: str = "{}",
+) -> None:
+    """Answers `versions`, or `run JOB` by `work(**job)`, in JSON on stdout.
+
+    Nothing else may write there: what a competitor prints goes to stderr.
+    """
+    stdout = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    with stdout:
+        if command == "versions":
+            json.dump(_installed(competitors), stdout)
+        else:
+            json.dump(asdict(work(**json.loads(argument))), stdout)
+
+
+def _installed(competitors: Iterable[str]) -> dict[str, str | None]:
+    found = {_normal(package.name): package.version for package in metadata.distributions()}
+    return {name: found.get(_normal(name)) for name in map(package, competitors)}
+
+
+def _normal(name: str) -> str:
+    """A package's name as PyPI compares it."""
+    return re.sub(r"[-_.]+", "-", name).lower()

@@ -2,6 +2,7 @@
 
 import math
 import random
+import string
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
@@ -17,11 +18,14 @@ class Text:
     """A text by its kind and its size in bytes.
 
     The kinds `en`, `code` and `multi` are heads of files of the corpora's folder, cut at the end
-    of a line; `zipf`, `a`, `ab` and `fibonacci` are generated.
+    of a line; the others are generated.
     """
 
     kind: str
     size: int
+
+    def __str__(self) -> str:
+        return f"{self.kind}, {self.size / 1e6:.2f} MB"
 
     def write(self, corpora: Path | None, folder: Path) -> Path:
         """Makes the text in `folder`; a corpus that is too small is taken whole."""
@@ -75,6 +79,13 @@ def repeated(unit: bytes) -> Iterator[bytes]:
         yield unit * (CHUNK // len(unit))
 
 
+def letters() -> Iterator[bytes]:
+    """Lower-case letters drawn independently, without a space."""
+    draw = random.Random(1)  # noqa: S311 (not for secrets)
+    while True:
+        yield "".join(draw.choices(string.ascii_lowercase, k=CHUNK)).encode()
+
+
 def fibonacci() -> Iterator[bytes]:
     """The infinite word abaababa..., each of whose heads of Fibonacci length is the two before."""
     previous, word = b"a", b"ab"
@@ -89,4 +100,6 @@ GENERATORS = {
     "a": lambda: repeated(b"a"),
     "ab": lambda: repeated(b"ab"),
     "fibonacci": fibonacci,
+    "spaces": lambda: repeated(b" "),
+    "letters": letters,
 }

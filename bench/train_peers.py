@@ -6,19 +6,19 @@ youtokentome, which know only characters and cut words at white space.
 """
 
 import json
-import os
 import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from dataclasses import dataclass, field
 from functools import partial
-from importlib import import_module, metadata
+from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from measure import Clock, Job, Outcome
+from measure import Clock, answer
+from ranks import gpt2_letters
 
 GPT2 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 ANYTHING = r"(?s).+"
@@ -28,6 +28,35 @@ ANYTHING = r"(?s).+"
 # itself: a text cut there has the same words.
 SEAM = re.compile(r"(?<=[a-z])(?= [a-z])|(?<=\S\n)(?=\s?\S)")
 PIECE = 1 << 14
+
+
+@dataclass(frozen=True)
+class Job:
+    """What one competitor is to train: everything its process needs to know."""
+
+    competitor: str
+    path: str
+    vocab_size: int
+    pattern: str | None = "gpt2"
+    documents: str = "file"
+    num_threads: int = 1
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One repetition: its cost, and the answer by which it is judged.
+
+    A merge is `[left, right]`, or `[token]` where the competitor tells only the result, in hex.
+    """
+
+    cpu: float
+    wall: float
+    peak: int
+    laps: dict[str, dict[str, float]]
+    vocab_size: int
+    merges: list[list[str]] = field(default_factory=list)
+    round_trip: bool | None = None
+    num_unique: int | None = None
 
 
 def documents(job: Job) -> Iterator[str]:
@@ -98,13 +127,6 @@ def tokenizers(job: Job, clock: Clock) -> Outcome:
         for pair in json.loads(tokenizer.to_str())["model"]["merges"]
     ]
     return outcome(clock, tokenizer.get_vocab_size(), merges)
-
-
-def gpt2_letters() -> list[str]:
-    """The letter by which GPT-2's files write each of the 256 bytes."""
-    printable = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
-    others = iter(range(0x100, 0x200))
-    return [chr(byte if byte in printable else next(others)) for byte in range(256)]
 
 
 def gigatoken(job: Job, clock: Clock) -> Outcome:
@@ -224,28 +246,10 @@ COMPETITORS: dict[str, Callable[[Job, Clock], Outcome]] = {
 }
 
 
-def package(competitor: str) -> str:
-    """The name of a competitor's package."""
-    return competitor.partition(" ")[0]
-
-
-def installed() -> dict[str, str | None]:
-    """The version of each competitor's package, None where it is missing."""
-    found = {package.name: package.version for package in metadata.distributions()}
-    return {name: found.get(name) for name in map(package, COMPETITORS)}
-
-
-def main(command: str, *arguments: str) -> None:
-    """Answers `versions` or `train JOB` in JSON on stdout, where nothing else may write."""
-    stdout = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)
-    with stdout:
-        if command == "versions":
-            json.dump(installed(), stdout)
-        else:
-            job = Job(**json.loads(arguments[0]))
-            json.dump(asdict(COMPETITORS[job.competitor](job, Clock())), stdout)
+def train(**job: Any) -> Outcome:  # noqa: ANN401 (the fields of Job)
+    """Does one job."""
+    return COMPETITORS[job["competitor"]](Job(**job), Clock())
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    answer(COMPETITORS, train, *sys.argv[1:])

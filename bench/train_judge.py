@@ -1,24 +1,16 @@
-"""Whether an answer is right: no row is timed before."""
+"""Whether trained merges are right: no row is timed before."""
 
-from dataclasses import dataclass
 from itertools import accumulate, repeat, takewhile
 
-from cases import Case
-from measure import Outcome
+from harness import Verdict
+from train_cases import Case
+from train_peers import Outcome
 
 # Whoever follows the same rules must find the same merges.
 FAMILIES = (
     ("mergewise like=huggingface", "tokenizers", "gigatoken"),
     ("mergewise like=rustbpe", "rustbpe", "bpeasy"),
 )
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """Right or wrong, and what was compared."""
-
-    right: bool
-    words: str
 
 
 def judge(case: Case, answers: dict[str, Outcome]) -> dict[str, Verdict]:
