@@ -5,6 +5,7 @@
 
 mod batches;
 mod cache;
+mod offsets;
 mod specials;
 mod trie;
 mod words;
@@ -22,22 +23,18 @@ use crate::normalize::normalize;
 use crate::pattern::Pattern;
 use crate::settings::Normalization;
 use crate::vocabulary::{Symbols, Vocabulary};
-use batches::{concatenate, in_groups, in_parallel};
-use cache::{Cache, LONG, Packed, SHORT, short_key};
+use batches::{encode_in_groups, with_room_for};
+use cache::{BATCH, Buffer, Cache, Word};
 use specials::{Finders, Part, Specials};
 use words::{Piece, Scratch, Words};
 
 pub use batches::Encoded;
+pub use offsets::Place;
 pub use specials::{Choice, Special};
 pub use words::Unknown;
 
-/// How many words are looked up together.
-const BATCH: usize = 64;
 /// The mark of `SentencePiece` for a space, U+2581.
 const MARK: &[u8] = "\u{2581}".as_bytes();
-
-/// Where a token begins and ends in its text, in bytes.
-pub type Place = (usize, usize);
 
 /// Is a space put before a text?
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,78 +133,18 @@ impl Encoder {
     /// The ids of a text.
     pub fn encode(&self, text: &[u8], choice: &Choice, watch: &Watch) -> Result<Vec<Id>> {
         let mut ids = Vec::new();
-        let finders = self.specials.finders(choice);
-        self.with_desk(|desk| self.encode_text(text, &finders, desk, &mut ids, watch))?;
+        let finders = self.specials.finders(choice)?;
+        let mut sink = Keep::new(&mut ids);
+        self.with_desk(|desk| self.encode_text(text, &finders, desk, &mut sink, watch))?;
         Ok(ids)
     }
 
     /// How many ids a text has.
     pub fn count(&self, text: &[u8], choice: &Choice, watch: &Watch) -> Result<usize> {
-        let mut count = Count(0);
-        let finders = self.specials.finders(choice);
+        let mut count = Count::default();
+        let finders = self.specials.finders(choice)?;
         self.with_desk(|desk| self.encode_text(text, &finders, desk, &mut count, watch))?;
-        Ok(count.0)
-    }
-
-    /// The ids of a text, and where each token begins and ends in it.
-    pub fn encode_with_offsets(
-        &self,
-        text: &[u8],
-        choice: &Choice,
-        watch: &Watch,
-    ) -> Result<(Vec<Id>, Vec<Place>)> {
-        let mut pieces = Vec::new();
-        let prefixed = self.with_prefix(text);
-        let finders = self.specials.finders(choice);
-        self.specials
-            .for_each_part(&prefixed, &finders, |part| match part {
-                Part::Special(special) => {
-                    pieces.push((special.id, special.text.len()));
-                    Ok(())
-                }
-                Part::Ordinary(start, text) => self.place(start, text, &mut pieces, watch),
-            })?;
-        let mut at = 0;
-        let mut hidden = prefixed.len() - text.len();
-        let places = pieces.iter().map(|&(_, length)| {
-            let shown = length.saturating_sub(hidden);
-            hidden -= length - shown;
-            let start = at;
-            at += shown;
-            (start, at)
-        });
-        let places = places.collect();
-        Ok((pieces.into_iter().map(|(id, _)| id).collect(), places))
-    }
-
-    /// Append the tokens of a text without special ones, with the lengths that they have in it.
-    fn place(
-        &self,
-        start: usize,
-        text: &[u8],
-        pieces: &mut Vec<Piece>,
-        watch: &Watch,
-    ) -> Result<()> {
-        let prepared = self.prepare(text);
-        let is_prefixed = prepared.len() == text.len() + 1 && prepared.ends_with(text);
-        if !is_prefixed && *prepared != *text {
-            return Err(Error::NoOffsets);
-        }
-        let (first, mut scratch, mut result) = (pieces.len(), Scratch::default(), Ok(()));
-        self.for_each_word(&prepared, watch, |from, to| {
-            if result.is_ok() {
-                result = self
-                    .words
-                    .encode(&prepared[from..to], &mut scratch, pieces, watch)
-                    .map_err(|error| error.after(start + from));
-            }
-        })?;
-        result?;
-        if let Some((_, length)) = pieces[first..].first_mut().filter(|_| is_prefixed) {
-            *length -= 1;
-        }
-        self.fuse(first, pieces);
-        Ok(())
+        Ok(count.num_ids)
     }
 
     /// The ids of documents, one after the other, and where each document's begin; behind them,
@@ -219,25 +156,15 @@ impl Encoder {
         num_threads: usize,
         watch: &Watch,
     ) -> Result<Encoded> {
-        let finders = self.specials.finders(choice);
-        let groups = in_groups(documents, num_threads);
-        if num_threads <= 1 || groups.len() <= 1 {
-            let mut ids = Vec::new();
-            let offsets = self.encode_group(documents, 0, &finders, &mut ids, watch)?;
-            return Ok((ids, offsets));
+        let finders = self.specials.finders(choice)?;
+        if num_threads > 1 && documents.len() > 1 {
+            return encode_in_groups(documents, num_threads, |(start, end), ids| {
+                self.encode_group(&documents[start..end], start, &finders, ids, watch)
+            });
         }
-        let encoded = in_parallel(num_threads, &groups, |&(start, end)| {
-            let mut ids = Vec::new();
-            let group = &documents[start..end];
-            let offsets = self.encode_group(group, start, &finders, &mut ids, watch)?;
-            Ok((ids, offsets))
-        })?;
-        let mut offsets = vec![0];
-        for (_, ends) in &encoded {
-            let before = offsets.last().copied().unwrap_or(0);
-            offsets.extend(ends[1..].iter().map(|end| before + end));
-        }
-        Ok((concatenate(num_threads, &encoded), offsets))
+        let mut ids = with_room_for(documents);
+        let offsets = self.encode_group(documents, 0, &finders, &mut ids, watch)?;
+        Ok((ids, offsets))
     }
 
     fn encode_group(
@@ -253,7 +180,7 @@ impl Encoder {
         self.with_desk(|desk| {
             for (index, document) in documents.iter().enumerate() {
                 watch.check()?;
-                self.encode_text(document, finders, desk, ids, watch)
+                self.encode_text(document, finders, desk, &mut Keep::new(ids), watch)
                     .map_err(|error| error.of_document(first + index))?;
                 offsets.push(ids.len());
                 watch.advance(document.len() as u64);
@@ -266,7 +193,7 @@ impl Encoder {
     fn with_desk<T>(&self, work: impl FnOnce(&mut Desk) -> Result<T>) -> Result<T> {
         let lock = || self.desks.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = lock().pop();
-        let mut desk = kept.unwrap_or_default();
+        let mut desk = kept.unwrap_or_else(|| Desk::new(self.bits));
         let result = work(&mut desk);
         lock().push(desk);
         result
@@ -288,8 +215,17 @@ impl Encoder {
                 }
                 Part::Ordinary(start, text) => self
                     .encode_ordinary(&self.prepare(text), desk, sink, watch)
-                    .map_err(|error| error.after(start)),
+                    .map_err(|error| error.moved(start, self.hidden_bytes(text))),
             })
+    }
+
+    /// How many bytes are put before a stretch of text, or before the whole.
+    fn hidden_bytes(&self, text: &[u8]) -> usize {
+        usize::from(match self.preparation.prefix_space {
+            PrefixSpace::Never => false,
+            PrefixSpace::UnlessSpace => !text.starts_with(b" "),
+            PrefixSpace::Always | PrefixSpace::Once => true,
+        })
     }
 
     fn with_prefix<'t>(&self, text: &'t [u8]) -> Cow<'t, [u8]> {
@@ -307,10 +243,10 @@ impl Encoder {
         sink: &mut S,
         watch: &Watch,
     ) -> Result<()> {
-        let first = sink.mark();
+        sink.begin(self.fused());
         let (mut len, mut result) = (0, Ok(()));
         self.for_each_word(text, watch, |start, end| {
-            desk.spans[len] = (start, end);
+            (desk.words[len].start, desk.words[len].end) = (start, end);
             len += 1;
             if len == BATCH {
                 len = 0;
@@ -321,12 +257,16 @@ impl Encoder {
         })?;
         result?;
         self.encode_words(text, len, desk, sink, watch)?;
-        if let (Unknown::Token { id, fuse: true }, None) =
-            (self.words.unknown(), self.pattern.spec())
-        {
-            sink.fuse(first, *id);
-        }
+        sink.end();
         Ok(())
+    }
+
+    /// The unknown token, if neighbours are one wherever the text was cut: without a pattern.
+    fn fused(&self) -> Option<Id> {
+        match (self.words.unknown(), self.pattern.spec()) {
+            (Unknown::Token { id, fuse: true }, None) => Some(*id),
+            _ => None,
+        }
     }
 
     /// Encode the first `len` words on the desk.
@@ -339,72 +279,38 @@ impl Encoder {
         sink: &mut S,
         watch: &Watch,
     ) -> Result<()> {
-        const ROOM: usize = 128;
         watch.check()?;
-        let (mut keys, mut lines) = ([0; BATCH], [0; BATCH]);
-        for (index, &(start, end)) in desk.spans[..len].iter().enumerate() {
-            keys[index] = short_key(text, start, end);
-            lines[index] = desk.cache.line(keys[index]);
-        }
-        let mut buffer = [0; BATCH * 2 + ROOM];
-        let mut used = 0;
-        for index in 0..len {
-            let found = match desk.cache.get_short(keys[index], lines[index]) {
-                Some(found) => Some(found),
-                None => self.encode_word(text, desk.spans[index], desk, watch)?,
+        let Desk {
+            cache,
+            words,
+            buffer,
+            ..
+        } = desk;
+        let mut words = &mut words[..len];
+        cache.prepare(text, words);
+        loop {
+            let (num_words, num_ids) = cache.copy_known(words, buffer);
+            sink.push_all(&buffer[..num_ids]);
+            let Some((word, rest)) = words[num_words..].split_first_mut() else {
+                return Ok(());
             };
-            let Some(found) = found else {
-                sink.push_all(&buffer[..used]);
-                desk.pieces.iter().for_each(|&(id, _)| sink.push(id));
-                used = 0;
-                continue;
-            };
-            let count = found.len();
-            let [first, second] = found.first_two(self.bits);
-            buffer[used] = first;
-            buffer[used + 1] = second;
-            for more in 2..count {
-                buffer[used + more] = found.get(more, self.bits);
+            desk.ids.clear();
+            if !cache.find(text, word, &mut desk.ids) {
+                desk.pieces.clear();
+                self.words
+                    .encode(
+                        &text[word.start..word.end],
+                        &mut desk.scratch,
+                        &mut desk.pieces,
+                        watch,
+                    )
+                    .map_err(|error| error.moved(word.start, 0))?;
+                desk.ids.extend(desk.pieces.iter().map(|&(id, _)| id));
+                cache.insert(text, word, &desk.ids);
             }
-            used += count;
-            if used > BATCH * 2 {
-                sink.push_all(&buffer[..used]);
-                used = 0;
-            }
+            sink.push_all(&desk.ids);
+            words = rest;
         }
-        sink.push_all(&buffer[..used]);
-        Ok(())
-    }
-
-    /// The tokens of a word that is long or new (or whose line moved as the cache grew); None if
-    /// they do not fit the cache: they are in the desk's `pieces` then.
-    #[cold]
-    fn encode_word(
-        &self,
-        text: &[u8],
-        (start, end): (usize, usize),
-        desk: &mut Desk,
-        watch: &Watch,
-    ) -> Result<Option<Packed>> {
-        let word = &text[start..end];
-        let is_long = word.len() > SHORT && word.len() <= LONG;
-        if is_long && let Some(found) = desk.cache.get_long(word) {
-            return Ok(Some(found));
-        }
-        desk.pieces.clear();
-        self.words
-            .encode(word, &mut desk.scratch, &mut desk.pieces, watch)
-            .map_err(|error| error.after(start))?;
-        let ids = desk.pieces.iter().map(|&(id, _)| id);
-        let packed = Packed::new(ids, self.bits);
-        match packed {
-            Some(packed) if word.len() <= SHORT => {
-                desk.cache.insert_short(short_key(text, start, end), packed);
-            }
-            Some(packed) if is_long => desk.cache.insert_long(word, packed),
-            _ => {}
-        }
-        Ok(packed)
     }
 
     fn prepare<'t>(&self, text: &'t [u8]) -> Cow<'t, [u8]> {
@@ -447,24 +353,6 @@ impl Encoder {
         Ok(())
     }
 
-    /// Without a pattern, unknown characters side by side are one token wherever the text was cut.
-    fn fuse(&self, first: usize, pieces: &mut Vec<Piece>) {
-        if let (Unknown::Token { id, fuse: true }, None) =
-            (self.words.unknown(), self.pattern.spec())
-        {
-            let mut kept = first;
-            for index in first..pieces.len() {
-                if kept > first && pieces[index].0 == *id && pieces[kept - 1].0 == *id {
-                    pieces[kept - 1].1 += pieces[index].1;
-                } else {
-                    pieces[kept] = pieces[index];
-                    kept += 1;
-                }
-            }
-            pieces.truncate(kept);
-        }
-    }
-
     /// The last place after 0 where a text can be cut whatever follows it, if one is sure: the ids
     /// of both parts, encoded by themselves, are those of the whole.
     #[must_use]
@@ -474,6 +362,15 @@ impl Encoder {
         if is_changed {
             return None;
         }
+        // What looks like a place to cut may be the inside of a mark that becomes a space.
+        let text = match self.preparation.mark_is_space {
+            true if memmem::find(text, MARK).is_some() => return None,
+            true => [&MARK[..2], &MARK[..1]]
+                .into_iter()
+                .find_map(|half| text.strip_suffix(half))
+                .unwrap_or(text),
+            false => text,
+        };
         // A special token may begin before the cut and end behind the text.
         let mut cut = text.len().checked_sub(self.specials.longest())?;
         loop {
@@ -529,70 +426,105 @@ impl Encoder {
 
 /// Where ids go.
 trait Sink {
+    /// A stretch of ordinary text begins, in which neighbours with the id `fused` are one.
+    fn begin(&mut self, fused: Option<Id>);
+    fn push_all(&mut self, ids: &[Id]);
+    /// The stretch is over.
+    fn end(&mut self);
+    /// A special token.
     fn push(&mut self, id: Id);
-    fn push_all(&mut self, buffer: &[Id]);
-    fn mark(&self) -> usize;
-    fn fuse(&mut self, first: usize, id: Id);
 }
 
-impl Sink for Vec<Id> {
-    fn push(&mut self, id: Id) {
-        self.push(id);
+/// Keeps ids.
+struct Keep<'i> {
+    ids: &'i mut Vec<Id>,
+    fused: Option<Id>,
+    first: usize,
+}
+
+impl<'i> Keep<'i> {
+    fn new(ids: &'i mut Vec<Id>) -> Self {
+        let (fused, first) = (None, 0);
+        Self { ids, fused, first }
+    }
+}
+
+impl Sink for Keep<'_> {
+    fn begin(&mut self, fused: Option<Id>) {
+        (self.fused, self.first) = (fused, self.ids.len());
     }
 
     #[inline]
-    fn push_all(&mut self, buffer: &[Id]) {
-        self.extend_from_slice(buffer);
+    fn push_all(&mut self, ids: &[Id]) {
+        self.ids.extend_from_slice(ids);
     }
 
-    fn mark(&self) -> usize {
-        self.len()
+    fn end(&mut self) {
+        if let Some(id) = self.fused {
+            let mut stretch = self.ids.split_off(self.first);
+            stretch.dedup_by(|a, b| *a == id && *b == id);
+            self.ids.append(&mut stretch);
+        }
     }
 
-    fn fuse(&mut self, first: usize, id: Id) {
-        let mut tail = self.split_off(first);
-        tail.dedup_by(|a, b| *a == id && *b == id);
-        self.append(&mut tail);
+    fn push(&mut self, id: Id) {
+        self.ids.push(id);
     }
 }
 
 /// Counts ids instead of keeping them.
-struct Count(usize);
+#[derive(Default)]
+struct Count {
+    num_ids: usize,
+    fused: Option<Id>,
+    last: Option<Id>,
+}
 
 impl Sink for Count {
-    fn push(&mut self, _: Id) {
-        self.0 += 1;
+    fn begin(&mut self, fused: Option<Id>) {
+        (self.fused, self.last) = (fused, None);
     }
 
     #[inline]
-    fn push_all(&mut self, buffer: &[Id]) {
-        self.0 += buffer.len();
+    fn push_all(&mut self, ids: &[Id]) {
+        self.num_ids += ids.len();
+        if self.fused.is_some() {
+            for &id in ids {
+                let is_fused = self.fused == Some(id) && self.last == Some(id);
+                self.num_ids -= usize::from(is_fused);
+                self.last = Some(id);
+            }
+        }
     }
 
-    fn mark(&self) -> usize {
-        self.0
-    }
+    fn end(&mut self) {}
 
-    fn fuse(&mut self, _: usize, _: Id) {}
+    fn push(&mut self, _: Id) {
+        self.num_ids += 1;
+    }
 }
 
 /// What a thread works with.
 #[derive(Debug)]
 struct Desk {
     cache: Cache,
-    /// Words that are looked up together, so that their loads from memory overlap.
-    spans: [(usize, usize); BATCH],
+    words: [Word; BATCH],
+    buffer: Buffer,
     scratch: Scratch,
+    /// The tokens of one word.
     pieces: Vec<Piece>,
+    ids: Vec<Id>,
 }
 
-impl Default for Desk {
-    fn default() -> Self {
+impl Desk {
+    fn new(bits: u32) -> Self {
         Self {
-            cache: Cache::new(),
-            spans: [(0, 0); BATCH],
+            cache: Cache::new(bits),
+            words: [Word::default(); BATCH],
+            buffer: [0; BATCH * 16],
             scratch: Scratch::default(),
             pieces: Vec::new(),
+            ids: Vec::new(),
         }
     }
 }

@@ -134,16 +134,18 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// The same error, if it names a place of a text that begins at `start` of another.
+    /// The same error, if it names a place of a text that begins at `start` of another, of which
+    /// the first `hidden` bytes are not shown to anyone.
     #[must_use]
-    pub fn after(self, start: usize) -> Self {
+    pub fn moved(self, start: usize, hidden: usize) -> Self {
+        let moved = |offset: usize| (start + offset).saturating_sub(hidden);
         match self {
             Self::UnknownCharacter { character, offset } => Self::UnknownCharacter {
                 character,
-                offset: start + offset,
+                offset: moved(offset),
             },
             Self::InvalidUtf8 { offset } => Self::InvalidUtf8 {
-                offset: start + offset,
+                offset: moved(offset),
             },
             other => other,
         }

@@ -142,10 +142,13 @@ impl Ranks {
     }
 
     /// The tokens that are left of `tokens` when the adjacent pair of the lowest rank, the leftmost
-    /// first, became one token until no pair had a rank. Calls `merged` with each such pair.
-    /// O(n log n).
-    #[must_use]
-    pub fn apply(&self, mut tokens: Vec<Id>, mut merged: impl FnMut(Id, Id)) -> Vec<Id> {
+    /// first, became one token until no pair had a rank. Calls `merged` with each such pair, which
+    /// may end the work by an error. O(n log n).
+    pub fn apply(
+        &self,
+        mut tokens: Vec<Id>,
+        mut merged: impl FnMut(Id, Id) -> Result<()>,
+    ) -> Result<Vec<Id>> {
         let end = tokens.len();
         // next[i] and previous[i] link the tokens that are left; a merged one keeps its first cell.
         let mut next: Vec<usize> = (1..=end).collect();
@@ -166,7 +169,7 @@ impl Ranks {
             if current_rank != queued_rank {
                 continue;
             }
-            merged(tokens[left], tokens[right]);
+            merged(tokens[left], tokens[right])?;
             tokens[left] = product;
             is_token[right] = false;
             next[left] = next[right];
@@ -181,7 +184,7 @@ impl Ranks {
         }
         let mut kept = is_token.into_iter();
         tokens.retain(|_| kept.next() == Some(true));
-        tokens
+        Ok(tokens)
     }
 }
 
@@ -301,7 +304,8 @@ impl MergeList {
     /// The tokens that the merges make of `tokens`. O(n log n).
     #[must_use]
     pub fn apply(&self, tokens: Vec<Id>) -> Vec<Id> {
-        self.ranks.apply(tokens, |_, _| ())
+        let never_fails = self.ranks.apply(tokens, |_, _| Ok(()));
+        never_fails.unwrap_or_default()
     }
 }
 

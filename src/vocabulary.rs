@@ -55,6 +55,8 @@ pub struct Merge {
 pub struct Vocabulary {
     symbols: Symbols,
     end_of_word: Box<[u8]>,
+    /// Is the end of a word a symbol of its own?
+    end_is_symbol: bool,
     strings: Vec<Box<[u8]>>,
     /// A symbol may be part of tokens without being one.
     ids: Vec<Option<Id>>,
@@ -76,6 +78,7 @@ impl Vocabulary {
         let mut vocabulary = Self {
             symbols,
             end_of_word: end_of_word.into(),
+            end_is_symbol: tokens.iter().any(|&(string, _)| string == end_of_word),
             strings: Vec::with_capacity(tokens.len()),
             ids: Vec::with_capacity(tokens.len()),
             numbers: FxHashMap::default(),
@@ -152,7 +155,7 @@ impl Vocabulary {
 
     fn end_word(&self, symbols: &mut Vec<Vec<u8>>) {
         match symbols.last_mut() {
-            Some(last) if !self.numbers.contains_key(&*self.end_of_word) => {
+            Some(last) if !self.end_is_symbol => {
                 last.extend_from_slice(&self.end_of_word);
             }
             _ => symbols.push(self.end_of_word.to_vec()),
@@ -198,8 +201,11 @@ impl Vocabulary {
                 continue;
             }
             let mut last = None;
-            let made = candidates.apply(spelling.clone(), |left, right| last = Some((left, right)));
-            if made != [product] {
+            let made = candidates.apply(spelling.clone(), |left, right| {
+                last = Some((left, right));
+                Ok(())
+            });
+            if made.is_ok_and(|made| made != [product]) {
                 continue;
             }
             if let Some((left, right)) = last
@@ -216,9 +222,10 @@ impl Vocabulary {
         // Of equal ranks, the longer product comes first: where a list must break the ties, runs of one
         // character still merge from the left.
         let strings = &self.strings;
-        let length = |merge: &Merge| strings[merge.product as usize].len();
+        let string = |merge: &Merge| &strings[merge.product as usize];
+        let length = |merge: &Merge| string(merge).len();
         self.merges
-            .sort_unstable_by_key(|m| (m.rank, Reverse(length(m)), m.product));
+            .sort_unstable_by_key(|m| (m.rank, Reverse(length(m)), string(m)));
         let mut rank = 0;
         for index in 0..self.merges.len() {
             let is_new = index > 0 && self.merges[index].rank != self.merges[index - 1].rank;
@@ -339,7 +346,10 @@ impl Vocabulary {
         if self.end_of_word.is_empty() {
             return symbols;
         }
-        if let Some(end) = self.number(&self.end_of_word) {
+        if let Some(end) = self
+            .number(&self.end_of_word)
+            .filter(|_| self.end_is_symbol)
+        {
             symbols.push(Ok(end));
         } else if let (Some(symbol), Some(unit)) = (symbols.last_mut(), units.last()) {
             let last = [unit, &*self.end_of_word].concat();

@@ -1,17 +1,25 @@
 //! Words seen before, with their tokens.
 //!
 //! Most words of a text are old acquaintances. A word of up to 15 bytes is looked up by one load of
-//! a line of cache: two entries of a key (the bytes, padded, and the length) and the ids, packed
-//! into 16 bytes each. Longer words, up to 111 bytes, have two lines for themselves. A new word takes
-//! the place of an old one once the cache has its full size, so memory is bounded.
+//! a line of cache: two entries of a key (the bytes, padded, and the length) and a few ids. Words of
+//! up to 63 bytes and 15 tokens have two lines for themselves, and all others are in an ordinary
+//! map. A new word takes the place of an old one once the cache has its full size, so memory is
+//! bounded.
+
+use std::collections::HashMap;
 
 use crate::merges::Id;
+use crate::pages::prefer_large_pages;
 use crate::prefetch::prefetch;
 
 /// The longest word that fits a pair of entries.
-pub(super) const SHORT: usize = 15;
-/// The longest word that is remembered.
-pub(super) const LONG: usize = 111;
+const SHORT: usize = 15;
+/// The longest word that fits a pair of lines, and how many ids do.
+const LONG: usize = 63;
+const LONG_IDS: usize = 15;
+/// The longest word that is remembered at all.
+const ODD: usize = 1 << 12;
+const MOST_ODD_BYTES: usize = 1 << 22;
 /// A cache begins small, and grows to this at most: 16 MB for short words, 4 MB for long ones.
 const MOST_SHORT_LINES: usize = 1 << 18;
 const MOST_LONG_LINES: usize = 1 << 15;
@@ -30,38 +38,42 @@ const MASKS: [u128; 16] = {
     masks
 };
 
-/// The tokens of a word: their number in the highest byte, the ids in the others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Packed(u128);
+/// A few ids: the first two as they are, the others in as many bits as the largest id has.
+#[derive(Debug, Clone, Copy, Default)]
+struct Packed {
+    first: [Id; 2],
+    /// How many there are, in the highest byte; the third and so on from the lowest bit up.
+    rest: u64,
+}
 
 impl Packed {
     /// None if they do not fit.
-    pub(super) fn new(ids: impl ExactSizeIterator<Item = Id>, bits: u32) -> Option<Self> {
-        let count = ids.len();
-        if count * bits as usize > 120 {
+    fn new(ids: &[Id], bits: u32) -> Option<Self> {
+        let mut packed = Self::default();
+        let num_first = ids.len().min(2);
+        let (first, others) = ids.split_at(num_first);
+        if others.len() * bits as usize > 56 {
             return None;
         }
-        let packed = ids.fold((0, 0), |(packed, shift), id| {
-            (packed | u128::from(id) << shift, shift + bits)
-        });
-        Some(Self(packed.0 | (count as u128) << 120))
+        packed.first[..num_first].copy_from_slice(first);
+        packed.rest = (ids.len() as u64) << 56;
+        for (index, &id) in (0..).zip(others) {
+            packed.rest |= u64::from(id) << (index * bits);
+        }
+        Some(packed)
     }
 
+    /// Write the ids, and maybe one behind them, to a buffer from `at` on; where they end.
     #[inline]
-    pub(super) fn len(self) -> usize {
-        (self.0 >> 120) as usize
-    }
-
-    /// The first two ids, or zeros.
-    #[inline]
-    pub(super) fn first_two(self, bits: u32) -> [Id; 2] {
-        let (low, mask) = (self.0 as u64, u64::MAX >> (64 - bits));
-        [(low & mask) as Id, (low >> bits & mask) as Id]
-    }
-
-    #[inline]
-    pub(super) fn get(self, index: usize, bits: u32) -> Id {
-        (self.0 >> (index as u32 * bits)) as Id & (u32::MAX >> (32 - bits))
+    fn write(self, buffer: &mut Buffer, at: usize, bits: u32) -> usize {
+        buffer[at..at + 2].copy_from_slice(&self.first);
+        let end = at + (self.rest >> 56) as usize;
+        let mut rest = self.rest & (u64::MAX >> 8);
+        for id in &mut buffer[(at + 2).min(end)..end] {
+            *id = (rest & ((1 << bits) - 1)) as Id;
+            rest >>= bits;
+        }
+        end
     }
 }
 
@@ -73,16 +85,33 @@ struct ShortLine {
 }
 
 #[derive(Debug, Clone, Copy)]
-#[repr(align(64))]
+#[repr(align(128))]
 struct LongLine {
     key: [u8; LONG + 1],
-    value: Packed,
+    ids: [Id; LONG_IDS],
+    num_ids: u32,
 }
 
 const EMPTY_LONG_LINE: LongLine = LongLine {
     key: [0; LONG + 1],
-    value: Packed(0),
+    ids: [0; LONG_IDS],
+    num_ids: 0,
 };
+
+/// How many words are looked up together, so that their loads from memory overlap.
+pub(super) const BATCH: usize = 64;
+
+/// A word to be looked up.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Word {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    key: u128,
+    line: usize,
+}
+
+/// Room for the ids of a batch of short words.
+pub(super) type Buffer = [Id; BATCH * 16];
 
 /// Words with their tokens.
 #[derive(Debug)]
@@ -90,66 +119,126 @@ pub(super) struct Cache {
     /// Powers of two of both.
     short: Vec<ShortLine>,
     long: Vec<LongLine>,
-    /// How many words were put into each since it grew.
+    /// How many words were put into each.
     num_short: usize,
     num_long: usize,
+    /// Words that do not fit the others, with their tokens.
+    odd: HashMap<Box<[u8]>, Box<[Id]>>,
+    /// How many bytes those words and tokens have.
+    odd_bytes: usize,
+    /// How many bits an id has.
+    bits: u32,
 }
 
 impl Cache {
-    pub(super) fn new() -> Self {
+    /// For ids of at most `bits` bits.
+    pub(super) fn new(bits: u32) -> Self {
         Self {
             short: vec![ShortLine::default(); FIRST_LINES],
             long: vec![EMPTY_LONG_LINE; FIRST_LINES],
             num_short: 0,
             num_long: 0,
+            odd: HashMap::new(),
+            odd_bytes: 0,
+            bits,
         }
     }
 
-    /// The line of a word, which is on its way into the cache of the processor from now on.
+    /// Begin to look up the words of a text.
     #[inline]
-    pub(super) fn line(&self, key: u128) -> usize {
-        let line = hash(key) as usize & (self.short.len() - 1);
-        prefetch(&self.short[line]);
-        line
-    }
-
-    /// The tokens of a word whose line is known.
-    #[inline]
-    pub(super) fn get_short(&mut self, key: u128, line: usize) -> Option<Packed> {
-        let near = &self.short[line];
-        if near.keys[0] == key {
-            return Some(near.values[0]);
+    pub(super) fn prepare(&self, text: &[u8], words: &mut [Word]) {
+        for word in words {
+            word.key = short_key(text, word.start, word.end);
+            word.line = hash(word.key) as usize & (self.short.len() - 1);
+            prefetch(&self.short[word.line]);
         }
-        self.get_second(key, line)
     }
 
-    /// The tokens of a word that is not the first in its line: the second, or in the next line.
-    fn get_second(&mut self, key: u128, line: usize) -> Option<Packed> {
-        let near = &mut self.short[line];
-        if near.keys[1] == key {
+    /// Write the ids of short words that stand first in their lines, up to a word that does not:
+    /// how many words and ids that were.
+    #[inline]
+    pub(super) fn copy_known(&self, words: &[Word], buffer: &mut Buffer) -> (usize, usize) {
+        let (mut at, bits) = (0, self.bits);
+        for (index, word) in words.iter().enumerate() {
+            let line = &self.short[word.line];
+            if line.keys[0] != word.key {
+                return (index, at);
+            }
+            at = line.values[0].write(buffer, at, bits);
+        }
+        (words.len(), at)
+    }
+
+    /// Append the ids of any word, if they are known.
+    pub(super) fn find(&mut self, text: &[u8], word: &Word, ids: &mut Vec<Id>) -> bool {
+        if word.key != NOT_SHORT
+            && let Some(packed) = self.find_short(word)
+        {
+            let mut buffer = [0; BATCH * 16];
+            let end = packed.write(&mut buffer, 0, self.bits);
+            ids.extend_from_slice(&buffer[..end]);
+            return true;
+        }
+        let text = &text[word.start..word.end];
+        if text.len() <= LONG {
+            let key = long_key(text);
+            let line = &self.long[hash_long(&key) as usize & (self.long.len() - 1)];
+            if line.key == key {
+                ids.extend_from_slice(&line.ids[..line.num_ids as usize]);
+                return true;
+            }
+        }
+        if let Some(known) = self.odd.get(text) {
+            ids.extend_from_slice(known);
+            return true;
+        }
+        false
+    }
+
+    /// The ids of a short word: in its line, or in the next one.
+    fn find_short(&mut self, word: &Word) -> Option<Packed> {
+        let near = &mut self.short[word.line];
+        if near.keys[1] == word.key {
             // The more frequent word comes first, and stays when a new one comes.
             near.keys.swap(0, 1);
             near.values.swap(0, 1);
+        }
+        if near.keys[0] == word.key {
             return Some(near.values[0]);
         }
-        let far = &self.short[line ^ 1];
-        let place = far.keys.iter().position(|&other| other == key)?;
+        let far = &self.short[word.line ^ 1];
+        let place = far.keys.iter().position(|&other| other == word.key)?;
         Some(far.values[place])
     }
 
-    pub(super) fn insert_short(&mut self, key: u128, value: Packed) {
+    /// Remember the ids of a word.
+    pub(super) fn insert(&mut self, text: &[u8], word: &Word, ids: &[Id]) {
+        let text = &text[word.start..word.end];
+        if word.key != NOT_SHORT
+            && let Some(packed) = Packed::new(ids, self.bits)
+        {
+            self.insert_short(word.key, packed);
+        } else if text.len() <= LONG && ids.len() <= LONG_IDS {
+            self.insert_long(text, ids);
+        } else if text.len() <= ODD {
+            self.insert_odd(text, ids);
+        }
+    }
+
+    fn insert_short(&mut self, key: u128, value: Packed) {
         self.num_short += 1;
         if self.num_short > self.short.len() && self.short.len() < MOST_SHORT_LINES {
-            let larger = vec![ShortLine::default(); self.short.len() * 4];
-            let smaller = std::mem::replace(&mut self.short, larger);
-            for line in smaller {
+            let num_lines = self.short.len() * 4;
+            let mut larger = Vec::with_capacity(num_lines);
+            prefer_large_pages(&mut larger);
+            larger.resize(num_lines, ShortLine::default());
+            for line in std::mem::replace(&mut self.short, larger) {
                 for (key, value) in line.keys.into_iter().zip(line.values) {
                     if key != 0 {
                         self.place_short(key, value);
                     }
                 }
             }
-            self.num_short = 0;
         }
         self.place_short(key, value);
     }
@@ -163,35 +252,39 @@ impl Cache {
         self.short[line].values[place] = value;
     }
 
-    /// The tokens of a word of up to 111 bytes.
-    pub(super) fn get_long(&self, word: &[u8]) -> Option<Packed> {
-        let key = long_key(word);
-        let line = &self.long[hash_long(&key) as usize & (self.long.len() - 1)];
-        (line.key == key).then_some(line.value)
-    }
-
-    pub(super) fn insert_long(&mut self, word: &[u8], value: Packed) {
+    fn insert_long(&mut self, text: &[u8], ids: &[Id]) {
         self.num_long += 1;
-        if self.num_long > self.long.len() / 2 && self.long.len() < MOST_LONG_LINES {
-            let larger = vec![EMPTY_LONG_LINE; self.long.len() * 4];
+        if self.num_long * 2 > self.long.len() && self.long.len() < MOST_LONG_LINES {
+            let larger = vec![EMPTY_LONG_LINE; self.long.len() * 2];
             for line in std::mem::replace(&mut self.long, larger) {
                 self.place_long(line);
             }
-            self.num_long = 0;
         }
-        let key = long_key(word);
-        self.place_long(LongLine { key, value });
+        let mut line = EMPTY_LONG_LINE;
+        line.key = long_key(text);
+        line.ids[..ids.len()].copy_from_slice(ids);
+        line.num_ids = ids.len() as u32;
+        self.place_long(line);
     }
 
     fn place_long(&mut self, line: LongLine) {
         let place = hash_long(&line.key) as usize & (self.long.len() - 1);
         self.long[place] = line;
     }
+
+    fn insert_odd(&mut self, text: &[u8], ids: &[Id]) {
+        if self.odd_bytes > MOST_ODD_BYTES {
+            self.odd.clear();
+            self.odd_bytes = 0;
+        }
+        self.odd_bytes += text.len() + size_of_val(ids);
+        self.odd.insert(text.into(), ids.into());
+    }
 }
 
 /// The key of the word `text[start..end]`.
 #[inline]
-pub(super) fn short_key(text: &[u8], start: usize, end: usize) -> u128 {
+fn short_key(text: &[u8], start: usize, end: usize) -> u128 {
     let length = end - start;
     if length > SHORT {
         return NOT_SHORT;

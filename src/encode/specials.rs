@@ -76,37 +76,41 @@ impl Specials {
         })
     }
 
-    pub(super) fn finders(&self, choice: &Choice) -> Finders {
+    pub(super) fn finders(&self, choice: &Choice) -> Result<Finders> {
         let is_allowed = |i: usize| choice.allowed.get(i) == Some(&true);
-        Finders {
-            refused: self.finder(|i, _| choice.refused.get(i) == Some(&true)),
-            found: self.finder(|i, special| special.always || is_allowed(i)),
-        }
+        Ok(Finders {
+            refused: self.finder(|i, _| choice.refused.get(i) == Some(&true))?,
+            found: self.finder(|i, special| special.always || is_allowed(i))?,
+        })
     }
 
     /// What finds the special tokens that are wanted; None if there are none.
-    fn finder(&self, is_wanted: impl Fn(usize, &Special) -> bool) -> Option<Arc<Finder>> {
+    fn finder(&self, is_wanted: impl Fn(usize, &Special) -> bool) -> Result<Option<Arc<Finder>>> {
+        const MOST_KNOWN: usize = 64;
         if self.all.is_empty() {
-            return None;
+            return Ok(None);
         }
         let wanted = self.all.iter().enumerate();
         let wanted: Vec<bool> = wanted.map(|(i, special)| is_wanted(i, special)).collect();
         if !wanted.contains(&true) {
-            return None;
+            return Ok(None);
         }
         let mut finders = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(finder) = finders.get(&wanted) {
-            return Some(finder.clone());
+            return Ok(Some(finder.clone()));
         }
         let places: Vec<usize> = (0..wanted.len()).filter(|&i| wanted[i]).collect();
         let texts = places.iter().map(|&i| &self.all[i].text);
         let automaton = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostLongest)
             .build(texts)
-            .ok()?;
+            .map_err(|_| Error::TooManyTokens)?;
         let finder = Arc::new(Finder { automaton, places });
+        if finders.len() == MOST_KNOWN {
+            finders.clear();
+        }
         finders.insert(wanted, finder.clone());
-        Some(finder)
+        Ok(Some(finder))
     }
 
     /// The text between special tokens, and these.

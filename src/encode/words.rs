@@ -127,7 +127,10 @@ impl Words {
                 search.encode(&self.vocabulary, &run, scratch, watch)?;
                 self.push_all(&scratch.tokens, first, pieces)?;
             } else {
-                let tokens = self.vocabulary.ranks().apply(numbers, |_, _| ());
+                let tokens = self
+                    .vocabulary
+                    .ranks()
+                    .apply(numbers, |_, _| watch.check())?;
                 self.push_all(&tokens, first, pieces)?;
             }
         }
@@ -295,7 +298,8 @@ impl Search {
                 waiting.extend([token.right, token.left]);
             }
         }
-        ranks.apply(symbols, |_, _| ()) == [left, right]
+        let made = ranks.apply(symbols, |_, _| Ok(()));
+        made.is_ok_and(|made| made == [left, right])
     }
 
     /// Two orders of the same merges encode every text alike if the same neighbours stand. The order

@@ -1,0 +1,27 @@
+//! Large pages of memory for large tables.
+
+/// Ask the system for large pages behind memory that is not used yet: random look-ups in a table of
+/// many megabytes wait for the addresses of small pages nearly as long as for the data.
+#[allow(unsafe_code, reason = "a hint to the system, which std does not offer")]
+pub(crate) fn prefer_large_pages<T>(memory: &mut Vec<T>) {
+    #[cfg(target_os = "linux")]
+    {
+        const PAGE: usize = 4096;
+        const LARGE_PAGE: usize = 1 << 21;
+        let spare = memory.spare_capacity_mut();
+        let (start, size) = (spare.as_ptr() as usize, size_of_val(spare));
+        let first = start.next_multiple_of(PAGE);
+        if size > LARGE_PAGE {
+            // SAFETY: whole pages inside memory that the vector owns; the advice changes none of it.
+            unsafe {
+                libc::madvise(
+                    std::ptr::with_exposed_provenance_mut(first),
+                    (start + size - first) / PAGE * PAGE,
+                    libc::MADV_HUGEPAGE,
+                );
+            }
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = memory;
+}
