@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib.metadata
 import json
+import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from command_line import PROGRAM, call, low_tokenizer, start
 
 import mergewise as mw
+from mergewise.cli.completion import commands_of
+from mergewise.cli.parser import make_parser
 
 TEXT = "the cat sat on the mat and the rat sat on the cat\n" * 20
 
 
 def mergewise(*arguments: str | Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", "from mergewise.cli import main; raise SystemExit(main())"]
-        + [str(argument) for argument in arguments],
+        [*PROGRAM, *map(str, arguments)],
         input=stdin,
         capture_output=True,
         text=True,
@@ -87,11 +91,52 @@ def test_mistakes_in_the_arguments() -> None:
     assert mergewise("nonsense").returncode == 2
 
 
-def test_help_has_examples() -> None:
-    assert "mergewise train corpus.txt" in mergewise("train", "--help").stdout
+def test_every_command_has_examples() -> None:
+    for command in commands_of(make_parser()):
+        text = call(command.name, "--help").text
+        examples = text.split("examples:\n")[1].splitlines()
+        assert len(examples) >= 2
+        assert all(f"mergewise {command.name}" in example for example in examples)
 
 
-def test_demo_shows_what_there_is() -> None:
-    done = mergewise("demo")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "Opticks" in done.stdout
+def test_version() -> None:
+    version = importlib.metadata.version("mergewise")
+    assert call("--version").text == f"mergewise {version}\n"
+
+
+def test_options_may_stand_among_files(corpus: Path, tmp_path: Path) -> None:
+    counts = tmp_path / "c.counts"
+    done = call("count", corpus, "-q", "-o", counts, corpus)
+    assert (done.status, done.errors) == (0, "")
+    assert mw.WordCounts.from_file(counts).num_symbols == 2 * len(TEXT)
+    done = call("count", corpus, "-q", "-o", counts, corpus, "--nonsense")
+    assert done.status == 2
+    assert "unrecognized arguments" in done.errors
+
+
+def test_ctrl_c_leaves_no_traceback(tmp_path: Path) -> None:
+    with start("encode", low_tokenizer(tmp_path), "--lines") as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdin.write(b"low\n")
+        process.stdin.flush()
+        assert process.stdout.readline() == b"257\n"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=30) == 130
+        assert process.stderr.read() == b"mergewise: interrupted\n"
+
+
+@pytest.mark.parametrize("command", ["encode", "decode"])
+def test_a_closed_pipe_ends_quietly(command: str, tmp_path: Path) -> None:
+    stdin = b"108 " * 500_000
+    with start(command, low_tokenizer(tmp_path)) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.write(stdin)
+            process.stdin.close()
+        assert process.wait(timeout=30) == 141
+        assert process.stderr.read() == b""

@@ -112,6 +112,8 @@ def sections(vocabulary: Vocabulary, text: str) -> Iterator[str | int]:
 def encode(vocabulary: Vocabulary, text: str) -> list[int]:
     """The ids of a text, all special tokens allowed."""
     ids: list[int] = []
+    if text and vocabulary.prefix_space == "once":
+        text = " " + text
     for section in sections(vocabulary, text):
         if isinstance(section, int):
             ids.append(section)
@@ -123,7 +125,7 @@ def encode(vocabulary: Vocabulary, text: str) -> list[int]:
             part = part.replace("▁", " ")
         if part and (
             vocabulary.prefix_space == "always"
-            or (vocabulary.prefix_space and not part.startswith(" "))
+            or (vocabulary.prefix_space == "unless_space" and not part.startswith(" "))
         ):
             part = " " + part
         for word in words_of(vocabulary, part):
@@ -279,6 +281,7 @@ def sentencepiece_ids(path: Path, text: str) -> list[int]:
         WITH_BYTES,
         replace(MARKED, special_tokens={"<unk>": SIZE, "<s>": SIZE + 1, "</s>": SIZE + 2}),
         replace(MARKED, prefix_space=None, added_tokens={"<b>": SIZE + 1, "a b": SIZE + 2}),
+        replace(MARKED, prefix_space="once", added_tokens={"<b>": SIZE + 1, "a b": SIZE + 2}),
         replace(MARKED, pattern="whitespace"),
     ],
 )
@@ -287,6 +290,7 @@ def test_sentencepiece_encodes_what_is_written(vocabulary: Vocabulary, tmp_path:
     formats.save(vocabulary, path)
     assert formats.detect(path) == "sentencepiece"
     expected = replace(vocabulary, unknown_token=SIZE, fuse_unknown=True, pattern=None)
+    expected = replace(expected, prefix_space=vocabulary.prefix_space and "once")
     expected = replace(expected, special_tokens={"<unk>": SIZE, **vocabulary.special_tokens})
     back = replace(formats.load(path), extras={})
     assert back.ranks == {b"lo": 0, b"low": 1, b" low": 2, b"er": 3}

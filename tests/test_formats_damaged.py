@@ -433,7 +433,6 @@ def test_faults_of_ranks(change: Callable[[bytes], bytes], message: str, tmp_pat
         (piece(b"a", 2) + bytes_field(2, bytes_field(3, b"x")), "model_type: found wire type 2"),
         (MODEL + bytes_field(2, number_field(35, 1)), "no piece <0x00>"),
         (MODEL + piece(b"abc", 5), "1 unused pieces"),
-        (MODEL + piece(b"abc", 4), "normalizer_spec: .*user-defined pieces"),
         (MODEL + bytes_field(3, number_field(4, 1)), "remove_extra_whitespaces"),
         (MODEL + bytes_field(3, bytes_field(2, b"map")), "normalizer_spec: .*map of characters"),
         (MODEL + bytes_field(2, number_field(24, 1)), "white space as a suffix"),

@@ -16,10 +16,11 @@ PACKAGE = ROOT / "python" / "mergewise"
 LEVELS = [
     {"cli"},
     {"demo", "report", "cluster"},
-    {"training", "optimize"},
+    {"training", "optimize", "drawing"},
     {"tokenizer", "counts"},
+    {"encoding", "decoding"},
     {"formats", "sources", "progress"},
-    {"files"},
+    {"files", "vocabulary"},
     {"_core", "errors"},
 ]
 FORMAL_USERS = {"__init__", "demo", "optimize"}
@@ -27,7 +28,7 @@ RUST_LEVELS = [
     {"python"},
     {"exact", "improve", "curvature", "encode", "greedy", "bound", "counting"},
     {"counts"},
-    {"pattern", "limits", "table", "arrow", "prefetch"},
+    {"pattern", "limits", "table", "arrow", "vocabulary", "normalize", "prefetch", "pages"},
     {"merges"},
     {"error"},
     {"settings"},

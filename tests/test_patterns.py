@@ -13,7 +13,7 @@ import pytest
 import regex
 from hypothesis import given
 from hypothesis import strategies as st
-from tiktoken_ext import openai_public  # type: ignore[import-untyped]
+from tiktoken_ext import openai_public
 
 import mergewise as mw
 from mergewise.formal import split_words

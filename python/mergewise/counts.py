@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
+from typing import cast
 
 from mergewise import _core
 from mergewise.errors import FormatError
 from mergewise.files import replacing
+from mergewise.vocabulary import Normalize
 
 
 class WordCounts:
@@ -55,9 +57,9 @@ class WordCounts:
         return self.core.pattern
 
     @property
-    def normalize(self) -> str | None:
+    def normalize(self) -> Normalize:
         """How texts were normalised: None, "nfc" or "nfkc"."""
-        return self.core.normalize
+        return cast("Normalize", self.core.normalize)
 
     def top(self, num_words: int) -> list[tuple[bytes, int]]:
         """The most frequent words with their counts; ties in ascending order of bytes."""

@@ -13,20 +13,27 @@ class StreamDecoder:
         self,
         token_bytes: Callable[[int], bytes],
         *,
-        skips_space: bool = False,
+        skips_first_space: bool = False,
+        skips_last_space: bool = False,
         errors: str = "replace",
     ) -> None:
         self._token_bytes = token_bytes
-        self._skips_space = skips_space
+        self._skips_first_space = skips_first_space
+        self._skips_last_space = skips_last_space
+        self._held = b""
         self._characters = codecs.getincrementaldecoder("utf-8")(errors)
 
     def add(self, token_id: int) -> str:
         """The text that this id completes, often all of its own."""
-        string = self._token_bytes(token_id)
-        if self._skips_space and string:
+        string = self._held + self._token_bytes(token_id)
+        if self._skips_first_space and string:
             # The space that was put before the text.
             string = string.removeprefix(b" ")
-            self._skips_space = False
+            self._skips_first_space = False
+        if self._skips_last_space:
+            # The space behind a word is not the text's own if the text ends here.
+            self._held = b" " if string.endswith(b" ") else b""
+            string = string.removesuffix(b" ")
         return self._characters.decode(string)
 
     def finish(self) -> str:

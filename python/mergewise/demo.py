@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 from importlib import resources
+from pathlib import Path
 from typing import TextIO
 
 from mergewise import formal
+from mergewise.counts import WordCounts
+from mergewise.drawing import draw_segmentation, is_coloured
+from mergewise.tokenizer import Tokenizer
 from mergewise.training import count, train
+
+PATTERN = "gpt2"
+VOCAB_SIZES = (512, 1024, 2048, 4096)
+VOCAB_SIZE = 4096
+PARAGRAPH = "From what has been said it is also evident, that the Whiteness"
 
 
 def opticks() -> str:
@@ -18,7 +28,17 @@ def opticks() -> str:
 def run_demo(out: TextIO) -> None:
     """Print the demonstration to `out`."""
     print_the_paper(out)
-    print_training(out)
+    text = opticks()
+    started = time.perf_counter()
+    counts = count([text], pattern=PATTERN)
+    tokenizer = train(counts, vocab_size=VOCAB_SIZE)
+    seconds = time.perf_counter() - started
+    print(f"\nNewton's Opticks, counted and trained in {seconds:.2f} s:", file=out)
+    print(f"  {counts}", file=out)
+    print_merges(tokenizer, out)
+    print_segmentation(tokenizer, paragraph_of(text), out)
+    print_compression(text, counts, out)
+    print_formats(tokenizer, text, out)
 
 
 def print_the_paper(out: TextIO) -> None:
@@ -38,15 +58,8 @@ def print_the_paper(out: TextIO) -> None:
     )
 
 
-def print_training(out: TextIO) -> None:
-    """A tokenizer of 4,096 tokens from the text, and what it does to it."""
-    text = opticks()
-    started = time.perf_counter()
-    counts = count([text], pattern="gpt2")
-    tokenizer = train(counts, vocab_size=4096)
-    seconds = time.perf_counter() - started
-    print(f"\nNewton's Opticks, counted and trained in {seconds:.2f} s:", file=out)
-    print(f"  {counts}", file=out)
+def print_merges(tokenizer: Tokenizer, out: TextIO) -> None:
+    """The first and the last merges."""
     print(f"  {tokenizer}", file=out)
     for name, merges in (
         ("first merges", tokenizer.merges[:12]),
@@ -54,3 +67,42 @@ def print_training(out: TextIO) -> None:
     ):
         shown = " ".join(repr((left + right).decode(errors="replace")) for left, right in merges)
         print(f"  {name}: {shown}", file=out)
+
+
+def paragraph_of(text: str) -> str:
+    """The paragraph that says what white is."""
+    start = text.index(PARAGRAPH)
+    return text[start : text.index("\n\n", start)]
+
+
+def print_segmentation(tokenizer: Tokenizer, paragraph: str, out: TextIO) -> None:
+    """A paragraph in tokens."""
+    ids = tokenizer.encode(paragraph)
+    tokens = [tokenizer.token_bytes(token_id) for token_id in ids]
+    print(f"\nA paragraph of {len(paragraph)} characters in {len(ids)} tokens:", file=out)
+    drawn = draw_segmentation(tokens, is_coloured=is_coloured(out))
+    print("  " + drawn.replace("\n", "\n  "), file=out)
+
+
+def print_compression(text: str, counts: WordCounts, out: TextIO) -> None:
+    """How many tokens the text takes at some sizes of the vocabulary."""
+    num_bytes = len(text.encode())
+    print(f"\nThe whole text has {num_bytes:,} bytes:", file=out)
+    print("  vocabulary   tokens  bytes per token", file=out)
+    for vocab_size in VOCAB_SIZES:
+        num_tokens = train(counts, vocab_size=vocab_size).count_tokens(text)
+        ratio = num_bytes / num_tokens
+        print(f"  {vocab_size:>10,}  {num_tokens:>7,}  {ratio:>15.2f}", file=out)
+
+
+def print_formats(tokenizer: Tokenizer, text: str, out: TextIO) -> None:
+    """Through two formats and back."""
+    ids = tokenizer.encode(text)
+    print("\nSaved, read again, and the whole text encoded once more:", file=out)
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("tokenizer.json", "opticks.tiktoken"):
+            path = Path(folder) / name
+            tokenizer.save(path)
+            again = Tokenizer.from_file(path).encode(text)
+            verdict = "agree" if again == ids else "DIFFER"
+            print(f"  {name:<16}  {path.stat().st_size:>7,} bytes, the ids {verdict}", file=out)

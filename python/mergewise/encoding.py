@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import io
+import re
 import struct
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast
 
 from mergewise import _core
+from mergewise.errors import MergewiseError
 from mergewise.files import replacing
 from mergewise.progress import Progress, Reporter
 from mergewise.sources import (
@@ -65,6 +68,31 @@ class Batch:
     position: int
 
 
+class Place:
+    """Where in a source the next text begins, as an error names it."""
+
+    def __init__(self, source: Source, *, by_lines: bool) -> None:
+        self.name = "standard input" if str(source.path) == "-" else str(source.path)
+        self.unit = "record" if source.kind != "text" else "line" if by_lines else None
+        self.num_texts = 0
+        self.num_bytes = 0
+
+    def pass_by(self, texts: list[Document]) -> None:
+        """Go on behind these texts."""
+        self.num_texts += len(texts)
+        self.num_bytes += sum(map(len, texts))
+
+    def message(self, error: Exception) -> str:
+        """The message of an error about the next text."""
+        if self.unit is not None:
+            return f"{self.name}: {self.unit} {self.num_texts + 1}: {error}"
+        # The error counts from the beginning of the part.
+        whole = re.sub(
+            r"(?<=at byte )\d+", lambda m: str(int(m[0]) + self.num_bytes), str(error), count=1
+        )
+        return f"{self.name}: {whole}"
+
+
 def encode_to_file(
     encoder: _core.Encoder,
     paths: PathLike | Iterable[PathLike],
@@ -87,6 +115,7 @@ def encode_to_file(
         raise ValueError(f'documents must be "file" or "lines", found {documents!r}')
     sources = find_sources(paths)
     reporter = Reporter(progress, "encode", sum(source.num_bytes for source in sources), "B")
+    count = partial(encoder.count, allowed=options["allowed"], refused=options["refused"])
     num_tokens = num_documents = done = 0
     is_npy = Path(output).suffix == ".npy"
     with ExitStack() as stack:
@@ -94,8 +123,18 @@ def encode_to_file(
         file = stack.enter_context(temporary.open("wb"))
         file.write(b"\0" * NPY_HEADER_BYTES if is_npy else b"")
         for source in sources:
+            place = Place(source, by_lines=documents == "lines")
             for batch in batches_of(source, encoder, documents, field):
-                num_tokens += write_ids(file, encoder, batch, separator, dtype, options)
+                with naming(place, batch, count):
+                    data = encoder.encode_to_bytes(
+                        batch.texts,
+                        ends=batch.ends,
+                        separator=separator,
+                        is_narrow=dtype == "uint16",
+                        **options,
+                    )
+                file.write(data)
+                num_tokens += len(data) // (2 if dtype == "uint16" else 4)
                 num_documents += sum(batch.ends)
                 reporter(done + batch.position)
             done += source.num_bytes
@@ -106,21 +145,20 @@ def encode_to_file(
     return EncodedFile(Path(output), dtype, num_tokens, num_documents)
 
 
-def write_ids(
-    file: BinaryIO,
-    encoder: _core.Encoder,
-    batch: Batch,
-    separator: int | None,
-    dtype: Dtype,
-    options: Mapping[str, Any],
-) -> int:
-    """Write the ids of a batch; how many there are."""
-    is_narrow = dtype == "uint16"
-    data = encoder.encode_to_bytes(
-        batch.texts, ends=batch.ends, separator=separator, is_narrow=is_narrow, **options
-    )
-    file.write(data)
-    return len(data) // (2 if is_narrow else 4)
+@contextmanager
+def naming(place: Place, batch: Batch, count: Callable[[Document], int]) -> Iterator[None]:
+    """Say in an error about a text in which file it is, and where; then go on behind the batch."""
+    try:
+        yield
+    except (ValueError, MergewiseError):
+        for text in batch.texts:
+            try:
+                count(text)
+            except (ValueError, MergewiseError) as error:
+                raise type(error)(place.message(error)) from error
+            place.pass_by([text])
+        raise
+    place.pass_by(batch.texts)
 
 
 def batches_of(

@@ -286,9 +286,10 @@ class Raw(io.RawIOBase):
 
     def readinto(self, buffer: Any, /) -> int | None:  # noqa: ANN401 - a writable buffer
         """Fill `buffer` from the reader."""
-        data = self.reader.read(len(buffer))
-        if data is None:
-            return None
+        data = None
+        while data is None:
+            # The standard library would take "nothing yet" for the end.
+            data = self.reader.read(len(buffer))
         buffer[: len(data)] = data
         return len(data)
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, overload
 
 from mergewise import _core, formats
 from mergewise.decoding import StreamDecoder
@@ -27,6 +27,13 @@ Tree: TypeAlias = "bytes | tuple[Tree, Tree]"
 Offsets: TypeAlias = list[tuple[int, int]]
 
 
+class Choice(TypedDict):
+    """Which special tokens the core finds, and which it refuses."""
+
+    allowed: list[bool]
+    refused: list[bool]
+
+
 class Tokenizer:
     """A vocabulary at work. Immutable.
 
@@ -41,7 +48,14 @@ class Tokenizer:
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
-        self.vocabulary = vocabulary
+        # What the caller does with its own dictionaries later changes nothing here.
+        self.vocabulary = vocabulary = replace(
+            vocabulary,
+            tokens=dict(vocabulary.tokens),
+            special_tokens=dict(vocabulary.special_tokens),
+            added_tokens=dict(vocabulary.added_tokens),
+        )
+        check_ids(self.vocabulary)
         specials = [(text, i, False) for text, i in vocabulary.special_tokens.items()]
         specials += [(text, i, True) for text, i in vocabulary.added_tokens.items()]
         self.core = _core.Encoder(
@@ -68,7 +82,7 @@ class Tokenizer:
         path: PathLike,
         *,
         format: str | None = None,  # noqa: A002 - the word that users know
-        pattern: str | None | formats.Unset = formats.UNSET,
+        pattern: str | formats.Unset | None = formats.UNSET,
         special_tokens: dict[str, int] | formats.Unset = formats.UNSET,
         lossy: bool = False,
     ) -> Tokenizer:
@@ -105,18 +119,20 @@ class Tokenizer:
             format: the name of the format, if the file's name does not say it.
             lossy: write what can be written.
         """
+        name = format or formats.format_of_name(Path(path))
         if not lossy:
-            self._check_conversion(path, format)
-        formats.save(self.plain_vocabulary, path, format=format, lossy=lossy)
+            formats.check_sayable(self.plain_vocabulary, path, name)
+            self._check_conversion(path, name)
+        formats.save(self.plain_vocabulary, path, format=name, lossy=True)
 
-    def _check_conversion(self, path: PathLike, format: str | None) -> None:  # noqa: A002
+    def _check_conversion(self, path: PathLike, name: str) -> None:
         """Write the file elsewhere, read it back, and refuse it unless it encodes alike."""
-        name = Path(path).name
         with tempfile.TemporaryDirectory() as folder:
+            copy = Path(folder) / Path(path).name
             if Path(path).is_dir():
-                (Path(folder) / name).mkdir()
-            formats.save(self.plain_vocabulary, Path(folder) / name, format=format)
-            read = Tokenizer(formats.load(Path(folder) / name, format=format))
+                copy.mkdir()
+            formats.save(self.plain_vocabulary, copy, format=name, lossy=True)
+            read = Tokenizer(formats.load(copy, format=name))
         if self.merges != read.merges:
             reason = "its merges would come out differently"
         elif self.core.merges != read.core.merges and self.core.ties_matter():
@@ -137,25 +153,25 @@ class Tokenizer:
 
     @cached_property
     def plain_vocabulary(self) -> Vocabulary:
-        """The vocabulary with the merges that texts can use, in order, whatever it was read from."""
+        """The vocabulary with the merges that texts can use, in order."""
         return replace(self.vocabulary, merges=self.merges, ranks=None)
 
     @cached_property
+    def _merges(self) -> tuple[tuple[bytes, bytes], ...]:
+        return tuple((left, right) for left, right, _ in self.core.merges)
+
+    @property
     def merges(self) -> list[tuple[bytes, bytes]]:
         """The merges in order, each as the two strings that it joins.
 
         Of an imported vocabulary these are the merges that some text can use.
         """
-        return [(left, right) for left, right, _ in self.core.merges]
+        return list(self._merges)
 
     @cached_property
     def vocab_size(self) -> int:
         """One more than the largest id: how many rows an embedding needs."""
-        vocabulary = self.vocabulary
-        ids = [*vocabulary.tokens.values(), *(vocabulary.byte_tokens or ())]
-        ids += [*vocabulary.special_tokens.values(), *vocabulary.added_tokens.values()]
-        ids += [] if vocabulary.unknown_token is None else [vocabulary.unknown_token]
-        return max(ids, default=-1) + 1
+        return max(all_ids(self.vocabulary), default=-1) + 1
 
     @property
     def pattern(self) -> str | None:
@@ -183,10 +199,14 @@ class Tokenizer:
         strings = {token_id: string for string, token_id in vocabulary.tokens.items()}
         strings.update((i, bytes([byte])) for byte, i in enumerate(vocabulary.byte_tokens or ()))
         strings.update((i, text.encode()) for text, i in self.special_tokens.items())
+        if vocabulary.unknown_token is not None:
+            strings.setdefault(vocabulary.unknown_token, "\ufffd".encode())
         return strings
 
     def token_bytes(self, token_id: int) -> bytes:
         """The string of a token."""
+        if not isinstance(token_id, int):
+            raise TypeError(f"an id must be an int, found {type(token_id).__name__}")
         try:
             return self._strings[token_id]
         except KeyError:
@@ -197,6 +217,8 @@ class Tokenizer:
 
     def token_id(self, string: bytes) -> int:
         """The id of the token with this string; a special token's text is not found here."""
+        if not isinstance(string, bytes):
+            raise TypeError(f"a token's string must be bytes, found {type(string).__name__}")
         try:
             return self.vocabulary.tokens[string]
         except KeyError:
@@ -336,13 +358,16 @@ class Tokenizer:
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """The bytes that ids stand for."""
-        try:
-            decoded = self.core.decode(ids.tolist() if hasattr(ids, "tolist") else list(ids))
-        except OverflowError:
-            raise UnknownTokenError("an id is negative, or has more than 32 bits") from None
+        decoded = self._decode(ids.tolist() if hasattr(ids, "tolist") else list(ids))
         if self._hides_space:
             decoded = decoded.removeprefix(b" ")
         return decoded.removesuffix(b" ") if self.vocabulary.end_of_word else decoded
+
+    def _decode(self, ids: list[int]) -> bytes:
+        try:
+            return self.core.decode(ids)
+        except OverflowError:
+            raise UnknownTokenError("an id is negative, or has more than 32 bits") from None
 
     @property
     def _hides_space(self) -> bool:
@@ -366,14 +391,15 @@ class Tokenizer:
         ('', 'é', '')
         """
         return StreamDecoder(
-            lambda token_id: self.core.decode([token_id]),
-            skips_space=self._hides_space,
+            lambda token_id: self._decode([token_id]),
+            skips_first_space=self._hides_space,
+            skips_last_space=bool(self.vocabulary.end_of_word),
             errors=errors,
         )
 
     @cached_property
     def _parts(self) -> dict[bytes, tuple[bytes, bytes]]:
-        return {left + right: (left, right) for left, right in self.merges}
+        return {left + right: (left, right) for left, right in self._merges}
 
     def tree(self, token_id: int) -> Tree:
         """How a token is made: a symbol, or the trees of the two that merge.
@@ -382,20 +408,30 @@ class Tokenizer:
         >>> train(count(["low low"], pattern="whitespace"), num_merges=2).tree(257)
         ((b'l', b'o'), b'w')
         """
-
-        def grow(string: bytes) -> Tree:
-            parts = self._parts.get(string)
-            return string if parts is None else (grow(parts[0]), grow(parts[1]))
-
         string = self.token_bytes(token_id)
-        return grow(string) if self.vocabulary.tokens.get(string) == token_id else string
+        if self.vocabulary.tokens.get(string) != token_id:
+            return string
+        # Trees may be deeper than Python's calls: parts are listed before they are joined.
+        to_do: list[bytes] = [string]
+        listed: list[bytes] = []
+        while to_do:
+            listed.append(to_do.pop())
+            to_do += self._parts.get(listed[-1], ())
+        grown: list[Tree] = []
+        for part in reversed(listed):
+            if part in self._parts:
+                right, left = grown.pop(), grown.pop()
+                grown.append((left, right))
+            else:
+                grown.append(part)
+        return grown[0]
 
     def forest(self, text: Document, *, allowed_special: Specials = ()) -> list[Tree]:
         """The merge trees of a text's tokens, in order."""
         ids = self.encode(text, allowed_special=allowed_special)
         return [self.tree(token_id) for token_id in ids]
 
-    def _choice(self, allowed: Specials, disallowed: Specials) -> dict[str, list[bool]]:
+    def _choice(self, allowed: Specials, disallowed: Specials) -> Choice:
         """Which special tokens to find and which to refuse, for the core."""
         if not allowed and disallowed == "all":
             return self._usual_choice
@@ -418,7 +454,7 @@ class Tokenizer:
         return {"allowed": is_allowed, "refused": is_refused}
 
     @cached_property
-    def _usual_choice(self) -> dict[str, list[bool]]:
+    def _usual_choice(self) -> Choice:
         is_special = [True] * len(self.vocabulary.special_tokens)
         is_added = [False] * len(self.vocabulary.added_tokens)
         return {"allowed": [False] * len(is_special + is_added), "refused": is_special + is_added}
@@ -436,7 +472,7 @@ class Tokenizer:
         return self._meaning == other._meaning and self.core.merges == other.core.merges
 
     def __hash__(self) -> int:
-        return hash((self.vocab_size, self.pattern, tuple(self.merges[-8:])))
+        return hash((self.vocab_size, self.pattern, self._merges[-8:]))
 
     @property
     def _meaning(self) -> Vocabulary:
@@ -461,6 +497,22 @@ class Tokenizer:
 
     def __repr__(self) -> str:
         return f"<Tokenizer: {self.vocab_size:,} tokens, pattern={self.pattern!r}>"
+
+
+def all_ids(vocabulary: Vocabulary) -> list[int]:
+    """Every id of a vocabulary."""
+    ids = [*vocabulary.tokens.values(), *(vocabulary.byte_tokens or ())]
+    ids += [*vocabulary.special_tokens.values(), *vocabulary.added_tokens.values()]
+    return ids if vocabulary.unknown_token is None else [*ids, vocabulary.unknown_token]
+
+
+def check_ids(vocabulary: Vocabulary) -> None:
+    """Refuse ids that are none, and special tokens that would be found everywhere."""
+    ids = all_ids(vocabulary)
+    if ids and not 0 <= min(ids) <= max(ids) < 2**32:
+        raise ValueError(f"ids must be from 0 to 2^32 - 1, found {min(ids)} to {max(ids)}")
+    if "" in vocabulary.special_tokens or "" in vocabulary.added_tokens:
+        raise ValueError("a special token must not be empty")
 
 
 def documents_of(texts: Iterable[Document]) -> Sequence[Document]:

@@ -38,8 +38,8 @@ class Vocabulary:
         pattern: what cuts a text into words: see `mergewise.count`.
         drops_gaps: is what lies between the matches of the pattern left out, not a word of its own?
         normalize: how a text is normalised first.
-        prefix_space: is a space put before a text that is not empty? "always" and "unless_space" (it
-            has one) speak of each stretch between special tokens, "once" of the whole text.
+        prefix_space: is a space put before a text that is not empty? "always" and "unless_space"
+            (it has one) speak of each stretch between special tokens, "once" of the whole text.
         mark_is_space: is U+2581 in a text read as a space?
         special_tokens: the texts and ids of tokens that are found in a text only where the caller
             allows it.

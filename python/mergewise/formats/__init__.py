@@ -14,7 +14,16 @@ from mergewise.formats import gpt2, sentencepiece, subword_nmt, tekken, tiktoken
 from mergewise.formats.reading import HEAD_BYTES, UNSET, Reading, Unset, is_id, shown
 from mergewise.vocabulary import Vocabulary
 
-__all__ = ["FORMATS", "UNSET", "Unset", "detect", "load", "save"]
+__all__ = [
+    "FORMATS",
+    "UNSET",
+    "Unset",
+    "check_sayable",
+    "detect",
+    "format_of_name",
+    "load",
+    "save",
+]
 
 PathLike = str | os.PathLike[str]
 
@@ -124,15 +133,20 @@ def save(
     if vocabulary.merges is None:
         raise TypeError("expected a vocabulary with merges, found one with ranks alone")
     name = format or format_of_name(Path(path))
-    module = module_named(name)
-    lost: list[str] = module.losses(vocabulary)
-    if lost and not lossy:
+    if not lossy:
+        check_sayable(vocabulary, path, name)
+    module_named(name).write(vocabulary, Path(path))
+
+
+def check_sayable(vocabulary: Vocabulary, path: PathLike, name: str) -> None:
+    """Refuse what the format cannot say of a vocabulary."""
+    lost: list[str] = module_named(name).losses(vocabulary)
+    if lost:
         reasons = "; ".join(lost)
         raise ConversionError(
             f"{os.fspath(path)}: {name} cannot say all of this tokenizer: {reasons}; "
             "hint: lossy=True writes the rest"
         )
-    module.write(vocabulary, Path(path))
 
 
 def format_of_name(path: Path) -> str:

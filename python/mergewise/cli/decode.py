@@ -1,0 +1,98 @@
+"""`mergewise decode`."""
+
+from __future__ import annotations
+
+import argparse
+import codecs
+import io
+import sys
+from collections.abc import Iterator
+from typing import cast
+
+from mergewise.cli.encode import lines_of
+from mergewise.cli.making import read_tokenizer
+from mergewise.sources import find_sources
+from mergewise.tokenizer import Tokenizer
+
+READ_BYTES = 1 << 16
+LARGEST_ID = 2**32 - 1
+MOST_DIGITS = len(str(LARGEST_ID))
+
+
+def run_decode(parsed: argparse.Namespace) -> None:
+    """`mergewise decode`."""
+    tokenizer = read_tokenizer(parsed)
+    texts = decoded_lines(tokenizer) if parsed.lines else decoded_stream(tokenizer)
+    for text in texts:
+        sys.stdout.buffer.write(text)
+        sys.stdout.buffer.flush()
+
+
+def decoded_lines(tokenizer: Tokenizer) -> Iterator[bytes]:
+    """A line of text for each line of ids."""
+    (stdin,) = find_sources("-")
+    for batch in lines_of(stdin):
+        lines = [cast("bytes", line).split() for line in batch.texts]
+        yield b"".join(tokenizer.decode_bytes(ids_of(words)) + b"\n" for words in lines)
+
+
+def decoded_stream(tokenizer: Tokenizer) -> Iterator[bytes]:
+    """The text of all ids, as they come, in whole characters."""
+    vocabulary = tokenizer.vocabulary
+    # Bytes that are no characters pass through as they are.
+    characters = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+    is_first, held = True, ""
+    for words in words_of_standard_input():
+        string = tokenizer.core.decode(ids_of(words))
+        if string and is_first:
+            is_first = False
+            if vocabulary.prefix_space in {"always", "once"}:
+                # The space that was put before the text.
+                string = string.removeprefix(b" ")
+        text = held + characters.decode(string)
+        held = ""
+        if vocabulary.end_of_word and text.endswith(" "):
+            # The space behind the last word is not part of the text.
+            text, held = text[:-1], " "
+        yield text.encode(errors="surrogateescape")
+    yield characters.decode(b"", final=True).encode(errors="surrogateescape")
+
+
+def words_of_standard_input() -> Iterator[list[bytes]]:
+    """What stands between white space, as it comes."""
+    stdin = cast("io.BufferedReader", sys.stdin.buffer)
+    begun = b""
+    while read := stdin.read1(READ_BYTES):
+        words = (begun + read).split()
+        is_begun = words and not read[-1:].isspace()
+        begun = words.pop() if is_begun else b""
+        if len(begun) > MOST_DIGITS:
+            raise not_an_id(begun)
+        yield words
+    if begun:
+        yield [begun]
+
+
+def ids_of(words: list[bytes]) -> list[int]:
+    """The ids that words of the input are.
+
+    >>> ids_of([b"42", b"7"])
+    [42, 7]
+    """
+    # All at once: int() would also take signs and underscores.
+    if all(map(bytes.isdigit, words)) and max(map(len, words), default=0) <= MOST_DIGITS:
+        ids = list(map(int, words))
+        if max(ids, default=0) <= LARGEST_ID:
+            return ids
+    raise not_an_id(next(word for word in words if not is_id(word)))
+
+
+def is_id(word: bytes) -> bool:
+    """Is this a number that an id can be?"""
+    return word.isdigit() and len(word) <= MOST_DIGITS and int(word) <= LARGEST_ID
+
+
+def not_an_id(word: bytes) -> ValueError:
+    """The error about such a word."""
+    found = word[:40].decode(errors="backslashreplace")
+    return ValueError(f"standard input: found {found!r}, expected an id")

@@ -1,0 +1,177 @@
+"""`mergewise encode`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from functools import cache
+from typing import Any
+
+from mergewise.cli.making import read_tokenizer
+from mergewise.cli.output import put_facts
+from mergewise.drawing import shown
+from mergewise.encoding import Batch, Place, batches_of
+from mergewise.errors import MergewiseError
+from mergewise.sources import Document, Source, Stream, find_sources
+from mergewise.tokenizer import Tokenizer, checked_threads
+
+READ_BYTES = 1 << 20
+# So much text is encoded before its ids are written: as Python's integers they take much more room.
+GROUP_BYTES = 1 << 21
+
+
+def run_encode(parsed: argparse.Namespace) -> None:
+    """`mergewise encode`."""
+    refuse_what_does_not_go_together(parsed)
+    checked_threads(parsed.threads)
+    tokenizer = read_tokenizer(parsed)
+    if parsed.output is not None:
+        write_array(tokenizer, parsed)
+        return
+    documents = DocumentWriter(shown_item(tokenizer, parsed), as_json=parsed.json)
+    for source in find_sources(parsed.files):
+        for ids, is_end in encoded(tokenizer, source, parsed):
+            documents.write(ids, is_end=is_end)
+
+
+def refuse_what_does_not_go_together(parsed: argparse.Namespace) -> None:
+    """Leave with status 2 if an option has no meaning beside the others."""
+    for name in ("lines", "pieces"):
+        if parsed.output is not None and getattr(parsed, name):
+            parsed.refuse(f"--{name} does not go with -o")
+    for name in ("end_of_document", "documents", "dtype"):
+        if parsed.output is None and getattr(parsed, name):
+            parsed.refuse(f"--{name.replace('_', '-')} needs -o")
+
+
+def special_choice(parsed: argparse.Namespace) -> dict[str, Any]:
+    """What becomes of special tokens in the text."""
+    if parsed.special:
+        return {"allowed_special": "all"}
+    return {"disallowed_special": ()} if parsed.ordinary else {}
+
+
+def write_array(tokenizer: Tokenizer, parsed: argparse.Namespace) -> None:
+    """The ids as an array on disk."""
+    written = tokenizer.encode_files(
+        parsed.files,
+        parsed.output,
+        end_of_document=parsed.end_of_document,
+        documents=parsed.documents or "file",
+        field=parsed.field,
+        dtype=parsed.dtype,
+        num_threads=parsed.threads,
+        progress=not parsed.quiet,
+        **special_choice(parsed),
+    )
+    facts = {
+        "tokens": written.num_tokens,
+        "documents": written.num_documents,
+        "dtype": written.dtype,
+    }
+    put_facts(facts, as_json=parsed.json)
+
+
+def shown_item(tokenizer: Tokenizer, parsed: argparse.Namespace) -> Callable[[int], str]:
+    """What is written for an id: itself, or its token."""
+    if not parsed.pieces:
+        return cache(str)
+    if parsed.json:
+        return cache(
+            lambda i: json.dumps(tokenizer.token_bytes(i).decode(errors="surrogateescape"))
+        )
+    return cache(lambda i: shown(tokenizer.token_bytes(i)))
+
+
+class DocumentWriter:
+    """Writes a line for each document, whose ids may come in parts."""
+
+    def __init__(self, item: Callable[[int], str], *, as_json: bool) -> None:
+        self.item = item
+        self.opening, self.separator, self.end = ("[", ", ", "]\n") if as_json else ("", " ", "\n")
+        self.is_new = True
+
+    def write(self, ids: list[int], *, is_end: bool) -> None:
+        """Write some more ids of the document, or the last."""
+        parts = []
+        if self.is_new and (ids or is_end):
+            parts.append(self.opening)
+        elif ids:
+            parts.append(self.separator)
+        parts.append(self.separator.join(map(self.item, ids)))
+        self.is_new = is_end or (self.is_new and not ids)
+        if is_end:
+            parts.append(self.end)
+        sys.stdout.write("".join(parts))
+
+
+def encoded(
+    tokenizer: Tokenizer, source: Source, parsed: argparse.Namespace
+) -> Iterator[tuple[list[int], bool]]:
+    """The ids of each text of a source, and whether a document ends with it."""
+    by_lines = parsed.lines and source.kind == "text"
+    batches = (
+        lines_of(source) if by_lines else batches_of(source, tokenizer.core, "file", parsed.field)
+    )
+    place = Place(source, by_lines=by_lines)
+    choice = special_choice(parsed)
+    for batch in batches:
+        for texts, ends in groups_of(batch):
+            try:
+                batch_ids = tokenizer.encode_batch(texts, num_threads=parsed.threads, **choice)
+            except (ValueError, MergewiseError):
+                # One after the other: those before the wrong one are written, and it is named.
+                yield from encoded_singly(tokenizer, texts, ends, choice, place)
+                continue
+            yield from zip(batch_ids, ends, strict=True)
+            place.pass_by(texts)
+        # What has been read is written before more is waited for.
+        sys.stdout.flush()
+
+
+def encoded_singly(
+    tokenizer: Tokenizer,
+    texts: list[Document],
+    ends: list[bool],
+    choice: dict[str, Any],
+    place: Place,
+) -> Iterator[tuple[list[int], bool]]:
+    """The ids of each text, up to one that cannot be encoded."""
+    for text, is_end in zip(texts, ends, strict=True):
+        try:
+            ids = tokenizer.encode(text, **choice)
+        except (ValueError, MergewiseError) as error:
+            raise ValueError(place.message(error)) from error
+        yield ids, is_end
+        place.pass_by([text])
+
+
+def lines_of(source: Source) -> Iterator[Batch]:
+    """The lines of a source without their newlines, as they come."""
+    begun: list[bytes] = []
+    with closing(Stream(source)) as stream:
+        while (read := stream.read(READ_BYTES)) != b"":
+            if read is None:
+                continue
+            head, newline, tail = read.rpartition(b"\n")
+            if newline:
+                lines: list[Document] = [*b"".join([*begun, head]).split(b"\n")]
+                yield Batch(lines, [True] * len(lines), stream.position())
+                begun = []
+            begun.append(tail)
+        last = b"".join(begun)
+        if last:
+            yield Batch([last], [True], stream.position())
+
+
+def groups_of(batch: Batch) -> Iterator[tuple[list[Document], list[bool]]]:
+    """A batch in groups of a few megabytes."""
+    start = size = 0
+    for end, text in enumerate(batch.texts, start=1):
+        size += len(text)
+        if size >= GROUP_BYTES or end == len(batch.texts):
+            yield batch.texts[start:end], batch.ends[start:end]
+            start, size = end, 0

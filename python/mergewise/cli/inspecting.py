@@ -1,0 +1,227 @@
+"""`mergewise inspect`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import textwrap
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice, repeat
+from typing import Any
+
+from mergewise import formats
+from mergewise.cli.making import read_tokenizer
+from mergewise.cli.output import put
+from mergewise.drawing import clipped, shown
+from mergewise.tokenizer import Tokenizer
+
+NUM_LONGEST = 10
+NUM_EXAMPLES = 5
+LABEL_WIDTH = 20
+PREFIX_SPACE = {
+    None: "none",
+    "always": "before each stretch of text",
+    "unless_space": "before each stretch of text that has none",
+    "once": "before the whole text",
+}
+BAR_WIDTH = 40
+# Up to here each length has a bar of its own; then each power of two.
+LAST_SINGLE = 16
+
+
+def run_inspect(parsed: argparse.Namespace) -> None:
+    """`mergewise inspect`."""
+    tokenizer = read_tokenizer(parsed)
+    name = parsed.format or formats.detect(parsed.tokenizer)
+    if parsed.json:
+        put(json.dumps({"format": name, **facts_of(tokenizer)}))
+        return
+    width = shutil.get_terminal_size().columns
+    lines = [
+        *described(name, tokenizer, width=width),
+        "",
+        *listed_longest(tokenizer, width=width),
+        "",
+        f"lengths in {tokenizer.alphabet}",
+        *histogram(lengths_of(tokenizer)),
+    ]
+    put("\n".join(lines))
+
+
+def facts_of(tokenizer: Tokenizer) -> dict[str, Any]:
+    """All that there is to say of a tokenizer, as JSON can say it."""
+    vocabulary = tokenizer.vocabulary
+    return {
+        "vocab_size": tokenizer.vocab_size,
+        "num_tokens": num_tokens(tokenizer),
+        "special_tokens": tokenizer.special_tokens,
+        "alphabet": tokenizer.alphabet,
+        "byte_fallback": vocabulary.byte_tokens is not None,
+        "pattern": tokenizer.pattern,
+        "normalize": tokenizer.normalize,
+        "prefix_space": vocabulary.prefix_space,
+        "end_of_word": vocabulary.end_of_word.decode() or None,
+        "num_merges": len(tokenizer.merges),
+        "num_unusable_merges": num_unusable_merges(tokenizer),
+        "depth": depth_of(tokenizer.merges),
+        "unreachable": sorted(tokenizer.core.unreachable),
+        "longest": [
+            {
+                "id": tokenizer.token_id(string),
+                "token": string.decode(errors="surrogateescape"),
+                "length": length_of(string, tokenizer),
+            }
+            for string in longest_tokens(tokenizer)
+        ],
+        "lengths": lengths_of(tokenizer),
+    }
+
+
+def described(name: str, tokenizer: Tokenizer, *, width: int) -> Iterator[str]:
+    """The facts that need no list of their own."""
+    for label, value in rows_of(name, tokenizer).items():
+        # A pattern must not change, and so is not folded.
+        folded = [value] if label == "pattern" else fold(value, width - LABEL_WIDTH)
+        for first, line in zip(chain([label], repeat("")), folded, strict=False):
+            yield f"{first:<{LABEL_WIDTH}}{line}"
+
+
+def fold(text: str, width: int) -> list[str]:
+    """A text in lines that end at spaces."""
+    return textwrap.wrap(
+        text, max(width, LABEL_WIDTH), break_long_words=False, break_on_hyphens=False
+    )
+
+
+def rows_of(name: str, tokenizer: Tokenizer) -> dict[str, str]:
+    """What is said of a tokenizer, and under which name."""
+    specials = [f"{shown(text.encode())} = {i}" for text, i in tokenizer.special_tokens.items()]
+    unreachable = sorted(tokenizer.core.unreachable)
+    strings = [f"{shown(tokenizer.token_bytes(i))} = {i}" for i in unreachable[:NUM_EXAMPLES]]
+    unusable = num_unusable_merges(tokenizer)
+    return {
+        "format": name,
+        "vocabulary size": f"{tokenizer.vocab_size:,}",
+        "tokens": f"{num_tokens(tokenizer):,}",
+        "special tokens": with_examples(len(specials), specials),
+        "alphabet": described_symbols(tokenizer),
+        "pattern": tokenizer.pattern or "none: merges cross everything",
+        "normalisation": tokenizer.normalize or "none",
+        "prefix space": PREFIX_SPACE[tokenizer.vocabulary.prefix_space],
+        "merges": f"{len(tokenizer.merges):,}",
+        "unusable merges": "(the file has ranks)" if unusable is None else f"{unusable:,}",
+        "deepest tree": f"{depth_of(tokenizer.merges):,} merges from the root to a leaf",
+        "unreachable tokens": with_examples(len(unreachable), strings)
+        + " (found as whole words alone)" * tokenizer.is_by_whole_words,
+    }
+
+
+def described_symbols(tokenizer: Tokenizer) -> str:
+    """What a word begins as."""
+    vocabulary = tokenizer.vocabulary
+    parts = [str(tokenizer.alphabet)]
+    if vocabulary.byte_tokens is not None:
+        parts.append("bytes for characters that are no tokens")
+    if vocabulary.end_of_word:
+        parts.append(f"{shown(vocabulary.end_of_word)} at the end of a word")
+    return ", ".join(parts)
+
+
+def with_examples(number: int, examples: Iterable[str]) -> str:
+    """A number and the first of what it counts.
+
+    >>> with_examples(7, "abcdefg"), with_examples(0, "")
+    ('7: a, b, c, d, e, ...', '0')
+    """
+    few = ", ".join(islice(examples, NUM_EXAMPLES)) + ", ..." * (number > NUM_EXAMPLES)
+    return f"{number:,}: {few}" if number else "0"
+
+
+def listed_longest(tokenizer: Tokenizer, *, width: int) -> list[str]:
+    """The longest tokens, each in a line that fits."""
+    lines = ["longest tokens", f"{'id':>9}  length"]
+    for string in longest_tokens(tokenizer):
+        length = length_of(string, tokenizer)
+        line = f"{tokenizer.token_id(string):>9}  {length:>6}  {shown(string)}"
+        lines.append(clipped(line, width))
+    return lines
+
+
+def histogram(lengths: dict[int, int]) -> Iterator[str]:
+    r"""A line with a bar for each length, or range of them.
+
+    >>> print("\n".join(histogram({1: 256, 2: 128, 20: 1})))
+            1      256  ████████████████████████████████████████
+            2      128  ████████████████████
+        17-32        1  ▏
+    """
+    bins: Counter[tuple[int, int]] = Counter()
+    for length, number in lengths.items():
+        bins[bin_of(length)] += number
+    most = max(bins.values(), default=1)
+    for (first, last), number in sorted(bins.items()):
+        label = str(first) if first == last else f"{first}-{last}"
+        yield f"  {label:>7}  {number:>7,}  {bar(number / most)}"
+
+
+def bin_of(length: int) -> tuple[int, int]:
+    """The first and the last length of the bar that counts this one."""
+    if length <= LAST_SINGLE:
+        return length, length
+    last = 1 << (length - 1).bit_length()
+    return last // 2 + 1, last
+
+
+def bar(part: float) -> str:
+    """A bar in eighths of a column; what is not nothing is seen."""
+    eighths = max(1, round(part * BAR_WIDTH * 8))
+    return "█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip()
+
+
+def num_tokens(tokenizer: Tokenizer) -> int:
+    """How many ids stand for a token that is not special."""
+    vocabulary = tokenizer.vocabulary
+    ids = {*vocabulary.tokens.values(), *(vocabulary.byte_tokens or ())}
+    return len(ids - set(tokenizer.special_tokens.values()))
+
+
+def longest_tokens(tokenizer: Tokenizer) -> list[bytes]:
+    """The strings of the longest tokens, the longest first."""
+    strings = tokenizer.vocabulary.tokens
+    return sorted(strings, key=lambda s: (-length_of(s, tokenizer), s))[:NUM_LONGEST]
+
+
+def lengths_of(tokenizer: Tokenizer) -> dict[int, int]:
+    """How many tokens there are of each length."""
+    lengths = Counter(length_of(string, tokenizer) for string in tokenizer.vocabulary.tokens)
+    return dict(sorted(lengths.items()))
+
+
+def length_of(string: bytes, tokenizer: Tokenizer) -> int:
+    """The number of symbols: bytes, or characters."""
+    if tokenizer.alphabet == "bytes":
+        return len(string)
+    ending = tokenizer.vocabulary.end_of_word
+    return len(string.removesuffix(ending).decode(errors="surrogateescape"))
+
+
+def num_unusable_merges(tokenizer: Tokenizer) -> int | None:
+    """How many merges of the file no text can use; None if it has ranks, not merges."""
+    given = tokenizer.vocabulary.merges
+    return None if given is None else len(given) - len(tokenizer.merges)
+
+
+def depth_of(merges: Iterable[tuple[bytes, bytes]]) -> int:
+    """How many merges lie between the root and the farthest leaf of the deepest merge tree.
+
+    >>> depth_of([(b"a", b"b"), (b"ab", b"a"), (b"c", b"b")])
+    2
+    """
+    depths: dict[bytes, int] = {}
+    # The parts are shorter than the whole, whatever the order of the merges.
+    for left, right in sorted(merges, key=lambda pair: len(pair[0]) + len(pair[1])):
+        depth = 1 + max(depths.get(left, 0), depths.get(right, 0))
+        depths[left + right] = max(depth, depths.get(left + right, 0))
+    return max(depths.values(), default=0)

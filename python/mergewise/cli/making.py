@@ -1,0 +1,101 @@
+"""The commands that make counts and tokenizers: count, train, convert."""
+
+from __future__ import annotations
+
+import argparse
+
+from mergewise import formats
+from mergewise.cli.output import put_facts
+from mergewise.counts import WordCounts
+from mergewise.tokenizer import Tokenizer
+from mergewise.training import DEFAULT_PATTERN, count_files, train
+
+COUNTS_SUFFIX = ".counts"
+
+
+def read_tokenizer(parsed: argparse.Namespace) -> Tokenizer:
+    """The tokenizer that the arguments name."""
+    specials = dict(getattr(parsed, "special_tokens", None) or {})
+    return Tokenizer.from_file(
+        parsed.tokenizer,
+        format=parsed.format,
+        pattern=formats.UNSET if parsed.pattern is None else pattern_of(parsed.pattern),
+        special_tokens=specials or formats.UNSET,
+        lossy=getattr(parsed, "lossy", False),
+    )
+
+
+def pattern_of(argument: str) -> str | None:
+    """The pattern that an argument means."""
+    return None if argument == "none" else argument
+
+
+def read_counts(parsed: argparse.Namespace) -> WordCounts:
+    """The counts of the inputs, which are texts or files of counts."""
+    counted = [path.endswith(COUNTS_SUFFIX) for path in parsed.files]
+    if all(counted):
+        if parsed.pattern is not None:
+            raise ValueError("--pattern is for texts; counts were cut already")
+        first, *others = (WordCounts.from_file(path) for path in parsed.files)
+        return sum(others, first)
+    if any(counted):
+        raise ValueError("texts and counts cannot be mixed; hint: count the texts first")
+    return count_files(
+        parsed.files,
+        pattern=pattern_of(DEFAULT_PATTERN if parsed.pattern is None else parsed.pattern),
+        documents=parsed.documents,
+        field=parsed.field,
+        normalize=parsed.normalize,
+        special_tokens=parsed.special,
+        errors=parsed.errors,
+        num_threads=parsed.threads,
+        progress=not parsed.quiet,
+    )
+
+
+def run_count(parsed: argparse.Namespace) -> None:
+    """`mergewise count`."""
+    counts = read_counts(parsed)
+    if parsed.min_count > 1:
+        counts = counts.prune(parsed.min_count)
+    counts.save(parsed.output)
+    facts = {
+        "words": counts.num_words,
+        "unique": counts.num_unique,
+        "bytes": counts.num_symbols,
+        "dropped_bytes": counts.dropped_symbols,
+    }
+    put_facts(facts, as_json=parsed.json)
+
+
+def run_train(parsed: argparse.Namespace) -> None:
+    """`mergewise train`."""
+    tokenizer = train(
+        read_counts(parsed),
+        vocab_size=parsed.vocab_size,
+        num_merges=parsed.merges,
+        min_frequency=parsed.min_frequency,
+        max_token_length=parsed.max_token_length,
+        special_tokens=parsed.special,
+        overlaps=parsed.overlaps,
+        like=parsed.like,
+        then_across=parsed.then_across,
+        within=parsed.within,
+        progress=not parsed.quiet,
+    )
+    tokenizer.save(parsed.output)
+    facts = {"tokens": tokenizer.vocab_size, "merges": len(tokenizer.merges)}
+    put_facts(facts, as_json=parsed.json)
+
+
+def run_convert(parsed: argparse.Namespace) -> None:
+    """`mergewise convert`."""
+    tokenizer = read_tokenizer(parsed)
+    tokenizer.save(parsed.output, format=parsed.to, lossy=parsed.lossy)
+    facts = {
+        "from": parsed.format or formats.detect(parsed.tokenizer),
+        "to": parsed.to or formats.format_of_name(parsed.output),
+        "tokens": tokenizer.vocab_size,
+        "merges": len(tokenizer.merges),
+    }
+    put_facts(facts, as_json=parsed.json)

@@ -1,0 +1,21 @@
+"""Lines and numbers to standard output."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+
+
+def put(line: str) -> None:
+    """Write a line of data."""
+    sys.stdout.write(f"{line}\n")
+
+
+def put_facts(facts: Mapping[str, int | str], *, as_json: bool) -> None:
+    """A few facts for people, who see the numbers alone, or for programs."""
+    if as_json:
+        put(json.dumps(facts))
+    else:
+        numbers = {name: value for name, value in facts.items() if isinstance(value, int)}
+        put(", ".join(f"{value:,} {name.replace('_', ' ')}" for name, value in numbers.items()))

@@ -1,0 +1,241 @@
+"""All commands and their arguments."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import textwrap
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import TypeAlias
+
+from mergewise.cli.completion import SCRIPTS, commands_of
+from mergewise.cli.decode import run_decode
+from mergewise.cli.encode import run_encode
+from mergewise.cli.inspecting import run_inspect
+from mergewise.cli.making import run_convert, run_count, run_train
+from mergewise.cli.options import (
+    INPUTS,
+    Parser,
+    add_counting,
+    add_reading,
+    add_reporting,
+    add_tokenizer,
+    add_training,
+    text_and_id,
+)
+from mergewise.cli.trees import run_forest
+from mergewise.demo import run_demo
+from mergewise.formats import FORMATS
+
+Maker: TypeAlias = Callable[..., Parser]
+
+
+def make_parser() -> Parser:
+    """The parser of the whole command line."""
+    parser = argparse.ArgumentParser(
+        prog="mergewise",
+        description="Train, apply, improve, solve and certify byte-pair encodings.",
+        epilog="`mergewise COMMAND --help` has examples.",
+    )
+    parser.add_argument("--version", action="version", version=f"mergewise {version('mergewise')}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    def command(
+        name: str,
+        run: Callable[[argparse.Namespace], None],
+        text: str,
+        *examples: str,
+        details: str = "",
+    ) -> Parser:
+        sub = commands.add_parser(
+            name,
+            help=text,
+            description=textwrap.fill(f"{text[0].upper()}{text[1:]}.{details}", 79),
+            epilog="\n  ".join(["examples:", *examples]),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        sub.set_defaults(run=run, refuse=sub.error)
+        return sub
+
+    add_making(command)
+    add_encode(command)
+    add_decode(command)
+    add_looking(command)
+    sub = command(
+        "completion",
+        lambda parsed: print_completion(parser, parsed.shell),
+        "print a script with which a shell completes these commands",
+        'eval "$(mergewise completion bash)"',
+        "mergewise completion zsh > ~/.zfunc/_mergewise",
+        "mergewise completion fish > ~/.config/fish/completions/mergewise.fish",
+    )
+    sub.add_argument("shell", choices=sorted(SCRIPTS))
+    return parser
+
+
+def parse(parser: Parser, arguments: list[str] | None) -> argparse.Namespace:
+    """The arguments; a list of files may have options in its midst, which argparse does not see."""
+    parsed, rest = parser.parse_known_args(arguments)
+    files = getattr(parsed, "files", None)
+    if rest and (files is None or any(word.startswith("-") and word != "-" for word in rest)):
+        parsed.refuse(f"unrecognized arguments: {' '.join(rest)}")
+    if files is not None:
+        parsed.files = [*files, *rest] or ["-"]
+    return parsed
+
+
+def print_completion(parser: Parser, shell: str) -> None:
+    """`mergewise completion`."""
+    sys.stdout.write(SCRIPTS[shell](commands_of(parser)))
+
+
+def add_making(command: Maker) -> None:
+    """The commands that make something."""
+    sub = command(
+        "count",
+        run_count,
+        "count the words of texts",
+        "mergewise count corpus/*.txt.zst --pattern cl100k -o corpus.counts",
+        "zcat dump.gz | mergewise count - --documents lines -o dump.counts",
+        "mergewise count monday.counts tuesday.counts -o both.counts",
+    )
+    add_counting(sub)
+    sub.add_argument("--min-count", type=int, default=1, help="leave out rarer words")
+    sub.add_argument("-o", "--output", type=Path, required=True, help="the file of counts")
+    add_reporting(sub)
+    sub = command(
+        "train",
+        run_train,
+        "train a tokenizer on texts or on their counts",
+        "mergewise train corpus.txt --vocab-size 32000 -o tokenizer.json",
+        "mergewise train corpus.counts --merges 8000 --special '<|endoftext|>' -o tokenizer.json",
+        "mergewise train corpus/ --pattern whitespace --vocab-size 16000 -o corpus.tiktoken",
+    )
+    add_counting(sub)
+    add_training(sub)
+    sub.add_argument("-o", "--output", type=Path, required=True, help="its name says the format")
+    add_reporting(sub)
+    add_convert(command)
+
+
+def add_convert(command: Maker) -> None:
+    """`mergewise convert`."""
+    sub = command(
+        "convert",
+        run_convert,
+        "write a tokenizer in another format",
+        "mergewise convert tokenizer.json gpt.tiktoken",
+        "mergewise convert spm.model tokenizer.json --from sentencepiece",
+        "mergewise convert my.tiktoken tokenizer.json --pattern cl100k --special '<|end|>=100257'",
+        details=" What the other format cannot say is refused.",
+    )
+    add_tokenizer(sub, metavar="INPUT")
+    sub.add_argument("output", type=Path, metavar="OUTPUT", help="its name says the format")
+    sub.add_argument(
+        "--to", choices=sorted(FORMATS), metavar="FORMAT", help="of OUTPUT, as for --from"
+    )
+    sub.add_argument(
+        "--special",
+        dest="special_tokens",
+        type=text_and_id,
+        action="append",
+        metavar="TEXT=ID",
+        help="a special token, in the place of those of the file",
+    )
+    sub.add_argument("--lossy", action="store_true", help="leave out what cannot be said")
+    sub.add_argument("--json", action="store_true", help="print the result as JSON")
+
+
+def add_encode(command: Maker) -> None:
+    """`mergewise encode`."""
+    sub = command(
+        "encode",
+        run_encode,
+        "write the ids of texts",
+        "mergewise encode tokenizer.json < in.txt > ids.txt",
+        "mergewise encode tokenizer.json --lines --pieces in.txt",
+        "mergewise encode tokenizer.json corpus/ -o ids.npy --end-of-document '<|endoftext|>'",
+        details=" Without -o they go to standard output with spaces between them: a line for each "
+        "file, for each record of .jsonl and .parquet, or, with --lines, for each line of text.",
+    )
+    add_tokenizer(sub)
+    sub.add_argument("files", nargs="*", default=[], metavar="FILE", help=f"{INPUTS} (default -)")
+    sub.add_argument(
+        "--lines",
+        action="store_true",
+        help="a line of ids for each line of text, whose newline is not encoded",
+    )
+    sub.add_argument("--pieces", action="store_true", help="tokens, not ids; a space is \u2581")
+    specials = sub.add_mutually_exclusive_group()
+    specials.add_argument("--special", action="store_true", help="find special tokens in the text")
+    specials.add_argument(
+        "--ordinary", action="store_true", help="their text is text (default: it is an error)"
+    )
+    sub.add_argument(
+        "-o", "--output", type=Path, help="write an array: .npy, or else the bare numbers"
+    )
+    sub.add_argument("--end-of-document", metavar="TOKEN", help="put behind each (with -o)")
+    sub.add_argument(
+        "--documents",
+        choices=["file", "lines"],
+        help="where documents end (with -o); a line keeps its newline (default file)",
+    )
+    sub.add_argument(
+        "--dtype", choices=["uint16", "uint32"], help="(with -o; default: the smallest)"
+    )
+    sub.add_argument("--field", default="text", help="of .jsonl and .parquet (default text)")
+    sub.add_argument("--threads", type=int, default=0, help="0: all cores")
+    add_reporting(sub)
+
+
+def add_decode(command: Maker) -> None:
+    """`mergewise decode`."""
+    sub = command(
+        "decode",
+        run_decode,
+        "write the text of ids",
+        "mergewise decode tokenizer.json < ids.txt",
+        "echo 464 3290 | mergewise decode tokenizer.json",
+        "mergewise encode t.json --lines < a.txt | mergewise decode t.json --lines",
+        details=" They come from standard input, with white space between them, and are decoded as "
+        "they come.",
+    )
+    add_tokenizer(sub)
+    sub.add_argument("--lines", action="store_true", help="a line of text for each line of ids")
+
+
+def add_looking(command: Maker) -> None:
+    """The commands that show something."""
+    sub = command(
+        "inspect",
+        run_inspect,
+        "show what is in a tokenizer",
+        "mergewise inspect tokenizer.json",
+        "mergewise inspect ranks.tiktoken --pattern cl100k --json",
+    )
+    add_tokenizer(sub)
+    sub.add_argument("--json", action="store_true", help="print the result as JSON")
+    sub = command(
+        "forest",
+        run_forest,
+        "draw the merge trees of a text",
+        'mergewise forest "abaabacbcb" --merges 4',
+        'mergewise forest "lowest of the low" --tokenizer tokenizer.json',
+        details=" The merges are those of a tokenizer, or are trained on the text itself, over its "
+        "characters and without words.",
+    )
+    sub.add_argument("text", metavar="TEXT", help="the text itself, not a file")
+    merges = sub.add_mutually_exclusive_group(required=True)
+    merges.add_argument("--merges", type=int, help="train so many on the text itself")
+    merges.add_argument("--tokenizer", type=Path, metavar="FILE", help="or use its merges")
+    add_reading(sub)
+    sub.add_argument("--json", action="store_true", help="trees as strings and lists of two")
+    command(
+        "demo",
+        lambda _: run_demo(sys.stdout),
+        "show what mergewise does, on a text inside the package",
+        "mergewise demo",
+        "mergewise demo | less -R",
+    )

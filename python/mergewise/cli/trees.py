@@ -1,0 +1,42 @@
+"""`mergewise forest`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+from typing import Any
+
+from mergewise.cli.making import read_tokenizer
+from mergewise.cli.output import put
+from mergewise.drawing import draw_forest, is_coloured
+from mergewise.tokenizer import Tokenizer, Tree
+from mergewise.training import count, train
+
+
+def run_forest(parsed: argparse.Namespace) -> None:
+    """`mergewise forest`."""
+    tokenizer = trained_on_itself(parsed) if parsed.tokenizer is None else read_tokenizer(parsed)
+    try:
+        trees = tokenizer.forest(parsed.text, allowed_special="all")
+        if parsed.json:
+            put(json.dumps([nested(tree) for tree in trees]))
+        else:
+            width = shutil.get_terminal_size().columns
+            put(draw_forest(trees, width=width, is_coloured=is_coloured(sys.stdout)))
+    except RecursionError:
+        raise ValueError("a tree of this text is too deep to be drawn") from None
+
+
+def trained_on_itself(parsed: argparse.Namespace) -> Tokenizer:
+    """The paper's setting: one text is the corpus, over its characters, without words."""
+    counts = count([parsed.text], pattern=None)
+    return train(counts, num_merges=parsed.merges, alphabet="chars", min_frequency=1)
+
+
+def nested(tree: Tree) -> Any:  # noqa: ANN401 - JSON
+    """A tree as JSON: a string, or a list of two."""
+    if isinstance(tree, bytes):
+        return tree.decode(errors="surrogateescape")
+    return [nested(tree[0]), nested(tree[1])]
