@@ -58,6 +58,10 @@ docs: .venv/.built  ## run every example of the documents
 bench: .venv/.built .venv/.peers  ## measure training beside its peers: make bench CORPORA=DIR
 	$(BIN)/python bench/train.py --corpora "$(CORPORA)" $(CASES)
 
+.PHONY: bench-encode
+bench-encode: .venv/.built .venv/.peers  ## measure encoding beside its peers: make bench-encode CORPORA=DIR
+	$(BIN)/python bench/encode.py --corpora "$(CORPORA)" $(CASES)
+
 .PHONY: format
 format: .venv/.tools  ## rewrite the sources in the house style
 	cargo fmt

@@ -24,7 +24,7 @@ use crate::pattern::Pattern;
 use crate::settings::Normalization;
 use crate::vocabulary::{Symbols, Vocabulary};
 use batches::{encode_in_groups, with_room_for};
-use cache::{BATCH, Buffer, Cache, Word};
+use cache::{BATCH, Buffer, Cache, NO_IDS, Word};
 use specials::{Finders, Part, Specials};
 use words::{Piece, Scratch, Words};
 
@@ -521,7 +521,7 @@ impl Desk {
         Self {
             cache: Cache::new(bits),
             words: [Word::default(); BATCH],
-            buffer: [0; BATCH * 16],
+            buffer: NO_IDS,
             scratch: Scratch::default(),
             pieces: Vec::new(),
             ids: Vec::new(),

@@ -52,7 +52,7 @@ impl Packed {
         let mut packed = Self::default();
         let num_first = ids.len().min(2);
         let (first, others) = ids.split_at(num_first);
-        if others.len() * bits as usize > 56 {
+        if others.len() * bits as usize > 56 || ids.len() > MOST_PACKED {
             return None;
         }
         packed.first[..num_first].copy_from_slice(first);
@@ -99,7 +99,7 @@ const EMPTY_LONG_LINE: LongLine = LongLine {
 };
 
 /// How many words are looked up together, so that their loads from memory overlap.
-pub(super) const BATCH: usize = 64;
+pub(super) const BATCH: usize = 128;
 
 /// A word to be looked up.
 #[derive(Debug, Clone, Copy, Default)]
@@ -110,8 +110,11 @@ pub(super) struct Word {
     line: usize,
 }
 
+/// The most ids of an entry: two as they are, and others if they are small.
+const MOST_PACKED: usize = 2 + 8;
 /// Room for the ids of a batch of short words.
-pub(super) type Buffer = [Id; BATCH * 16];
+pub(super) type Buffer = [Id; BATCH * MOST_PACKED];
+pub(super) const NO_IDS: Buffer = [0; BATCH * MOST_PACKED];
 
 /// Words with their tokens.
 #[derive(Debug)]
@@ -174,7 +177,7 @@ impl Cache {
         if word.key != NOT_SHORT
             && let Some(packed) = self.find_short(word)
         {
-            let mut buffer = [0; BATCH * 16];
+            let mut buffer = NO_IDS;
             let end = packed.write(&mut buffer, 0, self.bits);
             ids.extend_from_slice(&buffer[..end]);
             return true;
