@@ -88,10 +88,15 @@ impl Trie {
             }
             let start = node.children as usize % (1 << CHILD_BITS);
             let more = node.children as usize >> CHILD_BITS;
-            let Some(child) = memchr(byte, &self.labels[start..=start + more]) else {
+            // Most nodes have one child, and runs of one character go on and on.
+            let child = if self.labels[start] == byte {
+                start
+            } else if let Some(other) = memchr(byte, &self.labels[start..=start + more]) {
+                start + other
+            } else {
                 break;
             };
-            node = &self.nodes[start + child];
+            node = &self.nodes[child];
             if node.token != NONE {
                 longest = node.token;
             }
