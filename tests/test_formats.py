@@ -280,8 +280,8 @@ def sentencepiece_ids(path: Path, text: str) -> list[int]:
         replace(MARKED, prefix_space=None),
         WITH_BYTES,
         replace(MARKED, special_tokens={"<unk>": SIZE, "<s>": SIZE + 1, "</s>": SIZE + 2}),
-        replace(MARKED, prefix_space=None, added_tokens={"<b>": SIZE + 1, "a b": SIZE + 2}),
-        replace(MARKED, prefix_space="once", added_tokens={"<b>": SIZE + 1, "a b": SIZE + 2}),
+        replace(MARKED, prefix_space=None, added_tokens={"<b>": SIZE + 1, "a.b": SIZE + 2}),
+        replace(MARKED, prefix_space="once", added_tokens={"<b>": SIZE + 1, "a.b": SIZE + 2}),
         replace(MARKED, pattern="whitespace"),
     ],
 )

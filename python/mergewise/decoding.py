@@ -11,21 +11,21 @@ class StreamDecoder:
 
     def __init__(
         self,
-        token_bytes: Callable[[int], bytes],
+        decode: Callable[[list[int]], bytes],
         *,
         skips_first_space: bool = False,
         skips_last_space: bool = False,
         errors: str = "replace",
     ) -> None:
-        self._token_bytes = token_bytes
+        self._decode = decode
         self._skips_first_space = skips_first_space
         self._skips_last_space = skips_last_space
         self._held = b""
         self._characters = codecs.getincrementaldecoder("utf-8")(errors)
 
-    def add(self, token_id: int) -> str:
-        """The text that this id completes, often all of its own."""
-        string = self._held + self._token_bytes(token_id)
+    def add(self, *ids: int) -> str:
+        """The text that these ids complete, often all of their own."""
+        string = self._held + self._decode([*ids])
         if self._skips_first_space and string:
             # The space that was put before the text.
             string = string.removeprefix(b" ")

@@ -359,7 +359,7 @@ class Tokenizer:
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """The bytes that ids stand for."""
         decoded = self._decode(ids.tolist() if hasattr(ids, "tolist") else list(ids))
-        if self._hides_space:
+        if self.hides_first_space:
             decoded = decoded.removeprefix(b" ")
         return decoded.removesuffix(b" ") if self.vocabulary.end_of_word else decoded
 
@@ -370,9 +370,10 @@ class Tokenizer:
             raise UnknownTokenError("an id is negative, or has more than 32 bits") from None
 
     @property
-    def _hides_space(self) -> bool:
-        """Does every text begin with a space that is not its own?"""
-        return self.vocabulary.prefix_space in {"always", "once"}
+    def hides_first_space(self) -> bool:
+        """Does decoding take away a first space, which is not the text's own?"""
+        prefix_space, is_marked = self.vocabulary.prefix_space, self.vocabulary.mark_is_space
+        return prefix_space in {"always", "once"} or (is_marked and prefix_space is not None)
 
     def decode(self, ids: Iterable[int], *, errors: str = "replace") -> str:
         """The text that ids stand for; `errors` is for bytes that are not UTF-8."""
@@ -391,8 +392,8 @@ class Tokenizer:
         ('', 'é', '')
         """
         return StreamDecoder(
-            lambda token_id: self._decode([token_id]),
-            skips_first_space=self._hides_space,
+            self._decode,
+            skips_first_space=self.hides_first_space,
             skips_last_space=bool(self.vocabulary.end_of_word),
             errors=errors,
         )

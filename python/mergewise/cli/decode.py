@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import codecs
 import io
 import sys
 from collections.abc import Iterator
@@ -38,24 +37,11 @@ def decoded_lines(tokenizer: Tokenizer) -> Iterator[bytes]:
 
 def decoded_stream(tokenizer: Tokenizer) -> Iterator[bytes]:
     """The text of all ids, as they come, in whole characters."""
-    vocabulary = tokenizer.vocabulary
     # Bytes that are no characters pass through as they are.
-    characters = codecs.getincrementaldecoder("utf-8")("surrogateescape")
-    is_first, held = True, ""
+    decoder = tokenizer.stream_decoder(errors="surrogateescape")
     for words in words_of_standard_input():
-        string = tokenizer.core.decode(ids_of(words))
-        if string and is_first:
-            is_first = False
-            if vocabulary.prefix_space in {"always", "once"}:
-                # The space that was put before the text.
-                string = string.removeprefix(b" ")
-        text = held + characters.decode(string)
-        held = ""
-        if vocabulary.end_of_word and text.endswith(" "):
-            # The space behind the last word is not part of the text.
-            text, held = text[:-1], " "
-        yield text.encode(errors="surrogateescape")
-    yield characters.decode(b"", final=True).encode(errors="surrogateescape")
+        yield decoder.add(*ids_of(words)).encode(errors="surrogateescape")
+    yield decoder.finish().encode(errors="surrogateescape")
 
 
 def words_of_standard_input() -> Iterator[list[bytes]]:

@@ -92,6 +92,9 @@ def read(reading: Reading) -> Vocabulary:
     byte_tokens = read_byte_tokens(reading, settings, by_kind[BYTE])
     normal = {**by_kind[NORMAL], **by_kind[UNUSED]}
     unread_bytes = {} if byte_tokens else by_kind[BYTE]
+    # User-defined pieces are found in a text as it is, and those with a space never.
+    always_found = {text: i for text, i in by_kind[USER_DEFINED].items() if " " not in text}
+    never_found = {text: i for text, i in by_kind[USER_DEFINED].items() if " " in text}
     scores = {spaced(text): pieces[token_id].score for text, token_id in normal.items()}
     return Vocabulary(
         tokens={spaced(text).encode(): token_id for text, token_id in normal.items()},
@@ -102,8 +105,8 @@ def read(reading: Reading) -> Vocabulary:
         fuse_unknown=True,
         prefix_space="once" if settings.add_dummy_prefix else None,
         mark_is_space=True,
-        special_tokens={**by_kind[UNKNOWN], **by_kind[CONTROL], **unread_bytes},
-        added_tokens={spaced(text): token_id for text, token_id in by_kind[USER_DEFINED].items()},
+        special_tokens={**by_kind[UNKNOWN], **by_kind[CONTROL], **unread_bytes, **never_found},
+        added_tokens=always_found,
         extras={
             "sentencepiece": {
                 "trainer_spec": settings.trainer_spec,

@@ -29,6 +29,9 @@ def losses(vocabulary: Vocabulary) -> list[str]:
         found.append("it puts a space before every text or before none, whatever their beginning")
     if vocabulary.prefix_space == "always" and vocabulary.added_tokens:
         found.append("it puts no space behind tokens that are found in every text")
+    spaced = [text for text in vocabulary.added_tokens if " " in text]
+    if spaced:
+        found.append(f"it does not find tokens with a space in a text ({named(spaced)})")
     if vocabulary.unknown_token is not None and not vocabulary.fuse_unknown:
         found.append("it makes one token of neighbouring unknown characters")
     if not is_cut_by_tokens(vocabulary):
@@ -101,12 +104,13 @@ def pieces_by_id(vocabulary: Vocabulary) -> dict[int, tuple[str, float, int]]:
     for text, token_id in vocabulary.special_tokens.items():
         pieces[token_id] = (text, 0.0, CONTROL)
     for text, token_id in vocabulary.added_tokens.items():
-        pieces[token_id] = (marked(text), 0.0, USER_DEFINED)
+        pieces[token_id] = (text, 0.0, USER_DEFINED)
     for byte, token_id in enumerate(vocabulary.byte_tokens or ()):
         pieces[token_id] = (f"<0x{byte:02X}>", 0.0, BYTE)
     unknown = vocabulary.unknown_token
     if unknown is None:
-        unknown = max(pieces, default=-1) + 1
+        new = max(pieces, default=-1) + 1
+        unknown = vocabulary.special_tokens.get(UNKNOWN_PIECE, new)
     text = pieces[unknown][0] if unknown in pieces else UNKNOWN_PIECE
     pieces[unknown] = (text, 0.0, UNKNOWN)
     return pieces

@@ -1,0 +1,956 @@
+"""Other libraries: ours read there and theirs read here make the same ids of every text.
+
+A difference is reported as the shortest text that shows it. The texts of `test_interop_full` are
+longer.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import importlib
+import io
+import json
+import random
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sentencepiece
+import tiktoken
+import tokenizers
+from subword_nmt.apply_bpe import BPE
+from subword_nmt.learn_bpe import learn_bpe
+from tiktoken_ext import openai_public
+from tokenizers import decoders, models, normalizers, pre_tokenizers, trainers
+from vocabularies import vocabulary
+
+import mergewise as mw
+from mergewise.errors import ConversionError, FormatError, UnknownTokenError
+
+transformers: Any = importlib.import_module("transformers")  # typed in part
+ROOT = Path(__file__).parent.parent
+OPTICKS = (ROOT / "python/mergewise/data/opticks.txt").read_text(encoding="utf-8")
+
+# Texts.
+
+LANGUAGES = """\
+Light is bent the more, the denser the glass; isn't it? We'll see, they're sure: I'd SAY'S so.
+Der Zug fährt über die Brücke, und Großväter müssen früh aufstehen — „so ist's“.
+L’été dernier, nous avons mangé des œufs à Noël… n'est-ce pas ?
+El niño comió piñas; ¿qué hora es? ¡Las once y media!
+Všichni lidé rodí se svobodní a sobě rovní co do důstojnosti a práv.
+Cả nhà đều đã ngủ; trời tối đen như mực. Tiếng Việt có dấu.
+Ο ήλιος ανατέλλει από την ανατολή και δύει στη δύση.
+Все люди рождаются свободными и равными в своём достоинстве и правах.
+כל בני האדם נולדו בני חורין ושווים בערכם ובזכויותיהם. שָׁלוֹם
+يولد جميع الناس أحرارًا متساوين في الكرامة والحقوق. ٣٤٥ مرحباً
+सभी मनुष्यों को गौरव और अधिकारों के मामले में जन्मजात स्वतन्त्रता प्राप्त है। १२३
+সমস্ত মানুষ স্বাধীনভাবে সমান মর্যাদা এবং অধিকার নিয়ে জন্মগ্রহণ করে।
+மனிதப் பிறிவியினர் சகலரும் சுதந்திரமாகவே பிறக்கின்றனர்.
+มนุษย์ทั้งหลายเกิดมามีอิสระและเสมอภาคกันในเกียรติศักดิ์
+人人生而自由,在尊严和权利上一律平等。他們賦有理性和良心,2026年11月。
+すべての人間は、生まれながらにして自由であり、カタカナとひらがなとﾊﾝｶｸ。
+모든 인간은 태어날 때부터 자유로우며 그 존엄과 권리에 있어 동등하다.
+ყველა ადამიანი იბადება თავისუფალი. Բոլոր մարդիկ ծնվում են ազատ։
+"""
+CODE = """\
+def merge(pairs: list[tuple[int, int]], *, limit=1_000) -> dict[str, float]:
+\tfor i, (left, right) in enumerate(pairs):
+        if left != right and not (i % 17):  # it's a comment: don't split\r
+            yield {"key": f"{left:>10.3f}\\n", 'other': [0x7F, 1e-9, 3.14159, 123456789]}
+
+fn main() { let v: Vec<u8> = b"\\xff\\x00".to_vec(); println!("{:?}", v.iter().sum::<u8>()); }
+<div class="a b"><a href='https://example.org/?q=%20&amp;r=1#x'>it&#39;s</a></div>
+SELECT * FROM t WHERE a<=b AND c LIKE '%\\_%' ORDER BY 1;\n\n\n    $HOME/.config && ls | grep '^d'
+"""
+SPACES = [
+    "",
+    " ",
+    "\n",
+    "\n  ",
+    "  \n\n  \t x \r\n\r\n  ",
+    "a  b   c    d\u00a0e\u2003f\u3000g\u200bh\ufeffi\u2028j\u0085k",
+    " " * 300 + "x" + "\n" * 300 + "y" + "\t \n" * 200,
+    "a" * 3000,
+    "ab" * 700 + "-" * 700 + "." * 700 + "0" * 700,
+    "".join(map(chr, range(256))),
+    "".join(map(chr, range(1, 32))) * 3,
+    "cafe\u0301 café ﬁn Å Å \u1100\u1161\u11a8 각 \u0301\u0302 e\u0327\u0301 \u0344",
+    "👩‍👩‍👧‍👦 👍🏽🏳️‍🌈 🇩🇪🇫🇷 1️⃣ ☺︎ 😀😀😀",
+    "▁low ▁▁ low▁ _▁_",
+    "it's IT'S we'LL ſ'ſ I'ſ 'K '\u212a don't'd",
+]
+
+# Libraries know different versions of Unicode, so no code point is drawn that may be assigned yet.
+NEVER_ASSIGNED = [0x40000, 0x9ABCD, 0xDFFFF, 0xFFFE, 0xFFFFF, 0x10FFFF]
+MOVED = "\u0295"  # a letter without case since Unicode 17
+
+
+def is_settled(character: str) -> bool:
+    """Do all libraries agree on this one? tokenizers normalises as Unicode 9 did."""
+    if unicodedata.category(character) in {"Cn", "Cs"} or character == MOVED:
+        return False
+    is_plain = not unicodedata.combining(character) and not unicodedata.decomposition(character)
+    return is_plain or unicodedata.ucd_3_2_0.category(character) != "Cn"
+
+
+@cache
+def assigned() -> tuple[list[str], ...]:
+    """The characters of each plane that has some, private ones included."""
+    planes: dict[int, list[str]] = {}
+    for code in [*range(0x32400), *range(0xE0000, 0xE0200), *range(0x10FF00, 0x10FFFE)]:
+        if is_settled(chr(code)):
+            planes.setdefault(code >> 16, []).append(chr(code))
+    return tuple(planes.values())
+
+
+PIECES: list[Callable[[random.Random], str]] = [
+    lambda draw: draw.choice(
+        ["the", "THE", "it's", "we'll", "I'D", "12", "3456", "x_1", "…", "--"]
+    ),
+    lambda draw: draw.choice(LANGUAGES.split()),
+    lambda draw: draw.choice([" ", " ", "  ", "\n", "\n\n", "\t", "\r\n", "\u00a0", "\u3000"]),
+    lambda draw: " " * draw.randrange(1, 9) + "\n" * draw.randrange(3),
+    lambda draw: draw.choice(draw.choice(assigned())),
+    lambda draw: draw.choice(assigned()[0]),
+    lambda draw: "".join(draw.choices(assigned()[0], k=draw.randrange(1, 6))),
+    lambda draw: "".join(draw.choices(assigned()[1], k=draw.randrange(1, 4))),
+    lambda draw: draw.choice(["😀", "👩‍💻", "👍🏽", "🇩🇪", "☺️", "❤️‍🔥", "🏴󠁧󠁢󠁥󠁮󠁧󠁿"]),
+    lambda draw: draw.choice("aeiouAEIOUnc가ก") + chr(draw.randrange(0x300, 0x34F)),
+    lambda draw: "".join(chr(draw.randrange(0x4E00, 0x9FA6)) for _ in range(draw.randrange(1, 6))),
+    lambda draw: "".join(chr(draw.randrange(0x620, 0x653)) for _ in range(draw.randrange(1, 8))),
+    lambda draw: "".join(chr(draw.randrange(0x904, 0x950)) for _ in range(draw.randrange(1, 8))),
+    lambda draw: chr(draw.choice([*range(32), 0x7F, 0x85, *NEVER_ASSIGNED])),
+    lambda draw: draw.choice("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~") * draw.randrange(1, 5),
+    lambda draw: draw.choice(CODE.split()),
+]
+
+
+def random_text(draw: random.Random, num_pieces: int) -> str:
+    """Pieces of every kind, one after the other."""
+    return "".join(piece(draw) for piece in draw.choices(PIECES, k=num_pieces))
+
+
+@cache
+def texts() -> list[str]:
+    """What everything is compared on."""
+    draw = random.Random(1)  # noqa: S311 (not for secrets)
+    short = [random_text(draw, draw.randrange(1, 30)) for _ in range(300)]
+    return [OPTICKS[:150_000], LANGUAGES, CODE, *SPACES, *short, random_text(draw, 5000)]
+
+
+# Comparing.
+
+Encode = Callable[[str], list[int]]
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A library that has read a vocabulary."""
+
+    encode: Encode
+    decode: Callable[[list[int]], str]
+
+
+def reduced(differs: Callable[[str], bool], text: str) -> str:
+    """A text as short as leaving out parts of this one makes it, and still different."""
+    size = len(text)
+    while size:
+        size //= 2
+        start = 0
+        while size and start < len(text):
+            shorter = text[:start] + text[start + size :]
+            if differs(shorter):
+                text = shorter
+            else:
+                start += size
+    return text
+
+
+def assert_equal(ours: Encode, theirs: Encode, samples: Sequence[str]) -> int:
+    """All samples have the same ids; how many."""
+    number = 0
+    for sample in samples:
+        ids = theirs(sample)
+        if ours(sample) != ids:
+            text = reduced(lambda text: ours(text) != theirs(text), sample)
+            pytest.fail(f"{text!r} is {ours(text)} here and {theirs(text)} there")
+        number += len(ids)
+    return number
+
+
+def special(tok: mw.Tokenizer) -> Encode:
+    """Encode as tokenizers does: special tokens are found in texts."""
+    return lambda text: tok.encode(text, allowed_special="all")
+
+
+def ordinary(tok: mw.Tokenizer) -> Encode:
+    """Encode as SentencePiece does, and tiktoken if asked: special tokens are texts as others."""
+    return lambda text: tok.encode(text, disallowed_special=())
+
+
+def check(tok: mw.Tokenizer, peer: Peer, samples: Sequence[str]) -> int:
+    """The same ids, and the same texts of them; how many ids."""
+    number = assert_equal(special(tok), peer.encode, samples)
+    check_decoding(tok, peer, samples)
+    return number
+
+
+def check_decoding(tok: mw.Tokenizer, peer: Peer, samples: Sequence[str]) -> None:
+    for sample in samples:
+        ids = peer.encode(sample)
+        assert tok.decode(ids) == peer.decode(ids)
+
+
+def in_tokenizers(path: Path) -> Peer:
+    return of_tokenizers(tokenizers.Tokenizer.from_file(str(path)))
+
+
+def of_tokenizers(peer: Any) -> Peer:
+    return Peer(
+        encode=lambda text: peer.encode(text, add_special_tokens=False).ids,
+        decode=lambda ids: peer.decode(ids, skip_special_tokens=False),
+    )
+
+
+def in_transformers(path: Path) -> Peer:
+    peer = transformers.PreTrainedTokenizerFast(tokenizer_file=str(path))
+    return Peer(
+        encode=lambda text: peer(text, add_special_tokens=False)["input_ids"],
+        decode=lambda ids: peer.decode(ids, clean_up_tokenization_spaces=False),
+    )
+
+
+def ranks_in(path: Path) -> dict[bytes, int]:
+    lines = map(bytes.split, path.read_bytes().splitlines())
+    return {base64.b64decode(token): int(rank) for token, rank in lines}
+
+
+def in_tiktoken(path: Path, **settings: Any) -> Peer:
+    """Ranks with the settings beside them, unless they are given."""
+    settings = settings or json.loads(path.with_name(path.name + ".json").read_text("utf-8"))
+    return of_tiktoken(tiktoken.Encoding(path.name, mergeable_ranks=ranks_in(path), **settings))
+
+
+def of_tiktoken(peer: tiktoken.Encoding) -> Peer:
+    return Peer(encode=lambda text: peer.encode(text, allowed_special="all"), decode=peer.decode)
+
+
+def in_sentencepiece(path: Path) -> Peer:
+    peer = sentencepiece.SentencePieceProcessor(model_file=str(path))
+    return Peer(encode=peer.encode, decode=peer.decode)
+
+
+# Ours, read by them.
+
+SPECIALS = ["<|endoftext|>", "<s>", "[INST]"]
+NAMED = ["gpt2", "cl100k", "o200k", "whitespace", None]
+
+
+@cache
+def trained(pattern: str | None, alphabet: Any = "bytes", normalize: Any = None) -> mw.Tokenizer:
+    counts = mw.count([OPTICKS, LANGUAGES, CODE], pattern=pattern, normalize=normalize)
+    return mw.train(counts, num_merges=1000, alphabet=alphabet, special_tokens=SPECIALS)
+
+
+@pytest.mark.parametrize("load", [in_tokenizers, in_transformers])
+@pytest.mark.parametrize("pattern", NAMED)
+def test_bytes_in_tokenizers(
+    pattern: str | None, load: Callable[[Path], Peer], tmp_path: Path
+) -> None:
+    tok = trained(pattern)
+    tok.save(tmp_path / "tokenizer.json")
+    check(tok, load(tmp_path / "tokenizer.json"), texts())
+
+
+@pytest.mark.parametrize("normalize", ["nfc", "nfkc"])
+def test_normalized_bytes_in_tokenizers(normalize: str, tmp_path: Path) -> None:
+    tok = trained("cl100k", "bytes", normalize)
+    tok.save(tmp_path / "tokenizer.json")
+    check(tok, in_tokenizers(tmp_path / "tokenizer.json"), texts())
+
+
+@pytest.mark.parametrize("pattern", [*NAMED, r"\p{L}+|\d{2}"])
+def test_bytes_in_tiktoken(pattern: str | None, tmp_path: Path) -> None:
+    tok = trained(pattern)
+    tok.save(tmp_path / "x.tiktoken")
+    check(tok, in_tiktoken(tmp_path / "x.tiktoken"), texts())
+
+
+def in_gpt2(merges: Path) -> Peer:
+    vocab = merges.with_name("encoder.json" if merges.name == "vocab.bpe" else "vocab.json")
+    peer = transformers.GPT2TokenizerFast(vocab=str(vocab), merges=str(merges))
+    named = [text for text in json.loads(vocab.read_text("utf-8")) if text in SPECIALS]
+    peer.add_special_tokens({"additional_special_tokens": named})
+    return Peer(
+        encode=peer.encode, decode=lambda ids: peer.decode(ids, clean_up_tokenization_spaces=False)
+    )
+
+
+def test_bytes_in_gpt2s_files(tmp_path: Path) -> None:
+    tok = trained("gpt2")
+    tok.save(tmp_path)
+    check(tok, in_gpt2(tmp_path / "merges.txt"), texts())
+
+
+def test_transformers_writes_what_it_has_read(tmp_path: Path) -> None:
+    tok = trained("cl100k")
+    tok.save(tmp_path / "x.json")
+    peer = transformers.PreTrainedTokenizerFast(tokenizer_file=str(tmp_path / "x.json"))
+    peer.save_pretrained(str(tmp_path / "same"))
+    assert mw.Tokenizer.from_file(tmp_path / "same" / "tokenizer.json") == tok
+    peer.add_special_tokens({"bos_token": "<s>", "pad_token": "<pad>", "unk_token": "<unk>"})
+    peer.save_pretrained(str(tmp_path / "more"))
+    more = mw.Tokenizer.from_file(tmp_path / "more" / "tokenizer.json")
+    assert set(more.special_tokens) == {*SPECIALS, "<pad>", "<unk>"}
+    there = transformers.AutoTokenizer.from_pretrained(str(tmp_path / "more"))
+    samples = list(with_specials([*SPECIALS, "<pad>", "<unk>"]))
+    assert_equal(special(more), there.encode, samples)
+
+
+# Characters. What was not in the corpus is an error here, and dropped or unknown there.
+
+
+def known(tok: mw.Tokenizer, *, between: str = "") -> list[str]:
+    """The texts without the characters that a tokenizer cannot encode, nor has between words."""
+    characters = {*between, *(token.decode() for token in tok.vocabulary.tokens)}
+    return ["".join(c for c in text if c in characters) for text in texts()]
+
+
+@pytest.mark.parametrize("load", [in_tokenizers, in_transformers])
+@pytest.mark.parametrize("pattern", [None, "whitespace"])
+def test_characters_in_tokenizers(
+    pattern: str | None, load: Callable[[Path], Peer], tmp_path: Path
+) -> None:
+    tok = trained(pattern, "chars")
+    tok.save(tmp_path / "tokenizer.json")
+    check(tok, load(tmp_path / "tokenizer.json"), known(tok))
+
+
+def test_unknown_characters_are_an_error_here_alone(tmp_path: Path) -> None:
+    tok = trained(None, "chars")
+    tok.save(tmp_path / "x.json")
+    tok.save(tmp_path / "x.model")
+    with pytest.raises(UnknownTokenError, match="'ༀ' at byte 3"):
+        tok.encode("lowༀer")
+    low, er = tok.encode("low"), tok.encode("er")
+    assert in_tokenizers(tmp_path / "x.json").encode("lowༀer") == tok.encode("lower")
+    peer = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "x.model"))
+    assert peer.encode("lowༀer") == [*low, peer.unk_id(), *er]
+    assert peer.unk_id() == tok.vocab_size
+
+
+def test_an_unknown_token_among_the_special_ones(tmp_path: Path) -> None:
+    counts = mw.count([OPTICKS], pattern=None)
+    names = ["<unk>", "<s>", "</s>"]
+    tok = mw.train(counts, num_merges=10, alphabet="chars", special_tokens=names)
+    tok.save(tmp_path / "x.model")
+    peer = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "x.model"))
+    assert peer.unk_id() == tok.special_tokens["<unk>"]
+
+
+def test_characters_in_sentencepiece(tmp_path: Path) -> None:
+    tok = trained(None, "chars")
+    tok.save(tmp_path / "x.model")
+    peer = in_sentencepiece(tmp_path / "x.model")
+    assert_equal(ordinary(tok), peer.encode, known(tok))
+    check_decoding(tok, peer, known(tok))
+
+
+@cache
+def trained_on_words(pattern: str) -> mw.Tokenizer:
+    """No token of this has a space behind its first character."""
+    words = " ".join((OPTICKS + LANGUAGES + CODE).split())
+    return mw.train(mw.count([words], pattern=pattern), num_merges=1000, alphabet="chars")
+
+
+def test_words_of_characters_in_sentencepiece(tmp_path: Path) -> None:
+    tok = trained_on_words("whitespace")
+    tok.save(tmp_path / "x.model")
+    peer = in_sentencepiece(tmp_path / "x.model")
+    assert_equal(ordinary(tok), peer.encode, known(tok))
+    check_decoding(tok, peer, known(tok))
+
+
+# subword-nmt cuts words out of lines, and has pieces, no ids.
+
+WORDS = r"[^ \r\n]+"
+Segment = Callable[[str], list[str]]
+
+
+def by_subword_nmt(codes: Path) -> Segment:
+    """The pieces of a text; the last one of a word ends in `</w>`."""
+    goes_on = "\ufffe@@\ufffe"
+    with codes.open(encoding="utf-8") as file:
+        peer = BPE(file, separator=goes_on)
+    return lambda text: [
+        piece.removesuffix(goes_on) if piece.endswith(goes_on) else piece + "</w>"
+        for line in text.replace("\r", "\n").split("\n")
+        for piece in peer.segment(line).split(" ")
+        if piece
+    ]
+
+
+def by_mergewise(tok: mw.Tokenizer) -> Segment:
+    return lambda text: [tok.token_bytes(token_id).decode() for token_id in tok.encode(text)]
+
+
+def test_codes_in_subword_nmt(tmp_path: Path) -> None:
+    tok = trained_on_words(WORDS)
+    with pytest.raises(ConversionError, match="its words lie between spaces, which it drops"):
+        tok.save(tmp_path / "x.codes")
+    tok = mw.Tokenizer(replace(tok.vocabulary, drops_gaps=True))
+    tok.save(tmp_path / "x.codes")
+    ours, theirs = by_mergewise(tok), by_subword_nmt(tmp_path / "x.codes")
+    for text in known(tok, between=" \r\n"):
+        assert ours(text) == [piece.removesuffix("</w>") for piece in theirs(text)]
+
+
+# Theirs, read by us.
+
+
+def own_texts(tok: mw.Tokenizer) -> list[str]:
+    """The texts, and words of the vocabulary's own tokens, where merges compete."""
+    draw = random.Random(5)  # noqa: S311 (not for secrets)
+    tokens = [token.strip() for token in tok.vocabulary.tokens]
+    words = [b"".join(draw.choices(tokens, k=draw.randrange(1, 9))) for _ in range(1000)]
+    return [*texts(), *(word.decode(errors="ignore") for word in words)]
+
+
+@cache
+def read(name: str, **options: Any) -> mw.Tokenizer:
+    return mw.Tokenizer.from_file(vocabulary(name), **options)
+
+
+QWEN: dict[str, Any] = {  # of its tokenization_qwen.py
+    "pat_str": r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}"
+    r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+    "special_tokens": {"<|endoftext|>": 151643, "<|im_start|>": 151644, "<|im_end|>": 151645},
+}
+ENCODINGS = {
+    "gpt2": openai_public.r50k_base,
+    "p50k": openai_public.p50k_base,
+    "cl100k": openai_public.cl100k_base,
+    "o200k": openai_public.o200k_base,
+    "qwen": lambda: QWEN,
+}
+
+
+def encoding(name: str) -> dict[str, Any]:
+    """The settings of an encoding as its authors have published them."""
+    with pytest.MonkeyPatch.context() as patch:  # the ranks are here, not on the net
+        patch.setattr(openai_public, "load_tiktoken_bpe", lambda *_, **__: {})
+        settings = ENCODINGS[name]()
+    return {key: settings[key] for key in ("pat_str", "special_tokens")}
+
+
+@cache
+def tiktokens(name: str) -> Peer:
+    return in_tiktoken(vocabulary(name), **encoding(name))
+
+
+@cache
+def ranks(name: str) -> mw.Tokenizer:
+    """A file of ranks; mergewise knows those of OpenAI by themselves."""
+    if name != "qwen":
+        return read(name)
+    pattern, special_tokens = QWEN.values()
+    return mw.Tokenizer.from_file(vocabulary(name), pattern=pattern, special_tokens=special_tokens)
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_ranks_of_tiktoken(name: str) -> None:
+    check(ranks(name), tiktokens(name), own_texts(ranks(name)))
+
+
+@pytest.mark.parametrize("name", ["gpt2", "p50k", "cl100k", "o200k"])
+def test_special_tokens_of_openai(name: str) -> None:
+    assert ranks(name).special_tokens == encoding(name)["special_tokens"]
+
+
+def test_ranks_without_a_pattern_are_refused() -> None:
+    with pytest.raises(FormatError, match=r"hint: give pattern="):
+        mw.Tokenizer.from_file(vocabulary("qwen"))
+
+
+def test_gpt2s_own_files() -> None:
+    there = in_gpt2(vocabulary("gpt2-merges"))
+    for name in ("gpt2-encoder", "gpt2-merges"):
+        check(read(name), there, own_texts(read(name)))
+    assert_equal(special(read("gpt2-encoder")), tiktokens("gpt2").encode, texts())
+
+
+@cache
+def loaded_by_tokenizers(name: str) -> Peer:
+    return in_tokenizers(vocabulary(name))
+
+
+@pytest.mark.parametrize("name", ["qwen2.5", "llama3"])
+def test_files_of_tokenizers(name: str) -> None:
+    check(read(name), loaded_by_tokenizers(name), own_texts(read(name)))
+
+
+def in_tekken(path: Path) -> tuple[Peer, int]:
+    """Tekken as mistral-common reads it, and how many special tokens are before the others."""
+    document = json.loads(path.read_text("utf-8"))
+    config = document["config"]
+    first = config["default_num_special_tokens"]
+    entries = document["vocab"][: config["default_vocab_size"] - first]
+    peer = tiktoken.Encoding(
+        "tekken",
+        pat_str=config["pattern"],
+        mergeable_ranks={base64.b64decode(e["token_bytes"]): e["rank"] for e in entries},
+        special_tokens={},
+    )
+    return Peer(
+        encode=lambda text: [first + token_id for token_id in peer.encode_ordinary(text)],
+        decode=lambda ids: peer.decode([token_id - first for token_id in ids]),
+    ), first
+
+
+def test_tekken() -> None:
+    peer, first = in_tekken(vocabulary("tekken"))
+    check(read("tekken"), peer, own_texts(read("tekken")))
+    assert set(read("tekken").special_tokens.values()) == set(range(first))
+
+
+@pytest.mark.parametrize("name", ["mistral-v1", "mistral-v3"])
+def test_models_of_sentencepiece(name: str) -> None:
+    tok, peer = read(name), in_sentencepiece(vocabulary(name))
+    assert_equal(ordinary(tok), peer.encode, own_texts(tok))
+    check_decoding(tok, peer, own_texts(tok))
+
+
+# Theirs, trained here.
+
+CORPUS = [*OPTICKS[:200_000].splitlines(keepends=True), *LANGUAGES.splitlines(), CODE]
+
+
+def trained_by_tokenizers(**parts: Any) -> Any:
+    peer = tokenizers.Tokenizer(models.BPE(**parts.pop("model", {})))
+    options = parts.pop("options", {})
+    for name, part in parts.items():
+        setattr(peer, name, part)
+    trainer = trainers.BpeTrainer(vocab_size=1500, show_progress=False, **options)
+    peer.train_from_iterator(CORPUS, trainer)
+    return peer
+
+
+def with_bytes(peer: Any) -> Any:
+    """The same with tokens for the bytes of unknown characters, as Llama 2 has them."""
+    document = json.loads(peer.to_str())
+    model = document["model"]
+    size = len(model["vocab"])
+    model["vocab"].update((f"<0x{byte:02X}>", size + byte) for byte in range(256))
+    model.update(byte_fallback=True, fuse_unk=True)
+    return tokenizers.Tokenizer.from_str(json.dumps(document))
+
+
+BYTE_LETTERS = pre_tokenizers.ByteLevel.alphabet()
+UNKNOWN = {"unk_token": "<unk>"}
+WITH_UNKNOWN = {"special_tokens": ["<unk>", "<s>", "</s>"]}
+MARKS = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
+MARKS_BACK = decoders.Sequence(
+    [
+        decoders.Replace("▁", " "),
+        decoders.ByteFallback(),
+        decoders.Fuse(),
+        decoders.Strip(" ", 1, 0),
+    ]
+)
+TRAINED: dict[str, Callable[[], Any]] = {
+    "bytes": lambda: trained_by_tokenizers(
+        pre_tokenizer=pre_tokenizers.ByteLevel(add_prefix_space=False),
+        decoder=decoders.ByteLevel(),
+        options={"initial_alphabet": BYTE_LETTERS, "special_tokens": ["<|endoftext|>"]},
+    ),
+    "bytes after a space": lambda: trained_by_tokenizers(
+        pre_tokenizer=pre_tokenizers.ByteLevel(add_prefix_space=True),
+        normalizer=normalizers.NFC(),
+        decoder=decoders.ByteLevel(),
+        options={"initial_alphabet": BYTE_LETTERS},
+    ),
+    "metaspace": lambda: trained_by_tokenizers(
+        model=UNKNOWN,
+        pre_tokenizer=pre_tokenizers.Metaspace(),
+        decoder=decoders.Metaspace(),
+        options=WITH_UNKNOWN,
+    ),
+    "metaspace and bytes": lambda: with_bytes(
+        trained_by_tokenizers(
+            model=UNKNOWN,
+            pre_tokenizer=pre_tokenizers.Metaspace(),
+            decoder=MARKS_BACK,
+            options=WITH_UNKNOWN,
+        )
+    ),
+    "marks and bytes": lambda: with_bytes(
+        trained_by_tokenizers(
+            model=UNKNOWN, normalizer=MARKS, decoder=MARKS_BACK, options=WITH_UNKNOWN
+        )
+    ),
+    "ends of words": lambda: trained_by_tokenizers(
+        model={**UNKNOWN, "end_of_word_suffix": "</w>"},
+        pre_tokenizer=pre_tokenizers.WhitespaceSplit(),
+        decoder=decoders.BPEDecoder(),
+        options={**WITH_UNKNOWN, "end_of_word_suffix": "</w>"},
+    ),
+    "ends of words, and punctuation": lambda: trained_by_tokenizers(
+        model={**UNKNOWN, "end_of_word_suffix": "</w>", "fuse_unk": True},
+        pre_tokenizer=pre_tokenizers.Whitespace(),
+        options={**WITH_UNKNOWN, "end_of_word_suffix": "</w>"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_trained_by_tokenizers(name: str, tmp_path: Path) -> None:
+    peer = TRAINED[name]()
+    peer.save(str(tmp_path / "tokenizer.json"))
+    tok = mw.Tokenizer.from_file(tmp_path / "tokenizer.json")
+    assert_equal(special(tok), of_tokenizers(peer).encode, texts())
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        name
+        for name in TRAINED
+        if name != "ends of words, and punctuation"  # it has no decoder
+    ],
+)
+def test_decoded_by_tokenizers(name: str, tmp_path: Path) -> None:
+    peer = TRAINED[name]()
+    peer.save(str(tmp_path / "tokenizer.json"))
+    tok = mw.Tokenizer.from_file(tmp_path / "tokenizer.json")
+    check_decoding(tok, of_tokenizers(peer), texts())
+
+
+def trained_by_sentencepiece(folder: Path, **options: Any) -> Path:
+    model = io.BytesIO()
+    settings = {
+        "model_type": "bpe",
+        "vocab_size": 1500,
+        "normalization_rule_name": "identity",
+        "remove_extra_whitespaces": False,
+        "minloglevel": 2,
+        **options,
+    }
+    lines = (line for text in CORPUS for line in text.splitlines())
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=lines, model_writer=model, **settings
+    )
+    path = folder / "theirs.model"
+    path.write_bytes(model.getvalue())
+    return path
+
+
+SENTENCEPIECE: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "bytes": {"byte_fallback": True},
+    "no prefix": {"byte_fallback": True, "add_dummy_prefix": False},
+    "covers less": {"character_coverage": 0.98},
+    "digits": {"split_digits": True, "byte_fallback": True},
+    "across spaces": {"split_by_whitespace": False, "allow_whitespace_only_pieces": True},
+    "user-defined": {"user_defined_symbols": ["<b>", "light"], "byte_fallback": True},
+}
+
+
+@pytest.mark.parametrize("name", SENTENCEPIECE)
+def test_trained_by_sentencepiece(name: str, tmp_path: Path) -> None:
+    path = trained_by_sentencepiece(tmp_path, **SENTENCEPIECE[name])
+    tok, peer = mw.Tokenizer.from_file(path), in_sentencepiece(path)
+    assert_equal(ordinary(tok), peer.encode, texts())
+    for text in texts():
+        ids = peer.encode(text)
+        # It has a sign of its own for what is unknown.
+        assert tok.decode(ids).replace("<unk>", " ⁇ ") == peer.decode(ids)
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"normalization_rule_name": "nmt_nfkc"}, "found a map of characters"),
+        ({"remove_extra_whitespaces": True}, "found remove_extra_whitespaces"),
+        ({"treat_whitespace_as_suffix": True}, "found white space as a suffix"),
+        ({"model_type": "unigram"}, "a model of the kind unigram, expected BPE"),
+    ],
+)
+def test_models_that_are_refused(options: dict[str, Any], reason: str, tmp_path: Path) -> None:
+    path = trained_by_sentencepiece(tmp_path, **options)
+    with pytest.raises(FormatError, match=reason):
+        mw.Tokenizer.from_file(path)
+
+
+@pytest.mark.parametrize("text", ["wx yz", "low▁er", "a b▁low▁er"])
+def test_spaces_in_user_defined_pieces(text: str, tmp_path: Path) -> None:
+    path = trained_by_sentencepiece(tmp_path, user_defined_symbols=["x y", "low▁er"])
+    assert_equal(ordinary(mw.Tokenizer.from_file(path)), in_sentencepiece(path).encode, [text])
+
+
+@pytest.fixture(scope="module")
+def codes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("subword-nmt") / "theirs.codes"
+    with path.open("w", encoding="utf-8") as file:
+        learn_bpe(io.StringIO(OPTICKS[:60_000] + LANGUAGES), file, num_symbols=500)
+    return path
+
+
+def test_trained_by_subword_nmt(codes: Path) -> None:
+    tok = mw.Tokenizer.from_file(codes)
+    ours, theirs = by_mergewise(tok), by_subword_nmt(codes)
+    for text in known(tok, between=" \r\n"):
+        assert ours(text) == theirs(text)
+
+
+def test_clip(tmp_path: Path) -> None:
+    """Bytes with ends of words; without the lower case, which mergewise does not do."""
+    lines = gzip.decompress(vocabulary("clip").read_bytes()).decode().split("\n")
+    merges = [(left, right) for left, right in map(str.split, lines[1 : 49152 - 256 - 2 + 1])]
+    letters = sorted(BYTE_LETTERS)
+    strings = [*letters, *(letter + "</w>" for letter in letters), *map("".join, merges)]
+    model = models.BPE(
+        {string: index for index, string in enumerate(strings)},
+        merges,
+        end_of_word_suffix="</w>",
+        fuse_unk=False,
+    )
+    peer = tokenizers.Tokenizer(model)
+    peer.normalizer = normalizers.NFC()
+    pattern = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
+    split = pre_tokenizers.Split(tokenizers.Regex(pattern), "removed", invert=True)
+    byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    peer.pre_tokenizer = pre_tokenizers.Sequence([split, byte_level])
+    peer.add_special_tokens(["<|startoftext|>", "<|endoftext|>"])
+    peer.save(str(tmp_path / "tokenizer.json"))
+    tok = mw.Tokenizer.from_file(tmp_path / "tokenizer.json")
+    assert_equal(special(tok), of_tokenizers(peer).encode, texts())
+
+
+# From one format to another: their library makes of the new file what the other did of the old.
+
+Source = Callable[[Path], tuple[Path, Peer]]
+
+
+def by_tokenizers(name: str) -> Source:
+    def make(folder: Path) -> tuple[Path, Peer]:
+        peer = TRAINED[name]()
+        peer.save(str(folder / "theirs.json"))
+        return folder / "theirs.json", of_tokenizers(peer)
+
+    return make
+
+
+def by_sentencepiece(name: str) -> Source:
+    def make(folder: Path) -> tuple[Path, Peer]:
+        path = trained_by_sentencepiece(folder, **SENTENCEPIECE[name])
+        return path, in_sentencepiece(path)
+
+    return make
+
+
+def by_us(name: str) -> Source:
+    def make(folder: Path) -> tuple[Path, Peer]:
+        (folder / "ours").mkdir()
+        trained("gpt2").save(folder / "ours" / name)
+        return folder / "ours" / name, TARGETS[name](folder / "ours" / name)
+
+    return make
+
+
+SOURCES: dict[str, Source] = {
+    "our ranks": by_us("x.tiktoken"),
+    "our two files": by_us("merges.txt"),
+    "ranks of GPT-2": lambda _: (vocabulary("gpt2"), tiktokens("gpt2")),
+    "GPT-2's files": lambda _: (vocabulary("gpt2-merges"), in_gpt2(vocabulary("gpt2-merges"))),
+    "ranks of cl100k": lambda _: (vocabulary("cl100k"), tiktokens("cl100k")),
+    "mistral-v1": lambda _: (vocabulary("mistral-v1"), in_sentencepiece(vocabulary("mistral-v1"))),
+    **{f"tokenizers: {name}": by_tokenizers(name) for name in TRAINED},
+    **{f"sentencepiece: {name}": by_sentencepiece(name) for name in SENTENCEPIECE},
+}
+LARGE = {"ranks of GPT-2", "GPT-2's files", "ranks of cl100k", "mistral-v1"}
+TARGETS: dict[str, Callable[[Path], Peer]] = {
+    "x.json": in_tokenizers,
+    "x.tiktoken": in_tiktoken,
+    "merges.txt": in_gpt2,
+    "x.model": in_sentencepiece,
+    "x.codes": in_tokenizers,  # never reached: nothing else is written without a loss
+}
+BYTES = "its symbols are bytes, not characters"
+CHARACTERS = "its symbols are characters, not bytes"
+NO_SPECIALS = "it has no special tokens"
+OF_BYTES = {"x.model": CHARACTERS, "x.codes": CHARACTERS}
+OF_CHARACTERS = {"x.tiktoken": BYTES, "merges.txt": BYTES, "x.codes": NO_SPECIALS}
+# A reason for what cannot be converted; all else can.
+REFUSED: dict[str, dict[str, str]] = {
+    "our ranks": OF_BYTES,
+    "our two files": OF_BYTES,
+    "ranks of GPT-2": OF_BYTES,
+    "GPT-2's files": OF_BYTES,
+    "ranks of cl100k": {**OF_BYTES, "merges.txt": "by the pattern gpt2, not cl100k"},
+    "mistral-v1": OF_CHARACTERS,
+    "tokenizers: bytes": OF_BYTES,
+    "tokenizers: bytes after a space": {
+        **OF_BYTES,
+        "x.tiktoken": r"normalised \(nfc\); .* a space is put before a text",
+        "merges.txt": r"normalised \(nfc\); .* a space is put before a text",
+    },
+    "tokenizers: metaspace": {
+        **OF_CHARACTERS,
+        "x.model": "whatever their beginning; .* one token of neighbouring unknown",
+    },
+    "tokenizers: metaspace and bytes": {**OF_CHARACTERS, "x.model": "whatever their beginning"},
+    "tokenizers: marks and bytes": OF_CHARACTERS,
+    "tokenizers: ends of words": {**OF_CHARACTERS, "x.model": "cannot mark the end of a word"},
+    "tokenizers: ends of words, and punctuation": {
+        **OF_CHARACTERS,
+        "x.model": "cannot mark the end of a word .* does not cut texts into words",
+    },
+    **{f"sentencepiece: {name}": OF_CHARACTERS for name in SENTENCEPIECE},
+    "sentencepiece: user-defined": {
+        **OF_CHARACTERS,
+        "x.json": "a space behind each token that is found in every text",
+    },
+}
+
+
+def convert(tok: mw.Tokenizer, folder: Path, name: str) -> Peer:
+    """What another library makes of a tokenizer."""
+    tok.save(folder / name)
+    return TARGETS[name](folder / name)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param(source, marks=[pytest.mark.slow] if source in LARGE else [])
+        for source in SOURCES
+    ],
+)
+def test_conversions(source: str, tmp_path: Path) -> None:
+    path, peer = SOURCES[source](tmp_path)
+    tok = mw.Tokenizer.from_file(path)
+    reasons = REFUSED[source]
+    for name in TARGETS:
+        if name in reasons:
+            with pytest.raises(ConversionError, match=reasons[name]):
+                tok.save(tmp_path / name)
+            assert not (tmp_path / name).exists()
+        else:
+            assert_equal(convert(tok, tmp_path, name).encode, peer.encode, texts())
+            assert mw.Tokenizer.from_file(tmp_path / name).merges == tok.merges
+
+
+def test_codes_become_a_tokenizer_json_and_come_back(codes: Path, tmp_path: Path) -> None:
+    tok = mw.Tokenizer.from_file(codes)
+    tok.save(tmp_path / "x.json")
+    mw.Tokenizer.from_file(tmp_path / "x.json").save(tmp_path / "x.codes")
+    there, theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "x.json")), by_subword_nmt(codes)
+    back = by_subword_nmt(tmp_path / "x.codes")
+    for text in known(tok, between=" \r\n"):
+        assert there.encode(text).tokens == theirs(text) == back(text)
+    for name, reason in (("x.tiktoken", BYTES), ("merges.txt", BYTES), ("x.model", "end of a")):
+        with pytest.raises(ConversionError, match=reason):
+            tok.save(tmp_path / name)
+
+
+def test_tekken_is_not_written(tmp_path: Path) -> None:
+    with pytest.raises(ConversionError, match="does not write Tekken"):
+        trained("gpt2").save(tmp_path / "tekken.json", format="tekken")
+
+
+# Special tokens.
+
+
+def with_specials(names: Sequence[str], number: int = 300) -> Iterator[str]:
+    """Texts with special tokens at their ends, side by side, in words, and damaged."""
+    draw = random.Random(2)  # noqa: S311 (not for secrets)
+    for _ in range(number):
+        parts = []
+        for _ in range(draw.randrange(1, 6)):
+            name = draw.choice(names)
+            damaged = name[: draw.randrange(len(name))] + draw.choice(["", name, name[1:]])
+            parts += [random_text(draw, draw.randrange(4)), draw.choice([name, name, damaged])]
+        yield "".join([*parts, random_text(draw, draw.randrange(3))])
+
+
+@pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k", "qwen"])
+def test_special_tokens_as_in_tiktoken(name: str) -> None:
+    peer = tiktoken.Encoding(name, mergeable_ranks=ranks_in(vocabulary(name)), **encoding(name))
+    tok = ranks(name)
+    names = list(tok.special_tokens)
+    samples = list(with_specials(names))
+    check(tok, of_tiktoken(peer), samples)
+    assert_equal(ordinary(tok), peer.encode_ordinary, samples)
+    some = set(names[:1])
+    assert_equal(
+        lambda text: tok.encode(text, allowed_special=some, disallowed_special=()),
+        lambda text: peer.encode(text, allowed_special=some, disallowed_special=()),
+        samples,
+    )
+    for sample in samples[:50]:
+        refused = any(name in sample for name in names)
+        for encode in (tok.encode, peer.encode):
+            if refused:
+                with pytest.raises(ValueError, match="special"):
+                    encode(sample)
+            else:
+                encode(sample)
+
+
+@pytest.mark.parametrize("name", ["llama3", "qwen2.5"])
+def test_special_tokens_as_in_tokenizers(name: str) -> None:
+    tok = read(name)
+    names = list(tok.special_tokens)
+    check(tok, loaded_by_tokenizers(name), list(with_specials(names[:5] + names[-5:])))
+
+
+@pytest.mark.parametrize("load", [in_tokenizers, in_transformers])
+@pytest.mark.parametrize("pattern", NAMED)
+def test_our_special_tokens_in_tokenizers(
+    pattern: str | None, load: Callable[[Path], Peer], tmp_path: Path
+) -> None:
+    tok = trained(pattern)
+    tok.save(tmp_path / "tokenizer.json")
+    check(tok, load(tmp_path / "tokenizer.json"), list(with_specials(SPECIALS)))
+
+
+@pytest.mark.parametrize("pattern", NAMED)
+def test_our_special_tokens_in_tiktoken(pattern: str | None, tmp_path: Path) -> None:
+    tok = trained(pattern)
+    tok.save(tmp_path / "x.tiktoken")
+    check(tok, in_tiktoken(tmp_path / "x.tiktoken"), list(with_specials(SPECIALS)))
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_special_tokens_beside_every_step(name: str, tmp_path: Path) -> None:
+    peer = TRAINED[name]()
+    peer.add_special_tokens(["<s>", "[INST]"])
+    peer.add_tokens([tokenizers.AddedToken("<added>", normalized=False)])
+    peer.save(str(tmp_path / "tokenizer.json"))
+    tok = mw.Tokenizer.from_file(tmp_path / "tokenizer.json")
+    samples = list(with_specials(["<s>", "[INST]", "<added>"]))
+    assert_equal(special(tok), of_tokenizers(peer).encode, samples)
+
+
+def test_special_tokens_that_begin_alike_or_overlap(tmp_path: Path) -> None:
+    names = ["<a", "<a>", "<a><b", "a><b>", "b>", "<a>\n", " <c> "]
+    tok = mw.train(mw.count([OPTICKS]), num_merges=100, special_tokens=names)
+    tok.save(tmp_path / "tokenizer.json")
+    draw = random.Random(3)  # noqa: S311 (not for secrets)
+    samples = ["".join(draw.choices([*names, *"<ab>\n c"], k=8)) for _ in range(500)]
+    check(tok, in_tokenizers(tmp_path / "tokenizer.json"), samples)
+
+
+@pytest.mark.parametrize("name", ["mistral-v1", "mistral-v3"])
+def test_control_pieces_are_texts_in_sentencepiece(name: str) -> None:
+    tok, peer = read(name), in_sentencepiece(vocabulary(name))
+    names = list(tok.vocabulary.special_tokens)[:10] + list(tok.vocabulary.added_tokens)[:5]
+    samples = list(with_specials(names))
+    assert_equal(ordinary(tok), peer.encode, samples)
+    check_decoding(tok, peer, samples)
