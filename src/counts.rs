@@ -250,6 +250,8 @@ impl WordCounts {
                 let bytes = read_bytes(input, length - 1)?;
                 let text = String::from_utf8(bytes)
                     .map_err(|_| Problem::Found("other bytes".into(), "a pattern in UTF-8"))?;
+                Pattern::new(Some(&text))
+                    .map_err(|error| Problem::Found(error.to_string(), "a pattern"))?;
                 Some(text)
             }
         };

@@ -207,6 +207,7 @@ impl Encoder {
         sink: &mut S,
         watch: &Watch,
     ) -> Result<()> {
+        self.specials.check(text, finders)?;
         self.specials
             .for_each_part(&self.with_prefix(text), finders, |part| match part {
                 Part::Special(special) => {

@@ -180,11 +180,17 @@ impl Vocabulary {
                 }
             }
             Merging::Ranks(tokens) => {
+                let mut lengths: Vec<usize> = self.strings.iter().map(|s| s.len()).collect();
+                lengths.sort_unstable();
+                lengths.dedup();
                 for &(token, rank) in tokens {
                     let Some(product) = self.number(token) else {
                         continue;
                     };
-                    for (left, right) in (1..token.len()).map(|at| token.split_at(at)) {
+                    let shorter = lengths.iter().take_while(|&&length| length < token.len());
+                    // The length of an empty token is no place to cut.
+                    let cuts = shorter.copied().filter(|&length| length > 0);
+                    for (left, right) in cuts.map(|at| token.split_at(at)) {
                         if let (Some(left), Some(right)) = (self.number(left), self.number(right)) {
                             ranks.add((left, right), rank, product);
                         }

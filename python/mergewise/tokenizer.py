@@ -149,7 +149,9 @@ class Tokenizer:
     @property
     def is_by_whole_words(self) -> bool:
         """Does a word become a token that its merges would not make?"""
-        return self.vocabulary.whole_words and bool(self.core.unreachable)
+        return self.vocabulary.whole_words and bool(
+            self.core.unreachable or self.vocabulary.end_of_word
+        )
 
     @cached_property
     def plain_vocabulary(self) -> Vocabulary:

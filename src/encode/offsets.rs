@@ -21,6 +21,7 @@ impl Encoder {
         let mut found = Vec::new();
         let prefixed = self.with_prefix(text);
         let finders = self.specials.finders(choice)?;
+        self.specials.check(text, &finders)?;
         let mut end = 0;
         self.specials
             .for_each_part(&prefixed, &finders, |part| match part {

@@ -113,13 +113,8 @@ impl Specials {
         Ok(Some(finder))
     }
 
-    /// The text between special tokens, and these.
-    pub(super) fn for_each_part<'t>(
-        &'t self,
-        text: &'t [u8],
-        finders: &Finders,
-        mut use_part: impl FnMut(Part<'t>) -> Result<()>,
-    ) -> Result<()> {
+    /// An error if the text holds a special token that is to be refused.
+    pub(super) fn check(&self, text: &[u8], finders: &Finders) -> Result<()> {
         if let Some(finder) = &finders.refused
             && let Some(found) = finder.automaton.find(text)
         {
@@ -129,6 +124,16 @@ impl Specials {
                 offset: found.start(),
             });
         }
+        Ok(())
+    }
+
+    /// The text between special tokens, and these.
+    pub(super) fn for_each_part<'t>(
+        &'t self,
+        text: &'t [u8],
+        finders: &Finders,
+        mut use_part: impl FnMut(Part<'t>) -> Result<()>,
+    ) -> Result<()> {
         let mut start = 0;
         if let Some(finder) = &finders.found {
             for found in finder.automaton.find_iter(text) {

@@ -58,8 +58,11 @@ pub(super) struct Scratch {
 
 impl Words {
     pub(super) fn new(vocabulary: Vocabulary, unknown: Unknown, whole_words: bool) -> Self {
-        // Where every token is what its string becomes, the merges say the same as the flag.
-        let looks_up_whole = whole_words && vocabulary.unreachable().next().is_some();
+        // Where every token is what its string becomes, the merges say the same as the flag; but a
+        // word with a mark at its end is not what its string is without.
+        let has_other_tokens = vocabulary.unreachable().next().is_some();
+        let looks_up_whole =
+            whole_words && (has_other_tokens || !vocabulary.end_of_word().is_empty());
         let search = Search::new(&vocabulary);
         Self {
             vocabulary,

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final
 
+from mergewise import _core
 from mergewise.errors import ConversionError
 from mergewise.formats import gpt2, sentencepiece, subword_nmt, tekken, tiktoken, tokenizer_json
 from mergewise.formats.reading import HEAD_BYTES, UNSET, Reading, Unset, is_id, shown
@@ -87,7 +88,12 @@ def load(
         check_special_tokens(special_tokens)
     module = module_named(format or detect(path))
     reading = Reading(path=Path(path), pattern=pattern, special_tokens=special_tokens, lossy=lossy)
-    vocabulary: Vocabulary = module.read(reading)
+    try:
+        vocabulary: Vocabulary = module.read(reading)
+    except RecursionError:
+        raise reading.wrong("", "steps that are nested too deeply", "a tokenizer") from None
+    if isinstance(pattern, Unset):
+        check_pattern(reading, vocabulary.pattern)
     if module is tiktoken:
         return vocabulary
     if not isinstance(pattern, Unset):
@@ -100,6 +106,16 @@ def load(
                 raise reading.wrong("special_tokens", found, "an id of its own")
         vocabulary = replace(vocabulary, special_tokens=dict(special_tokens))
     return vocabulary
+
+
+def check_pattern(reading: Reading, pattern: str | None) -> None:
+    """Refuse a regular expression of the file that the engine does not take."""
+    if pattern is None:
+        return
+    try:
+        _core.WordCounts([]).cut(pattern)
+    except ValueError as error:
+        raise reading.wrong("", f"the pattern {shown(pattern)}", f"another: {error}") from None
 
 
 def check_special_tokens(special_tokens: object) -> None:

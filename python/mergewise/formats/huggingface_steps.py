@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from mergewise.formats.json_values import Value
-from mergewise.formats.regexes import METASPACE, from_oniguruma
+from mergewise.formats.regexes import METASPACE, from_oniguruma, nameless
 from mergewise.vocabulary import Normalize, PrefixSpace
 
 META: Final = re.compile(r"[\\.+*?()|\[\]{}^$]")
@@ -133,7 +133,8 @@ def read_split(value: Value, steps: Steps) -> bool:
     invert = value.get("invert").flag()
     regex = value["pattern"].get("Regex")
     if regex.raw is None:
-        pattern: str | None = META.sub(r"\\\g<0>", value["pattern"]["String"].text())
+        escaped = META.sub(r"\\\g<0>", value["pattern"]["String"].text())
+        pattern: str | None = nameless(escaped)
     else:
         pattern = from_oniguruma(regex.text())
     keeps_matches = behavior == "Isolated" or (behavior == "Removed" and invert)

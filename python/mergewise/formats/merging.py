@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from mergewise.errors import InvalidMergesError
 from mergewise.formats.reading import Reading, shown
@@ -11,19 +12,22 @@ from mergewise.formats.reading import Reading, shown
 Merge = tuple[bytes, bytes]
 
 
-def is_symbol(string: bytes, *, alphabet: str, end_of_word: bytes) -> bool:
-    """Can this be one of a word's symbols before any merge? The end of a word may be one too.
+def is_symbol(
+    string: bytes, *, alphabet: str, end_of_word: bytes, end_is_symbol: bool = False
+) -> bool:
+    """Can this be one of a word's symbols before any merge? Its end is one, or part of the last.
 
     >>> is_symbol("é".encode(), alphabet="chars", end_of_word=b"")
     True
     >>> is_symbol(b"w</w>", alphabet="chars", end_of_word=b"</w>")
     True
     """
-    if end_of_word and string.endswith(end_of_word) and len(string) > len(end_of_word):
+    has_end = end_of_word and string.endswith(end_of_word) and len(string) > len(end_of_word)
+    if has_end and not end_is_symbol:
         string = string[: -len(end_of_word)]
-    return (len(string) == 1 or string == end_of_word) or (
-        alphabet == "chars" and 1 < len(string) <= 4 and len(string.decode("utf-8")) == 1
-    )
+    if len(string) == 1 or (end_is_symbol and string == end_of_word):
+        return True
+    return alphabet == "chars" and 1 < len(string) <= 4 and len(string.decode("utf-8")) == 1
 
 
 def live_merges(
@@ -32,6 +36,7 @@ def live_merges(
     *,
     alphabet: str,
     end_of_word: bytes,
+    end_is_symbol: bool = False,
     place: str = "merges",
 ) -> list[Merge]:
     """The merges, each of parts that can come to be; others are refused, or left out if lossy.
@@ -46,7 +51,8 @@ def live_merges(
             found = f"the merge of {shown(merge[0])} and {shown(merge[1])} again"
             raise reading.wrong(f"{place}[{index}]", found, f"no copy of {place}[{first}]")
     parts = {part for merge in merges for part in merge}
-    made = {p for p in parts if is_symbol(p, alphabet=alphabet, end_of_word=end_of_word)}
+    ends: dict[str, Any] = {"end_of_word": end_of_word, "end_is_symbol": end_is_symbol}
+    made = {part for part in parts if is_symbol(part, alphabet=alphabet, **ends)}
     # A part is shorter than what it makes, so it is known by the time that it is asked for.
     for left, right in sorted(merges, key=lambda merge: len(merge[0]) + len(merge[1])):
         if left in made and right in made:

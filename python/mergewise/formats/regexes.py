@@ -108,7 +108,16 @@ def from_oniguruma(regex: str) -> str | None:
         return None
     for here in (r"\w", r"\W"):
         made = made.replace(TO_ONIGURUMA[here], here)
-    return NAMES.get(made, made)
+    return NAMES.get(made) or nameless(made)
+
+
+def nameless(regex: str) -> str:
+    """The regular expression of a file, so that it is not taken for the name of a pattern.
+
+    >>> nameless("gpt2"), nameless("a+")
+    ('(?:gpt2)', 'a+')
+    """
+    return f"(?:{regex})" if re.fullmatch(r"[\w-]+", regex) else regex
 
 
 def to_oniguruma(pattern: str) -> str | None:

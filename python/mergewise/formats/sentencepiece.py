@@ -181,7 +181,8 @@ def parsed_piece(reading: Reading, data: bytes, message: Field) -> Piece:
 def read_settings(reading: Reading, settings: Settings, data: bytes, message: Field) -> None:
     """Take what a message of the model says about texts."""
     if message.number == 2:
-        settings.trainer_spec = data[message.start : message.end]
+        # A message in two parts is one, and the parts may stand one after the other.
+        settings.trainer_spec += data[message.start : message.end]
     for number, wire, start, end, value in fields(reading, data, message):
         name = SETTINGS[message.number].get(number)
         if name is None:

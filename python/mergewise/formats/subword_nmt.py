@@ -46,9 +46,18 @@ def read(reading: Reading) -> Vocabulary:
     has_ends = version == 2 or any(right.endswith(END_OF_WORD) for _, right in pairs)
     end_of_word = END_OF_WORD.encode() if has_ends else b""
     merges = [(left.encode(), right.encode()) for left, right in pairs]
+    live = live_merges(
+        reading,
+        merges,
+        alphabet="chars",
+        end_of_word=end_of_word,
+        end_is_symbol=version == 1,
+    )
     return Vocabulary(
-        tokens=numbered(pairs, end_is_symbol=version == 1),
-        merges=live_merges(reading, merges, alphabet="chars", end_of_word=end_of_word),
+        tokens=numbered(
+            [(left.decode(), right.decode()) for left, right in live], end_is_symbol=version == 1
+        ),
+        merges=live,
         alphabet="chars",
         end_of_word=end_of_word,
         pattern=WORDS,

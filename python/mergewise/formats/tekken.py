@@ -11,7 +11,7 @@ from mergewise.errors import ConversionError
 from mergewise.formats.json_values import OBJECT_START, Value, parse
 from mergewise.formats.merging import check_bytes
 from mergewise.formats.reading import LARGEST_ID, Reading
-from mergewise.formats.regexes import from_tiktoken
+from mergewise.formats.regexes import from_tiktoken, nameless
 from mergewise.vocabulary import Vocabulary
 
 # The special tokens of files that do not list any: those of versions up to v7.
@@ -44,7 +44,7 @@ def read(reading: Reading) -> Vocabulary:
         )
     special_tokens = read_special_tokens(document, num_special)
     ranks = read_ranks(entries, size - num_special)
-    pattern, drops_gaps = from_tiktoken(config["pattern"].text())
+    pattern, drops_gaps = from_tiktoken(nameless(config["pattern"].text()))
     return Vocabulary(
         tokens={token: rank + num_special for token, rank in ranks.items()},
         ranks=ranks,

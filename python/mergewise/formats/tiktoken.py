@@ -20,7 +20,7 @@ from mergewise.files import replacing
 from mergewise.formats.json_values import parse
 from mergewise.formats.merging import check_bytes
 from mergewise.formats.reading import UNSET, Reading, Unset, is_id, shown
-from mergewise.formats.regexes import from_tiktoken, refers_to_groups, to_tiktoken
+from mergewise.formats.regexes import from_tiktoken, nameless, refers_to_groups, to_tiktoken
 from mergewise.formats.unsayable import plain_losses
 from mergewise.vocabulary import Vocabulary
 
@@ -153,7 +153,7 @@ def beside(reading: Reading) -> tuple[str, dict[str, int]] | None:
     settings = parse(Reading(path=path))
     special_tokens = settings["special_tokens"]
     ids = {text: special_tokens.at(text, raw).id() for text, raw in special_tokens.object().items()}
-    return settings["pat_str"].text(), ids
+    return nameless(settings["pat_str"].text()), ids
 
 
 def losses(vocabulary: Vocabulary) -> list[str]:

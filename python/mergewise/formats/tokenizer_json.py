@@ -46,8 +46,15 @@ def read(reading: Reading) -> Vocabulary:
         check_bytes(reading, tokens, place="model.vocab")
     merges = spelled_merges(model["merges"], written, spelled)
     end_of_word = (model.get("end_of_word_suffix").raw or "").encode()
+    if tokens.pop(end_of_word, None) is not None:
+        # To mergewise it would be a symbol of its own, to tokenizers it is part of the last one.
+        model.get("end_of_word_suffix").leave_out("an end of words that is no token by itself")
     live = live_merges(
-        reading, merges, alphabet=alphabet, end_of_word=end_of_word, place="model.merges"
+        reading,
+        merges,
+        alphabet=alphabet,
+        end_of_word=end_of_word,
+        place="model.merges",
     )
     return Vocabulary(
         tokens=tokens,
@@ -164,7 +171,8 @@ def spelled_tokens(
     used = {text for left, right in merges for text in (left, right, left + right)}
     spelled: dict[str, bytes] = {}
     for text in vocab.object():
-        is_added = text in added and text not in used and len(text) > 1
+        is_added = text in added and text not in used
+        is_added = is_added and (len(text) > 1 or spell(text) is None)
         if is_added or (not with_bytes and text in BYTE_NAMES):
             continue
         string = spell(text)

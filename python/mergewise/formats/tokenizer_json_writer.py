@@ -39,6 +39,22 @@ def losses(vocabulary: Vocabulary) -> list[str]:
         marked = [token for token in vocabulary.tokens if MARK.encode() in token]
         if marked:
             found.append(f"it writes a space as U+2581, which these tokens have ({named(marked)})")
+    return found + losses_of_tokens(vocabulary)
+
+
+def losses_of_tokens(vocabulary: Vocabulary) -> list[str]:
+    """What tokenizer.json cannot say about the tokens of a vocabulary."""
+    found = []
+    if vocabulary.end_of_word and vocabulary.end_of_word in vocabulary.tokens:
+        found.append("the end of a word is part of its last character there, not a token")
+    parts = {part for merge in vocabulary.merges or () for part in merge}
+    others = [part for part in parts if part not in vocabulary.tokens]
+    if others:
+        found.append(f"it cannot merge characters that are no tokens ({named(others)})")
+    texts = [*vocabulary.special_tokens, *vocabulary.added_tokens]
+    single = [t for t in texts if len(t) == 1 and t.encode() not in vocabulary.tokens]
+    if single and vocabulary.alphabet != "bytes":
+        found.append(f"a special token of one character is found as any other ({named(single)})")
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from mergewise.formats.merging import is_symbol
@@ -43,9 +44,14 @@ def plain_losses(vocabulary: Vocabulary, *fields: str) -> list[str]:
 def unmade(vocabulary: Vocabulary) -> list[bytes]:
     """The tokens that no merge makes and that are no symbols."""
     made = {left + right for left, right in vocabulary.merges or ()}
-    alphabet, ending = vocabulary.alphabet, vocabulary.end_of_word
     others = (token for token in vocabulary.tokens if token not in made)
-    return [t for t in others if not is_symbol(t, alphabet=alphabet, end_of_word=ending)]
+    is_a_symbol = partial(
+        is_symbol,
+        alphabet=vocabulary.alphabet,
+        end_of_word=vocabulary.end_of_word,
+        end_is_symbol=vocabulary.end_of_word in vocabulary.tokens,
+    )
+    return [token for token in others if not is_a_symbol(token)]
 
 
 def named(value: object) -> str:
@@ -71,8 +77,9 @@ def surrounding_tokens(vocabulary: Vocabulary) -> list[str]:
         step: Any = pending.pop()
         if not isinstance(step, dict):
             continue
-        pending.extend(step.get("processors") or [])
-        if step.get("type") == "TemplateProcessing":
+        if step.get("type") == "Sequence":
+            pending.extend(step["processors"])
+        elif step.get("type") == "TemplateProcessing":
             parts = [part.get("SpecialToken") for part in step.get("single") or []]
             found.extend(part["id"] for part in parts if part)
         elif step.get("type") in {"BertProcessing", "RobertaProcessing"}:

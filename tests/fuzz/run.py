@@ -1,0 +1,103 @@
+"""Fuzz a target with atheris: `python tests/fuzz/run.py tiktoken --seconds 600`.
+
+This needs atheris and regex besides mergewise; `--help` lists the targets. A finding is told once
+for each place in the code, and its input is written to the folder of `--findings`; to see it again:
+`python tests/fuzz/run.py tiktoken --input FILE`. The exit status says whether there was one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+LONGEST = 30_000
+SLOW_SECONDS = 5
+
+
+class Findings:
+    """A check that goes on after a failure, and keeps one input for each kind of failure."""
+
+    def __init__(self, check: Callable[[bytes], None], folder: Path) -> None:
+        self.check = check
+        self.folder = folder
+        self.known: set[str] = set()
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def __call__(self, data: bytes) -> None:
+        """Check an input."""
+        try:
+            self.check(data)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - a panic is no Exception
+            frames = traceback.extract_tb(error.__traceback__)
+            inside = [frame for frame in frames if "/fuzz/" in frame.filename]
+            kind = "-".join(
+                [type(error).__name__, *(f"{f.name}{f.lineno}" for f in (inside[-1], frames[-1]))]
+            )
+            if kind in self.known:
+                return
+            self.known.add(kind)
+            path = self.folder / kind
+            path.write_bytes(data)
+            traceback.print_exc(limit=-6)
+            sys.stderr.write(f"FINDING: {path}\n")
+
+
+def main() -> int:
+    """Fuzz as the command line says."""
+    import atheris  # type: ignore[import-untyped] # noqa: PLC0415
+
+    sys.path.insert(0, str(Path(__file__).parent.parent))
+    with atheris.instrument_imports(include=["mergewise"]):
+        from fuzz.mutations import mutated  # noqa: PLC0415
+        from fuzz.readers import FILES  # noqa: PLC0415
+        from fuzz.targets import SEEDS, TARGETS  # noqa: PLC0415
+
+    parser = argparse.ArgumentParser(description="Fuzz a target.")
+    parser.add_argument("target", choices=TARGETS)
+    parser.add_argument("--seconds", type=int, default=600)
+    parser.add_argument("--findings", type=Path, default=Path("findings"))
+    parser.add_argument("--input", type=Path, help="check this file, and fuzz nothing")
+    options = parser.parse_args()
+    check = TARGETS[options.target]
+    if options.input:
+        check(options.input.read_bytes())
+        return 0
+    findings = Findings(check, options.findings / options.target)
+    names = FILES.get(options.target, ())
+
+    def change(data: bytes, max_size: int, seed: int) -> bytes:
+        def mutate(part: bytes) -> bytes:
+            return bytes(atheris.Mutate(part, len(part) + 16))
+
+        made = mutated(data, names, Random(seed), mutate)  # noqa: S311
+        return made if len(made) <= max_size else mutate(data)[:max_size]
+
+    with tempfile.TemporaryDirectory() as corpus:
+        settings = {
+            "max_total_time": options.seconds,
+            "max_len": LONGEST,
+            "timeout": SLOW_SECONDS,
+            "artifact_prefix": f"{findings.folder}/",
+            "print_final_stats": 1,
+            "print_funcs": 0,
+        }
+        arguments = [f"-{name}={value}" for name, value in settings.items()]
+        arguments += [corpus, str(SEEDS / options.target)]
+        changes = {"custom_mutator": change} if names else {}
+        atheris.Setup([sys.argv[0], *arguments], findings, **changes)
+        with contextlib.suppress(SystemExit):
+            atheris.Fuzz()
+    sys.stderr.write(f"{len(findings.known)} findings\n")
+    return int(bool(findings.known))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
