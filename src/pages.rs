@@ -25,3 +25,11 @@ pub(crate) fn prefer_large_pages<T>(memory: &mut Vec<T>) {
     #[cfg(not(target_os = "linux"))]
     let _ = memory;
 }
+
+/// The same items in large pages, if the system has them.
+pub(crate) fn in_large_pages<T: Copy>(items: &[T]) -> Vec<T> {
+    let mut moved = Vec::with_capacity(items.len());
+    prefer_large_pages(&mut moved);
+    moved.extend_from_slice(items);
+    moved
+}

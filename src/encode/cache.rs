@@ -65,7 +65,7 @@ impl Packed {
 
     /// Write the ids, and maybe one behind them, to a buffer from `at` on; where they end.
     #[inline]
-    fn write(self, buffer: &mut Buffer, at: usize, bits: u32) -> usize {
+    fn write(self, buffer: &mut [Id], at: usize, bits: u32) -> usize {
         buffer[at..at + 2].copy_from_slice(&self.first);
         let end = at + (self.rest >> 56) as usize;
         let mut rest = self.rest & (u64::MAX >> 8);
@@ -177,7 +177,7 @@ impl Cache {
         if word.key != NOT_SHORT
             && let Some(packed) = self.find_short(word)
         {
-            let mut buffer = NO_IDS;
+            let mut buffer = [0; MOST_PACKED];
             let end = packed.write(&mut buffer, 0, self.bits);
             ids.extend_from_slice(&buffer[..end]);
             return true;

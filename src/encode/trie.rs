@@ -2,6 +2,7 @@
 
 use memchr::memchr;
 
+use crate::pages::in_large_pages;
 use crate::vocabulary::Number;
 
 const NONE: u32 = u32::MAX;
@@ -62,6 +63,7 @@ impl Trie {
                 trie.nodes[node].children = start as u32 | (more as u32) << CHILD_BITS;
             }
         }
+        trie.nodes = in_large_pages(&trie.nodes);
         Some(trie)
     }
 

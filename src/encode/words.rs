@@ -16,6 +16,7 @@ use crate::encode::trie::Trie;
 use crate::error::{Error, Result};
 use crate::limits::Watch;
 use crate::merges::{Id, Ranks};
+use crate::pages::in_large_pages;
 use crate::vocabulary::{Number, Symbols, Vocabulary};
 
 const NONE: Number = Number::MAX;
@@ -230,7 +231,7 @@ impl Search {
             trie,
             pairs: PairTable::new(vocabulary),
             is_odd: odd_tokens(vocabulary, &tokens),
-            tokens,
+            tokens: in_large_pages(&tokens),
         })
     }
 

@@ -74,17 +74,19 @@ fn select_by_sse2(bytes: &[u8; LEN], fold: u8, first: u8, last: u8) -> u64 {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
+#[allow(unsafe_code, reason = "loads of 32 bytes have no safe form")]
 #[inline]
 fn select_by_avx2(bytes: &[u8; LEN], fold: u8, first: u8, last: u8) -> u64 {
     use std::arch::x86_64::{
-        _mm256_add_epi8, _mm256_cmpgt_epi8, _mm256_movemask_epi8, _mm256_or_si256,
-        _mm256_set_epi64x, _mm256_set1_epi8,
+        _mm256_add_epi8, _mm256_cmpgt_epi8, _mm256_loadu_si256, _mm256_movemask_epi8,
+        _mm256_or_si256, _mm256_set1_epi8,
     };
     let each = |byte: u8| _mm256_set1_epi8(byte.cast_signed());
-    let word = |at: usize| word(bytes, at).cast_signed();
+    let (halves, _) = bytes.as_chunks::<32>();
     let mut mask = 0;
-    for at in [0, 32] {
-        let loaded = _mm256_set_epi64x(word(at + 24), word(at + 16), word(at + 8), word(at));
+    for (at, half) in [0, 32].into_iter().zip(halves) {
+        // SAFETY: it reads the 32 bytes of the half, which need not be aligned.
+        let loaded = unsafe { _mm256_loadu_si256(half.as_ptr().cast()) };
         let moved = _mm256_add_epi8(_mm256_or_si256(loaded, each(fold)), each(0x80 - first));
         let found = _mm256_cmpgt_epi8(each((last - first).wrapping_add(0x81)), moved);
         mask |= u64::from(_mm256_movemask_epi8(found).cast_unsigned()) << at;

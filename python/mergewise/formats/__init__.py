@@ -151,7 +151,12 @@ def save(
     name = format or format_of_name(Path(path))
     if not lossy:
         check_sayable(vocabulary, path, name)
-    module_named(name).write(vocabulary, Path(path))
+    try:
+        module_named(name).write(vocabulary, Path(path))
+    except RecursionError:
+        raise ConversionError(
+            f"{os.fspath(path)}: what the tokenizer was read with is nested too deeply to be written"
+        ) from None
 
 
 def check_sayable(vocabulary: Vocabulary, path: PathLike, name: str) -> None:

@@ -43,16 +43,17 @@ def read(reading: Reading) -> Vocabulary:
         version = int(found[1])
         first = 1
     pairs = [pair_of(reading, line, number) for number, line in enumerate(lines[first:], first + 1)]
-    has_ends = version == 2 or any(right.endswith(END_OF_WORD) for _, right in pairs)
-    end_of_word = END_OF_WORD.encode() if has_ends else b""
-    merges = [(left.encode(), right.encode()) for left, right in pairs]
+    end_of_word = END_OF_WORD.encode()
     live = live_merges(
         reading,
-        merges,
+        [(left.encode(), right.encode()) for left, right in pairs],
         alphabet="chars",
         end_of_word=end_of_word,
         end_is_symbol=version == 1,
     )
+    if version == 1 and not any(right.endswith(end_of_word) for _, right in live):
+        # As a symbol that never merges, the end of a word changes nothing.
+        end_of_word = b""
     return Vocabulary(
         tokens=numbered(
             [(left.decode(), right.decode()) for left, right in live], end_is_symbol=version == 1

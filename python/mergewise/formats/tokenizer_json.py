@@ -46,9 +46,9 @@ def read(reading: Reading) -> Vocabulary:
         check_bytes(reading, tokens, place="model.vocab")
     merges = spelled_merges(model["merges"], written, spelled)
     end_of_word = (model.get("end_of_word_suffix").raw or "").encode()
-    if tokens.pop(end_of_word, None) is not None:
+    if end_of_word and end_of_word in tokens:
         # To mergewise it would be a symbol of its own, to tokenizers it is part of the last one.
-        model.get("end_of_word_suffix").leave_out("an end of words that is no token by itself")
+        raise model.get("end_of_word_suffix").wrong("an end of words that is no token by itself")
     live = live_merges(
         reading,
         merges,
