@@ -155,7 +155,7 @@ def save(
         module_named(name).write(vocabulary, Path(path))
     except RecursionError:
         raise ConversionError(
-            f"{os.fspath(path)}: what the tokenizer was read with is nested too deeply to be written"
+            f"{os.fspath(path)}: what the tokenizer's own file said is nested too deeply"
         ) from None
 
 
