@@ -554,7 +554,9 @@ const QUICK: usize = 1 << 20;
 
 /// Numbers that numpy takes over where they lie.
 #[pyclass(frozen, module = "mergewise._core", name = "Array")]
-enum PyArray {
+struct PyArray(Numbers);
+
+enum Numbers {
     U32(Vec<u32>),
     I64(Vec<i64>),
 }
@@ -563,9 +565,9 @@ enum PyArray {
 impl PyArray {
     #[getter]
     fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (kind, address, length) = match self {
-            Self::U32(numbers) => ("u4", numbers.as_ptr() as usize, numbers.len()),
-            Self::I64(numbers) => ("i8", numbers.as_ptr() as usize, numbers.len()),
+        let (kind, address, length) = match &self.0 {
+            Numbers::U32(numbers) => ("u4", numbers.as_ptr() as usize, numbers.len()),
+            Numbers::I64(numbers) => ("i8", numbers.as_ptr() as usize, numbers.len()),
         };
         let order = if cfg!(target_endian = "big") {
             ">"
@@ -772,7 +774,7 @@ impl PyEncoder {
             .into_iter()
             .map(|offset| (offset as u64).cast_signed());
         let offsets = offsets.collect();
-        Ok((PyArray::U32(ids), PyArray::I64(offsets)))
+        Ok((PyArray(Numbers::U32(ids)), PyArray(Numbers::I64(offsets))))
     }
 
     /// The same as lists.
