@@ -3,15 +3,15 @@
 /// How many bytes a block has: one for each bit of a mask.
 pub(super) const LEN: usize = 64;
 
-/// A block; bit `i` of its masks speaks of byte `i`. It is `WIDE` in functions made for AVX2 alone.
+/// A block; bit `i` of its masks speaks of byte `i`.
 #[derive(Clone, Copy)]
-pub(super) struct Block<'a, const WIDE: bool>(pub(super) &'a [u8; LEN]);
+pub(super) struct Block<'a>(pub(super) &'a [u8; LEN]);
 
-impl<const WIDE: bool> Block<'_, WIDE> {
+impl Block<'_> {
     /// The bytes from `first` to `last`, both at most 127.
     #[inline]
     pub(super) fn within(self, first: u8, last: u8) -> u64 {
-        select::<WIDE>(self.0, 0, first, last)
+        select(self.0, 0, first, last)
     }
 
     /// The bytes equal to `byte`, at most 127.
@@ -23,7 +23,7 @@ impl<const WIDE: bool> Block<'_, WIDE> {
     /// The letters of ASCII.
     #[inline]
     pub(super) fn letters(self) -> u64 {
-        select::<WIDE>(self.0, 0x20, b'a', b'z')
+        select(self.0, 0x20, b'a', b'z')
     }
 
     /// The bytes of ASCII before the first that is not.
@@ -36,17 +36,11 @@ impl<const WIDE: bool> Block<'_, WIDE> {
 
 /// The bytes that are from `first` to `last` once the bits of `fold` are set.
 #[inline]
-pub(super) fn select<const WIDE: bool>(bytes: &[u8; LEN], fold: u8, first: u8, last: u8) -> u64 {
+pub(super) fn select(bytes: &[u8; LEN], fold: u8, first: u8, last: u8) -> u64 {
     #[cfg(target_arch = "x86_64")]
-    #[allow(unsafe_code, reason = "twice as fast as words, and twice again")]
-    // SAFETY: every x86-64 processor has SSE2, and blocks are wide only where there is AVX2.
-    return unsafe {
-        if WIDE {
-            select_by_avx2(bytes, fold, first, last)
-        } else {
-            select_by_sse2(bytes, fold, first, last)
-        }
-    };
+    #[allow(unsafe_code, reason = "twice as fast as words")]
+    // SAFETY: every x86-64 processor has SSE2.
+    return unsafe { select_by_sse2(bytes, fold, first, last) };
     #[cfg(not(target_arch = "x86_64"))]
     select_by_words(bytes, fold, first, last)
 }
@@ -68,28 +62,6 @@ fn select_by_sse2(bytes: &[u8; LEN], fold: u8, first: u8, last: u8) -> u64 {
         let moved = _mm_add_epi8(folded, each(0x80 - first));
         let found = _mm_cmplt_epi8(moved, each((last - first).wrapping_add(0x81)));
         mask |= u64::from(_mm_movemask_epi8(found).cast_unsigned()) << at;
-    }
-    mask
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-#[allow(unsafe_code, reason = "loads of 32 bytes have no safe form")]
-#[inline]
-fn select_by_avx2(bytes: &[u8; LEN], fold: u8, first: u8, last: u8) -> u64 {
-    use std::arch::x86_64::{
-        _mm256_add_epi8, _mm256_cmpgt_epi8, _mm256_loadu_si256, _mm256_movemask_epi8,
-        _mm256_or_si256, _mm256_set1_epi8,
-    };
-    let each = |byte: u8| _mm256_set1_epi8(byte.cast_signed());
-    let (halves, _) = bytes.as_chunks::<32>();
-    let mut mask = 0;
-    for (at, half) in [0, 32].into_iter().zip(halves) {
-        // SAFETY: it reads the 32 bytes of the half, which need not be aligned.
-        let loaded = unsafe { _mm256_loadu_si256(half.as_ptr().cast()) };
-        let moved = _mm256_add_epi8(_mm256_or_si256(loaded, each(fold)), each(0x80 - first));
-        let found = _mm256_cmpgt_epi8(each((last - first).wrapping_add(0x81)), moved);
-        mask |= u64::from(_mm256_movemask_epi8(found).cast_unsigned()) << at;
     }
     mask
 }

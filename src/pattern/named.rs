@@ -7,11 +7,6 @@
 //! No pattern looks behind: where a word begins, the text before it no longer matters. So a block
 //! may begin at any word start, and needs nothing from the block before.
 
-#![allow(
-    clippy::inline_always,
-    reason = "what runs on blocks is compiled for the processor that its caller is compiled for"
-)]
-
 use super::block::{self, Block};
 use super::class::{
     Class, END, LETTER, LOWER, NEWLINE, NOT_SYMBOL, NOT_VISIBLE, NUMBER, SPACE, UPPER, class_at,
@@ -46,7 +41,7 @@ pub(super) trait Named {
     /// `ascii` has the bits of the bytes to be judged by, the first ones; what follows is unknown,
     /// maybe the end of the text. The starts at the last two of them and beyond are not heeded.
     /// Before, a start may be missing only if all after it are: then they wait for the next block.
-    fn starts<const WIDE: bool>(block: Block<WIDE>, ascii: u64) -> u64;
+    fn starts(block: Block, ascii: u64) -> u64;
 
     /// Does a word end between the characters `a` and `b` whatever stands around them, and are the
     /// words before the same if the text ends between them?
@@ -55,29 +50,11 @@ pub(super) trait Named {
 
 /// Calls `word(start, end)` for each word.
 #[inline]
-#[allow(unsafe_code, reason = "the scanners gain a third")]
-pub(super) fn for_each_word<P: Named>(text: &[u8], word: impl FnMut(usize, usize)) {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi1") {
-        // SAFETY: this processor has what the function needs.
-        return unsafe { for_each_word_by_avx2::<P>(text, word) };
-    }
-    scan::<P, false>(text, word);
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1")]
-fn for_each_word_by_avx2<P: Named>(text: &[u8], word: impl FnMut(usize, usize)) {
-    scan::<P, true>(text, word);
-}
-
-/// The same, for the processor that the caller is compiled for.
-#[inline(always)]
-fn scan<P: Named, const WIDE: bool>(text: &[u8], mut word: impl FnMut(usize, usize)) {
+pub(super) fn for_each_word<P: Named>(text: &[u8], mut word: impl FnMut(usize, usize)) {
     let mut start = 0;
     while start < text.len() {
         let base = start;
-        let mut starts = starts_after::<P, WIDE>(text, base);
+        let mut starts = starts_after::<P>(text, base);
         let mut end = match starts {
             0 => P::word_end(text, base),
             _ => base + starts.trailing_zeros() as usize,
@@ -96,8 +73,8 @@ fn scan<P: Named, const WIDE: bool>(text: &[u8], mut word: impl FnMut(usize, usi
 }
 
 /// The word starts after `base`, itself one, that the bytes of one block decide: maybe none.
-#[inline(always)]
-fn starts_after<P: Named, const WIDE: bool>(text: &[u8], base: usize) -> u64 {
+#[inline]
+fn starts_after<P: Named>(text: &[u8], base: usize) -> u64 {
     let rest = &text[base..];
     let Some((first, _)) = rest.split_first_chunk::<8>() else {
         return 0;
@@ -107,14 +84,14 @@ fn starts_after<P: Named, const WIDE: bool>(text: &[u8], base: usize) -> u64 {
         return 0;
     }
     match rest.first_chunk() {
-        Some(bytes) => decided_starts::<P, WIDE>(bytes),
+        Some(bytes) => decided_starts::<P>(bytes),
         None => starts_in_tail::<P>(rest),
     }
 }
 
-#[inline(always)]
-fn decided_starts<P: Named, const WIDE: bool>(bytes: &[u8; block::LEN]) -> u64 {
-    let block = Block::<WIDE>(bytes);
+#[inline]
+fn decided_starts<P: Named>(bytes: &[u8; block::LEN]) -> u64 {
+    let block = Block(bytes);
     let ascii = block.leading_ascii();
     P::starts(block, ascii) & (ascii >> 2) & !1
 }
@@ -124,7 +101,7 @@ fn decided_starts<P: Named, const WIDE: bool>(bytes: &[u8; block::LEN]) -> u64 {
 fn starts_in_tail<P: Named>(rest: &[u8]) -> u64 {
     let mut bytes = [0xff; block::LEN];
     bytes[..rest.len()].copy_from_slice(rest);
-    decided_starts::<P, false>(&bytes)
+    decided_starts::<P>(&bytes)
 }
 
 /// The largest cut after 0 between two characters that split.
@@ -223,9 +200,9 @@ fn contraction_end(text: &[u8], at: usize, any_case: bool) -> usize {
 
 /// `starts`, corrected for the contractions at `apostrophes`: a word starts after each, none inside,
 /// and none at the apostrophe itself if contractions are `joined` to the letters before.
-#[inline(always)]
-fn with_contractions<const WIDE: bool>(
-    block: Block<WIDE>,
+#[inline]
+fn with_contractions(
+    block: Block,
     mut starts: u64,
     mut apostrophes: u64,
     any_case: bool,
@@ -268,8 +245,8 @@ impl Named for Gpt2 {
         }
     }
 
-    #[inline(always)]
-    fn starts<const WIDE: bool>(block: Block<WIDE>, _ascii: u64) -> u64 {
+    #[inline]
+    fn starts(block: Block, _ascii: u64) -> u64 {
         let letter = block.letters();
         let number = block.within(b'0', b'9');
         let blank = block.equal(b' ');
@@ -375,8 +352,8 @@ impl<const CASE: bool> Named for Tiktoken<CASE> {
         space_end(text, start, newlines)
     }
 
-    #[inline(always)]
-    fn starts<const WIDE: bool>(block: Block<WIDE>, ascii: u64) -> u64 {
+    #[inline]
+    fn starts(block: Block, ascii: u64) -> u64 {
         let letter = block.letters();
         let number = block.within(b'0', b'9');
         let blank = block.equal(b' ');
@@ -487,8 +464,8 @@ impl Named for Whitespace {
         space_end(text, start, Newlines::Ignore)
     }
 
-    #[inline(always)]
-    fn starts<const WIDE: bool>(block: Block<WIDE>, _ascii: u64) -> u64 {
+    #[inline]
+    fn starts(block: Block, _ascii: u64) -> u64 {
         let space = block.within(b'\t', b'\r') | block.equal(b' ');
         space & !(space << 1 & space >> 1)
     }
