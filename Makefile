@@ -2,7 +2,7 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-SOURCES := Cargo.toml Cargo.lock $(wildcard src/*.rs)
+SOURCES := Cargo.toml Cargo.lock $(wildcard src/*.rs src/*/*.rs)
 
 .DEFAULT_GOAL := help
 

@@ -14,6 +14,7 @@
 //! | [`vocabulary`] | tokens with ids of any kind, and the merges that matter | |
 //! | [`encode`] | texts to ids and back | |
 //! | [`greedy`] | training | PAIRFREQ, μ†, Algorithms 1 and 2 (sections 3, 4) |
+//! | [`exact`] | the best merges of all | μ*, equation 3, Algorithm 3 (section 5) |
 //!
 //! Correctness is decided by the Python package `mergewise.formal`, to which every module here is
 //! compared on random input.
@@ -24,6 +25,7 @@ pub mod counting;
 pub mod counts;
 pub mod encode;
 pub mod error;
+pub mod exact;
 pub mod greedy;
 pub mod limits;
 pub mod merges;

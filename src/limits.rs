@@ -4,6 +4,7 @@
 //! started it reads the one and sets the other from its own thread. Nothing here blocks.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
 
 use crate::error::{Error, Result};
 
@@ -12,9 +13,19 @@ use crate::error::{Error, Result};
 pub struct Watch {
     done: AtomicU64,
     stopped: AtomicBool,
+    deadline: Option<Instant>,
 }
 
 impl Watch {
+    /// A watch that stops the work at a moment; None: never.
+    #[must_use]
+    pub fn until(deadline: Option<Instant>) -> Self {
+        Self {
+            deadline,
+            ..Self::default()
+        }
+    }
+
     /// The work done so far, in units of the caller's choice.
     #[must_use]
     pub fn done(&self) -> u64 {
@@ -31,9 +42,15 @@ impl Watch {
         self.stopped.store(true, Ordering::Relaxed);
     }
 
-    /// Was a stop asked for?
+    /// Was a stop asked for, or is the time over?
     #[must_use]
     pub fn is_stopped(&self) -> bool {
+        self.was_interrupted() || self.deadline.is_some_and(|end| Instant::now() >= end)
+    }
+
+    /// Was a stop asked for?
+    #[must_use]
+    pub fn was_interrupted(&self) -> bool {
         self.stopped.load(Ordering::Relaxed)
     }
 

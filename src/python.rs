@@ -15,6 +15,8 @@ use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyString};
 
+mod exact;
+
 use crate::arrow;
 use crate::counting::{Counter, Documents, Input, InvalidBytes};
 use crate::counts::WordCounts;
@@ -71,16 +73,48 @@ fn watched<T: Send>(
     progress: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(&Watch) -> Result<T> + Send,
 ) -> PyResult<T> {
-    const LOOK: Duration = Duration::from_millis(50);
     let watch = Watch::default();
+    let report = || match progress {
+        Some(progress) => progress.call1((watch.done(),)).map(drop),
+        None => Ok(()),
+    };
+    match attended(py, &watch, report, || work(&watch))? {
+        (_, Some(error)) => Err(error),
+        (result, None) => Ok(result?),
+    }
+}
+
+/// The same for work that has something to show whenever it is stopped: Ctrl-C ends it, and what it
+/// has by then is the result.
+fn anytime<T: Send>(
+    py: Python<'_>,
+    watch: &Watch,
+    report: impl Fn() -> PyResult<()>,
+    work: impl FnOnce() -> T + Send,
+) -> PyResult<T> {
+    match attended(py, watch, report, work)? {
+        (_, Some(error)) if !error.is_instance_of::<PyKeyboardInterrupt>(py) => Err(error),
+        (result, _) => Ok(result),
+    }
+}
+
+/// Run `work` on a thread of its own; what it returned, and what was raised meanwhile, by Ctrl-C or
+/// by `report`, which stops it.
+fn attended<T: Send>(
+    py: Python<'_>,
+    watch: &Watch,
+    report: impl Fn() -> PyResult<()>,
+    work: impl FnOnce() -> T + Send,
+) -> PyResult<(T, Option<PyErr>)> {
+    const LOOK: Duration = Duration::from_millis(50);
     std::thread::scope(|scope| {
         let (sender, mut receiver) = channel();
-        let watch = &watch;
-        let worker = scope.spawn(move || sender.send(work(watch)));
+        let worker = scope.spawn(move || sender.send(work()));
+        let mut raised = None;
         loop {
             let waiting = &mut receiver;
             match py.detach(move || waiting.recv_timeout(LOOK)) {
-                Ok(result) => return Ok(result?),
+                Ok(result) => return Ok((result, raised)),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
                     // Joined here, so that its panic ends as an exception.
@@ -88,14 +122,11 @@ fn watched<T: Send>(
                     return Err(Error::WorkerPanicked.into());
                 }
             }
-            let looked = py.check_signals().and_then(|()| match progress {
-                Some(progress) => progress.call1((watch.done(),)).map(drop),
-                None => Ok(()),
-            });
-            if let Err(error) = looked {
+            if raised.is_none() {
+                raised = py.check_signals().and_then(|()| report()).err();
+            }
+            if raised.is_some() {
                 watch.stop();
-                py.detach(|| worker.join()).map(drop).ok();
-                return Err(error);
             }
         }
     })
@@ -883,6 +914,8 @@ fn to_characters(text: &str, places: &mut [Place]) {
 /// The core of mergewise.
 #[pymodule(gil_used = false)]
 mod _core {
+    #[pymodule_export]
+    use super::exact::solve_exactly;
     #[pymodule_export]
     use super::{PyArray, PyCounter, PyEncoder, PyMergeList, PyWordCounts, train_greedily};
 }

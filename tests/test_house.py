@@ -16,11 +16,13 @@ PACKAGE = ROOT / "python" / "mergewise"
 LEVELS = [
     {"cli"},
     {"demo", "report", "cluster"},
-    {"training", "optimize", "drawing"},
+    {"training"},
+    {"optimize", "drawing"},
+    {"merge_lists"},
     {"tokenizer", "counts"},
     {"encoding", "decoding"},
     {"formats", "sources", "progress"},
-    {"files", "vocabulary"},
+    {"files", "vocabulary", "arguments"},
     {"_core", "errors"},
 ]
 FORMAL_USERS = {"__init__", "demo", "optimize"}

@@ -2,7 +2,18 @@
 
 from mergewise import errors, formal
 from mergewise.counts import WordCounts
+from mergewise.optimize import Solution, solve
 from mergewise.tokenizer import Tokenizer
 from mergewise.training import count, count_files, train
 
-__all__ = ["Tokenizer", "WordCounts", "count", "count_files", "errors", "formal", "train"]
+__all__ = [
+    "Solution",
+    "Tokenizer",
+    "WordCounts",
+    "count",
+    "count_files",
+    "errors",
+    "formal",
+    "solve",
+    "train",
+]

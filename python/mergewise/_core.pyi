@@ -2,7 +2,15 @@ from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Protocol, final
 
-__all__ = ["Array", "Counter", "Encoder", "MergeList", "WordCounts", "train_greedily"]
+__all__ = [
+    "Array",
+    "Counter",
+    "Encoder",
+    "MergeList",
+    "WordCounts",
+    "solve_exactly",
+    "train_greedily",
+]
 
 class _Reader(Protocol):
     def read(self, size: int, /) -> bytes | None: ...
@@ -171,3 +179,16 @@ def train_greedily(
     overlaps: str,
     progress: Callable[[int], None] | None = None,
 ) -> MergeList: ...
+def solve_exactly(
+    counts: WordCounts,
+    /,
+    *,
+    initial: MergeList,
+    num_merges: int,
+    method: str,
+    time_limit: float | None,
+    node_limit: int | None,
+    memory_limit: int,
+    num_threads: int,
+    progress: Callable[[int, int, int], None] | None = None,
+) -> tuple[MergeList, int, int, int, str | None]: ...

@@ -10,48 +10,64 @@ from typing import TextIO, TypeAlias
 Progress: TypeAlias = bool | Callable[[int, int], None]
 
 
-class Bar:
-    """Shows how far the work is and how long it may still take."""
+class Ticker:
+    """Shows how work stands of which nobody knows how long it takes."""
 
-    def __init__(self, label: str, total: int, unit: str, *, out: TextIO | None = None) -> None:
+    def __init__(self, label: str, *, out: TextIO | None = None) -> None:
         self.label = label
-        self.total = total
-        self.unit = unit
         self.out = out if out is not None else sys.stderr
         self.in_terminal = self.out.isatty()
         self.started = time.monotonic()
         self.shown = 0.0 if self.in_terminal else self.started
 
-    def __call__(self, done: int) -> None:
-        """Show `done`, unless something was shown a moment ago."""
+    def __call__(self, standing: str) -> None:
+        """Show how the work stands, unless something was shown a moment ago."""
         now = time.monotonic()
         if now - self.shown >= (0.1 if self.in_terminal else 10.0):
             self.shown = now
-            self.write(self.line(done, now - self.started))
+            self.write(f"{self.label}: {standing}")
 
-    def close(self, done: int) -> None:
+    def close(self, standing: str) -> None:
         """Show the end of the work."""
         seconds = time.monotonic() - self.started
-        self.write(f"{self.label}: {human(done, self.unit)} in {seconds:.1f} s")
+        self.write(f"{self.label}: {standing} in {seconds:.1f} s")
         if self.in_terminal:
             self.out.write("\n")
             self.out.flush()
-
-    def line(self, done: int, seconds: float) -> str:
-        """One state of the bar.
-
-        >>> Bar("count", 200, "B").line(50, 3.0)
-        'count: [#####               ]  25% 50 B, 9 s left'
-        """
-        part = min(done / self.total, 1.0) if self.total else 0.0
-        bar = "#" * round(20 * part)
-        left = f", {seconds / part - seconds:.0f} s left" if part > 0 else ""
-        return f"{self.label}: [{bar:<20}] {part:>4.0%} {human(done, self.unit)}{left}"
 
     def write(self, line: str) -> None:
         """Replace the line in a terminal, append it elsewhere."""
         self.out.write(f"\r\x1b[K{line}" if self.in_terminal else f"{line}\n")
         self.out.flush()
+
+
+class Bar:
+    """Shows how far the work is and how long it may still take."""
+
+    def __init__(self, label: str, total: int, unit: str, *, out: TextIO | None = None) -> None:
+        self.ticker = Ticker(label, out=out)
+        self.total = total
+        self.unit = unit
+
+    def __call__(self, done: int) -> None:
+        """Show `done`, unless something was shown a moment ago."""
+        seconds = time.monotonic() - self.ticker.started
+        self.ticker(self.state(done, seconds))
+
+    def close(self, done: int) -> None:
+        """Show the end of the work."""
+        self.ticker.close(human(done, self.unit))
+
+    def state(self, done: int, seconds: float) -> str:
+        """One state of the bar.
+
+        >>> Bar("count", 200, "B").state(50, 3.0)
+        '[#####               ]  25% 50 B, 9 s left'
+        """
+        part = min(done / self.total, 1.0) if self.total else 0.0
+        bar = "#" * round(20 * part)
+        left = f", {seconds / part - seconds:.0f} s left" if part > 0 else ""
+        return f"[{bar:<20}] {part:>4.0%} {human(done, self.unit)}{left}"
 
 
 def human(amount: int, unit: str) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, overload
 
 from mergewise import _core, formats
+from mergewise.arguments import check_num_threads
 from mergewise.decoding import StreamDecoder
 from mergewise.encoding import EncodedFile, encode_to_file
 from mergewise.errors import ConversionError, UnknownTokenError
@@ -528,10 +529,7 @@ def documents_of(texts: Iterable[Document]) -> Sequence[Document]:
 
 def checked_threads(num_threads: int) -> int:
     """The number of threads, if it can be one."""
-    if isinstance(num_threads, bool) or not isinstance(num_threads, int):
-        raise TypeError(f"num_threads must be an int, found {type(num_threads).__name__}")
-    if not 0 <= num_threads <= 1024:
-        raise ValueError(f"num_threads must be from 0 (all cores) to 1024, found {num_threads}")
+    check_num_threads(num_threads)
     return num_threads
 
 

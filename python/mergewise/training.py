@@ -9,8 +9,9 @@ from functools import partial
 from typing import Literal, TypeAlias
 
 from mergewise import _core
+from mergewise.arguments import check_int, check_num_threads
 from mergewise.counts import WordCounts
-from mergewise.errors import InvalidMergesError
+from mergewise.merge_lists import merge_list_of, vocabulary_of
 from mergewise.progress import Progress, Reporter
 from mergewise.sources import (
     Document,
@@ -23,13 +24,12 @@ from mergewise.sources import (
     find_sources,
 )
 from mergewise.tokenizer import Tokenizer
-from mergewise.vocabulary import Normalize, Vocabulary
+from mergewise.vocabulary import Normalize
 
 Errors: TypeAlias = Literal["keep", "strict", "replace"]
 
 DEFAULT_PATTERN = "cl100k"
 MOST_MERGES = 2**32
-MOST_THREADS = 1024
 
 
 def count(
@@ -131,11 +131,7 @@ def make_counter(
     num_threads: int,
 ) -> _core.Counter:
     """A counter of the core, with the arguments checked."""
-    check_int("num_threads", num_threads)
-    if not 0 <= num_threads <= MOST_THREADS:
-        raise ValueError(
-            f"num_threads must be from 0 (all cores) to {MOST_THREADS}, found {num_threads}"
-        )
+    check_num_threads(num_threads)
     return _core.Counter(
         pattern=pattern,
         normalize=normalize,
@@ -266,38 +262,7 @@ def train(
             f"stopped after {done:,} of {goal:,} merges: no other pair occurs often enough",
             stacklevel=2,
         )
-    return Tokenizer(trained_vocabulary(merges, counts, tokens, initial))
-
-
-def trained_vocabulary(
-    merges: _core.MergeList,
-    counts: WordCounts,
-    special_tokens: Sequence[str],
-    initial: Tokenizer | None,
-) -> Vocabulary:
-    """The vocabulary of merges. Tokens of an initial tokenizer keep their ids."""
-    strings = [merges.token_bytes(number) for number in range(merges.num_tokens)]
-    tokens = {string: number for number, string in enumerate(strings)}
-    kept = None if initial is None else initial.vocabulary
-    if kept is None or all(tokens[string] == kept.tokens[string] for string in kept.tokens):
-        next_id, old_specials = len(tokens), {}
-    else:
-        assert initial is not None  # noqa: S101 - for the type checker
-        new = (string for string in strings if string not in kept.tokens)
-        tokens = {**kept.tokens, **{s: i for i, s in enumerate(new, start=initial.vocab_size)}}
-        next_id, old_specials = max(tokens.values()) + 1, dict(kept.special_tokens)
-    new_specials = (token for token in special_tokens if token not in old_specials)
-    return Vocabulary(
-        tokens=tokens,
-        merges=[(strings[left], strings[right]) for left, right in merges.pairs],
-        alphabet="chars" if merges.alphabet == "chars" else "bytes",
-        pattern=counts.pattern,
-        normalize=counts.normalize,
-        special_tokens={
-            **old_specials,
-            **{token: i for i, token in enumerate(new_specials, start=next_id)},
-        },
-    )
+    return Tokenizer(vocabulary_of(merges, counts, tokens, initial))
 
 
 def check_arguments(
@@ -342,30 +307,6 @@ def first_merges(
     return merges
 
 
-def merge_list_of(tokenizer: Tokenizer) -> _core.MergeList:
-    """The merges of a tokenizer, with its symbols in the order that ties go by."""
-    vocabulary = tokenizer.vocabulary
-    if vocabulary.end_of_word:
-        raise ValueError("training cannot continue from merges that mark the ends of words")
-    if vocabulary.alphabet == "chars":
-        symbols = "".join(text for text in map(bytes.decode, vocabulary.tokens) if len(text) == 1)
-        empty = _core.MergeList([], alphabet=symbols)
-    else:
-        is_in_letter_order = vocabulary.tokens[b"!"] < vocabulary.tokens[b"\x00"]
-        empty = _core.MergeList([], letter_order=is_in_letter_order)
-    numbers = {empty.token_bytes(number): number for number in range(empty.num_tokens)}
-    pairs = []
-    for index, (left, right) in enumerate(tokenizer.merges):
-        if left not in numbers or right not in numbers:
-            missing = left if left not in numbers else right
-            raise InvalidMergesError(f"merge {index} uses {missing!r}, which no earlier one makes")
-        pairs.append((numbers[left], numbers[right]))
-        numbers.setdefault(left + right, len(numbers))
-    if vocabulary.alphabet == "chars":
-        return _core.MergeList(pairs, alphabet=symbols)
-    return _core.MergeList(pairs, letter_order=is_in_letter_order)
-
-
 def wanted_merges(
     merges: _core.MergeList, num_specials: int, vocab_size: int | None, num_merges: int | None
 ) -> int:
@@ -386,12 +327,6 @@ def wanted_merges(
             f"{merges.num_tokens:,} tokens exist already, and {num_specials} are special"
         )
     return vocab_size - least
-
-
-def check_int(name: str, value: object) -> None:
-    """Refuse what is not a whole number."""
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{name} must be an int, found {type(value).__name__}")
 
 
 def stages(

@@ -25,6 +25,7 @@ from mergewise.cli.options import (
     add_training,
     text_and_id,
 )
+from mergewise.cli.solving import run_solve
 from mergewise.cli.trees import run_forest
 from mergewise.demo import run_demo
 from mergewise.formats import FORMATS
@@ -62,6 +63,7 @@ def make_parser() -> Parser:
     add_making(command)
     add_encode(command)
     add_decode(command)
+    add_solve(command)
     add_looking(command)
     sub = command(
         "completion",
@@ -204,6 +206,36 @@ def add_decode(command: Maker) -> None:
     )
     add_tokenizer(sub)
     sub.add_argument("--lines", action="store_true", help="a line of text for each line of ids")
+
+
+def add_solve(command: Maker) -> None:
+    """`mergewise solve`."""
+    sub = command(
+        "solve",
+        run_solve,
+        "find the best merges of all, and prove it",
+        'mergewise solve "abaabbaa" --merges 2',
+        "mergewise solve --counts corpus.counts --merges 10 --time-limit 60 -o best.json",
+        details=" A text is taken over its characters and without words. When time or nodes run "
+        "out, or at Ctrl-C, the best merges so far are shown, and a bound that no others exceed.",
+    )
+    sub.add_argument("text", nargs="?", metavar="TEXT", help="the text itself, not a file")
+    sub.add_argument("--counts", type=Path, metavar="FILE", help="or a file of counts")
+    sub.add_argument("--merges", type=int, required=True, help="how many")
+    sub.add_argument(
+        "--alphabet", choices=["bytes", "chars"], help="(default chars for a text, else bytes)"
+    )
+    sub.add_argument(
+        "--method",
+        choices=["branch-and-bound", "guarded", "brute-force"],
+        default="branch-and-bound",
+        help="the last two are the paper's",
+    )
+    sub.add_argument("--time-limit", type=float, metavar="SECONDS")
+    sub.add_argument("--node-limit", type=int, metavar="NODES")
+    sub.add_argument("--threads", type=int, default=0, help="0: all cores")
+    sub.add_argument("-o", "--output", type=Path, help="write the merges as a tokenizer")
+    add_reporting(sub)
 
 
 def add_looking(command: Maker) -> None:

@@ -1,0 +1,59 @@
+"""`mergewise solve`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from mergewise.cli.output import put
+from mergewise.counts import WordCounts
+from mergewise.drawing import columns, padded, shown
+from mergewise.optimize import Solution, solve
+
+
+def run_solve(parsed: argparse.Namespace) -> None:
+    """`mergewise solve`."""
+    if (parsed.text is None) == (parsed.counts is None):
+        parsed.refuse("expected either a TEXT or --counts FILE")
+    solution = solve(
+        parsed.text if parsed.counts is None else WordCounts.from_file(parsed.counts),
+        num_merges=parsed.merges,
+        alphabet=parsed.alphabet,
+        method=parsed.method,
+        time_limit=parsed.time_limit,
+        node_limit=parsed.node_limit,
+        num_threads=parsed.threads,
+        progress=not parsed.quiet,
+    )
+    if parsed.output is not None:
+        solution.tokenizer.save(parsed.output)
+    if parsed.json:
+        put(json.dumps(facts_of(solution)))
+    else:
+        put_solution(solution, parsed.text)
+
+
+def facts_of(solution: Solution) -> dict[str, object]:
+    """A solution as JSON."""
+    merges = [[part.decode(errors="surrogateescape") for part in m] for m in solution.merges]
+    return {
+        "status": solution.status,
+        "limit": solution.limit,
+        "utility": solution.utility,
+        "bound": solution.bound,
+        "gap": solution.gap,
+        "nodes": solution.nodes,
+        "merges": merges,
+    }
+
+
+def put_solution(solution: Solution, text: str | None) -> None:
+    """A solution for people."""
+    put(str(solution))
+    rows = [(shown(left), shown(right)) for left, right in solution.merges]
+    widths = [max((columns(row[side]) for row in rows), default=0) for side in (0, 1)]
+    for index, (left, right) in enumerate(rows, start=1):
+        put(f"{index:>4}  {padded(left, widths[0])}  {padded(right, widths[1])}".rstrip())
+    if text is not None:
+        tokenizer = solution.tokenizer
+        put(" ".join(shown(tokenizer.token_bytes(i)) for i in tokenizer.encode(text)))

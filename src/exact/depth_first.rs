@@ -1,0 +1,162 @@
+//! The paper's search, for comparison: depth first through the sequences of merges.
+
+use super::beam::Found;
+use super::text::{Pair, PairCount, Text, boundary_bound};
+use super::{Limit, Options, Solution, Standing};
+use crate::limits::Watch;
+use crate::merges::Id;
+
+/// The best list of merges, by trying every sequence, or, `is_guarded`, of two neighbours that
+/// commute only one order: Algorithm 3 with a guard that is right.
+pub(super) fn depth_first(
+    root: &Text,
+    options: &Options,
+    is_guarded: bool,
+    watch: &Watch,
+    standing: &Standing,
+) -> Solution {
+    let bound = root
+        .most()
+        .min(boundary_bound(&root.pairs(), options.num_merges));
+    standing.set(0, bound);
+    let mut search = DepthFirst {
+        options,
+        is_guarded,
+        watch,
+        path: Vec::new(),
+        strings: Strings::new(root.next_id()),
+        best: Found::default(),
+        nodes: 0,
+    };
+    let limit = search.run(root, |best| standing.set(best, bound.max(best)));
+    Solution {
+        utility: search.best.gain,
+        bound: match limit {
+            None => search.best.gain,
+            Some(_) => bound.max(search.best.gain),
+        },
+        merges: search.best.path,
+        nodes: search.nodes,
+        limit,
+    }
+}
+
+struct DepthFirst<'a> {
+    options: &'a Options,
+    is_guarded: bool,
+    watch: &'a Watch,
+    path: Vec<Pair>,
+    strings: Strings,
+    best: Found,
+    nodes: u64,
+}
+
+/// A sequence of merges, by what it makes of the text, and the merges that are still to be tried
+/// after it.
+struct Level {
+    text: Text,
+    gain: u64,
+    untried: std::vec::IntoIter<PairCount>,
+}
+
+impl DepthFirst<'_> {
+    /// Go through all sequences; what ended that early, if something did.
+    fn run(&mut self, root: &Text, report: impl Fn(u64)) -> Option<Limit> {
+        let mut levels = vec![self.visit(root.clone(), 0, &report)];
+        while let Some(level) = levels.last_mut() {
+            let Some(pair) = level.untried.next() else {
+                levels.pop();
+                self.path.pop();
+                self.strings.pop();
+                continue;
+            };
+            if self.is_guarded && self.is_out_of_order(pair.pair, level.text.next_id()) {
+                continue;
+            }
+            if self
+                .options
+                .node_limit
+                .is_some_and(|most| self.nodes >= most)
+            {
+                return Some(Limit::Nodes);
+            }
+            if self.watch.is_stopped() {
+                return Some(Limit::of(self.watch));
+            }
+            let (text, gain) = (level.text.merged(pair.pair), level.gain + pair.gain);
+            self.path.push(pair.pair);
+            self.strings.push(pair.pair);
+            let next = self.visit(text, gain, &report);
+            levels.push(next);
+        }
+        None
+    }
+
+    fn visit(&mut self, text: Text, gain: u64, report: &impl Fn(u64)) -> Level {
+        self.nodes += 1;
+        self.watch.advance(1);
+        if gain > self.best.gain {
+            self.best = Found {
+                gain,
+                path: self.path.clone(),
+            };
+            report(gain);
+        }
+        let is_full = self.path.len() == self.options.num_merges;
+        let untried = if is_full { Vec::new() } else { text.pairs() };
+        Level {
+            text,
+            gain,
+            untried: untried.into_iter(),
+        }
+    }
+
+    /// Would swapping this merge with the last give the same, in a smaller order?
+    fn is_out_of_order(&self, merge: Pair, product: Id) -> bool {
+        let Some(&last) = self.path.last() else {
+            return false;
+        };
+        let last_product = product - 1;
+        let is_part = merge.0 == last_product || merge.1 == last_product;
+        let commutes = !is_part && last.1 != merge.0 && last.0 != merge.1;
+        commutes && self.strings.of_pair(merge) < self.strings.of(last_product)
+    }
+}
+
+/// The strings of tokens, as symbols.
+struct Strings {
+    num_symbols: Id,
+    merged: Vec<Vec<Id>>,
+}
+
+impl Strings {
+    fn new(num_symbols: Id) -> Self {
+        Self {
+            num_symbols,
+            merged: Vec::new(),
+        }
+    }
+
+    fn push(&mut self, pair: Pair) {
+        let (_, string) = self.of_pair(pair);
+        self.merged.push(string);
+    }
+
+    fn pop(&mut self) {
+        self.merged.pop();
+    }
+
+    /// The key of a token in a total order: its length, then its string.
+    fn of(&self, token: Id) -> (usize, Vec<Id>) {
+        let string = match token.checked_sub(self.num_symbols) {
+            Some(merge) => self.merged[merge as usize].clone(),
+            None => vec![token],
+        };
+        (string.len(), string)
+    }
+
+    fn of_pair(&self, (left, right): Pair) -> (usize, Vec<Id>) {
+        let string = [self.of(left).1, self.of(right).1].concat();
+        (string.len(), string)
+    }
+}
