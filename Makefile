@@ -62,6 +62,10 @@ bench: .venv/.built .venv/.peers  ## measure training beside its peers: make ben
 bench-encode: .venv/.built .venv/.peers  ## measure encoding beside its peers: make bench-encode CORPORA=DIR
 	$(BIN)/python bench/encode.py --corpora "$(CORPORA)" $(CASES)
 
+.PHONY: bench-exact
+bench-exact: .venv/.built  ## measure exact solving
+	$(BIN)/python bench/exact.py
+
 .PHONY: format
 format: .venv/.tools  ## rewrite the sources in the house style
 	cargo fmt

@@ -198,6 +198,9 @@ fn expand(
         if bound <= best {
             continue;
         }
+        if watch.is_stopped() {
+            return None;
+        }
         let pair = &pairs[index];
         let found = node.found.and(&Found {
             gain: pair.gain,
