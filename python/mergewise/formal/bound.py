@@ -1,0 +1,221 @@
+"""What M merges, or M tokens, can save at most: bounds that a list of integers proves.
+
+The words of a corpus are strings with counts. `merge_bound` holds against every merge list, and
+`token_bound` against every vocabulary. Both take *discounts*: whole numbers, 0 or more, in units
+of 1/`one`, from which prices follow. Every list of discounts gives a bound that holds, so whoever
+found them need not be trusted.
+
+**Merge lists.** A list of M merges makes of each word a row of binary trees; each inner node is a
+span of the word, with the string of one of the merges. Give each symbol a price of at most 1 and
+each span one too, and let the loss of a span be what its dearest two parts cost more than it does:
+
+    loss(e) = max over cuts of e of price(left) + price(right), minus price(e);  at least 0
+
+Climbing a tree from its leaves, the prices of its symbols sum to at most the price of its root,
+which is at most 1, plus the losses of its inner nodes. Over all trees: the prices of all symbols
+sum to at most the number of trees plus the losses of all inner nodes, which have only M different
+strings. So
+
+    saved = symbols - trees <= sum of (1 - price) over the symbols + the M largest losses of strings
+
+where the loss of a string is the sum over its occurrences; as no two nodes of one string overlap,
+the heaviest set of occurrences that do not overlap will do.
+
+Only strings that occur more than `floor` times, and are no longer than `longest`, get a price.
+Every string that contains one of the others is one of the others: so take all their nodes out,
+from the roots down. Each that goes adds one tree, at most as often as its string occurs. So a
+merge of such a string saves at most `floor`, or, if it is too long, as often as the most frequent
+string that is one symbol longer than `longest`; and each of the M losses above counts as that much
+at least.
+
+**Vocabularies.** Here symbols alone have prices, of at most 1, and a token may be any string. The
+symbols of a token of one symbol cost at most 1, those of a longer one at most 1 plus its loss, by
+which their sum exceeds 1. Sum over the tokens of a text as before. A string that occurs at most
+`floor` times loses at most `floor` times the largest loss of any span; one that is too long at
+most as many times as the most frequent string one symbol longer than `longest`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice, pairwise
+from typing import TypeAlias
+
+Word: TypeAlias = str | bytes
+Words: TypeAlias = Mapping[Word, int]
+Places: TypeAlias = dict[Word, list[tuple[int, int]]]
+
+
+def merge_bound(
+    words: Words, num_merges: int, discounts: Iterable[int], *, one: int, floor: int, longest: int
+) -> int:
+    """No list of `num_merges` merges saves more than this on the words.
+
+    Words are cut where a pair has no price, and the pieces taken in ascending order, each once. For
+    each symbol of a piece, `discounts` has by how much its price is below 1; then, for each longer
+    string with a price that begins there, from short to long, by how much its price is below that
+    of its dearest two parts, or below 1 if those cost more. Symbols outside the pieces cost 1.
+
+    The piece of "abab" is "ab", twice, as "ba" occurs only once:
+
+    >>> merge_bound({"abab": 1}, 1, [0, 0, 0], one=4, floor=1, longest=2)
+    2
+    """
+    occurrences = Counter[Word]()
+    for word, count in words.items():
+        for string in spans(word, longest + 1):
+            occurrences[string] += count
+    priced = {s for s, n in occurrences.items() if n > floor and len(s) <= longest}
+    pieces = Counter[Word]()
+    for word, count in words.items():
+        for piece in cut(word, priced):
+            pieces[piece] += count
+    total = 0
+    losses: dict[Word, int] = defaultdict(int)
+    rest = iter(discounts)
+    for piece in sorted(pieces):
+        off_symbols, places = losses_in(piece, rest, priced, one)
+        total += pieces[piece] * off_symbols
+        for string, lost in places.items():
+            losses[string] += pieces[piece] * heaviest(lost, len(string))
+    check_end(rest)
+    least = max(floor, most_frequent(occurrences, longest + 1)) * one
+    return (total + largest(losses, num_merges, least)) // one
+
+
+def token_bound(
+    words: Words, num_tokens: int, discounts: Iterable[int], *, one: int, floor: int, longest: int
+) -> int:
+    """No vocabulary of `num_tokens` strings, beside the symbols, saves more than this on the words.
+
+    `discounts` has, for the words in ascending order, by how much the price of each symbol is
+    below 1.
+
+    >>> token_bound({"abab": 3}, 1, [1, 1, 1, 1], one=2, floor=0, longest=4)
+    9
+    """
+    occurrences = Counter[Word]()
+    losses: dict[Word, int] = defaultdict(int)
+    total = largest_loss = 0
+    rest = iter(discounts)
+    for word in sorted(words):
+        off = take(rest, len(word), word)
+        total += words[word] * sum(off)
+        prices = [one - number for number in off]
+        largest_loss = max([largest_loss, *(cost - one for cost in largest_sums(prices))])
+        places: Places = defaultdict(list)
+        for start in range(len(word)):
+            for end in range(start + 2, min(len(word), start + longest + 1) + 1):
+                occurrences[word[start:end]] += words[word]
+                loss = sum(prices[start:end]) - one
+                if end - start <= longest and loss > 0:
+                    places[word[start:end]].append((start, loss))
+        for string, lost in places.items():
+            losses[string] += words[word] * heaviest(lost, len(string))
+    check_end(rest)
+    frequent = {s: loss for s, loss in losses.items() if occurrences[s] > floor}
+    least = max(floor, most_frequent(occurrences, longest + 1)) * largest_loss
+    return (total + largest(frequent, num_tokens, least)) // one
+
+
+def spans(word: Word, longest: int) -> list[Word]:
+    """The strings of two symbols up to `longest` in a word, each as often as it occurs.
+
+    >>> spans("abc", 3)
+    ['ab', 'abc', 'bc']
+    """
+    ends = {start: min(len(word), start + longest) for start in range(len(word))}
+    return [word[start:end] for start in ends for end in range(start + 2, ends[start] + 1)]
+
+
+def cut(word: Word, priced: set[Word]) -> list[Word]:
+    """The pieces of a word, cut where a pair has no price; only those of two symbols or more.
+
+    >>> cut("abxcd", {"ab", "cd"})
+    ['ab', 'cd']
+    """
+    breaks = [i for i in range(1, len(word)) if word[i - 1 : i + 1] not in priced]
+    edges = [0, *breaks, len(word)]
+    pieces = [word[start:end] for start, end in pairwise(edges)]
+    return [piece for piece in pieces if len(piece) > 1]
+
+
+def losses_in(
+    piece: Word, discounts: Iterator[int], priced: set[Word], one: int
+) -> tuple[int, Places]:
+    """What the symbols of a piece cost less than 1 in all; and where each string loses how much."""
+    written: dict[tuple[int, int], int] = {}
+    for start in range(len(piece)):
+        end = start + 1
+        while end < len(piece) and piece[start : end + 1] in priced:
+            end += 1
+        numbers = take(discounts, end - start, piece)
+        written.update({(start, start + n): off for n, off in enumerate(numbers, start=1)})
+    prices: dict[tuple[int, int], int] = {}
+    places: Places = defaultdict(list)
+    off_symbols = 0
+    for start, end in sorted(written, key=lambda span: span[1] - span[0]):
+        off = written[start, end]
+        if end == start + 1:
+            prices[start, end] = one - off
+            off_symbols += off
+            continue
+        parts = max(prices[start, middle] + prices[middle, end] for middle in range(start + 1, end))
+        prices[start, end] = min(one, parts) - off
+        places[piece[start:end]].append((start, parts - prices[start, end]))
+    return off_symbols, places
+
+
+def take(discounts: Iterator[int], number: int, word: Word) -> list[int]:
+    """The next so many discounts."""
+    taken = list(islice(discounts, number))
+    if len(taken) < number:
+        raise ValueError(f"the discounts end in {word!r}")
+    if any(discount < 0 for discount in taken):
+        raise ValueError(f"a discount in {word!r} is below 0")
+    return taken
+
+
+def check_end(discounts: Iterator[int]) -> None:
+    """Refuse discounts for which there is nothing to buy."""
+    if next(discounts, None) is not None:
+        raise ValueError("more discounts than symbols and spans")
+
+
+def most_frequent(occurrences: Mapping[Word, int], length: int) -> int:
+    """How often the most frequent string of a length occurs."""
+    return max((n for string, n in occurrences.items() if len(string) == length), default=0)
+
+
+def heaviest(places: Sequence[tuple[int, int]], length: int) -> int:
+    """The most that places of one length can weigh in all if they do not overlap.
+
+    >>> heaviest([(0, 2), (1, 3), (2, 2)], 2)
+    4
+    """
+    best = [0]  # of none, of the first place, of the first two, ...
+    before = 0  # how many places end before this one begins
+    for start, weight in places:
+        while places[before][0] + length <= start:
+            before += 1
+        best.append(max(best[-1], best[before] + weight))
+    return best[-1]
+
+
+def largest(losses: Mapping[Word, int], number: int, least: int) -> int:
+    """The sum of the largest losses, each counted as `least` at least."""
+    top = sorted((loss for loss in losses.values() if loss > least), reverse=True)[:number]
+    return sum(top) + (number - len(top)) * least
+
+
+def largest_sums(numbers: Sequence[int]) -> list[int]:
+    """For each place the largest sum of numbers in a row that ends there.
+
+    >>> largest_sums([2, -3, 4])
+    [2, -1, 4]
+    """
+    sums: list[int] = []
+    for number in numbers:
+        sums.append(number + max(0, sums[-1] if sums else 0))
+    return sums
