@@ -36,6 +36,7 @@ use crate::counts::WordCounts;
 use crate::error::{Error, Result};
 use crate::limits::Watch;
 use crate::merges::{Id, MergeList};
+use crate::pages::prefer_large_pages;
 use crate::prefetch::prefetch;
 use corpus::{BOUNDARY, Cell, Corpus, Token, WeightRange, Weights, token_lengths};
 use slots::{NOT_KEPT, Slots};
@@ -312,6 +313,11 @@ impl<'o, C: Cell> Trainer<'o, C> {
         });
         let mut positions = std::mem::take(&mut self.positions);
         positions.clear();
+        if positions.capacity() < num_positions {
+            // With room for new pairs: to grow, the positions would move to small pages.
+            positions.reserve_exact(num_positions + num_positions / 2);
+            prefer_large_pages(&mut positions);
+        }
         positions.resize(num_positions, 0);
         self.scan(watch, |left, right, position, _| {
             tallies.of(left, right).list(position, &mut positions, 0);

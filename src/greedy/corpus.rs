@@ -4,6 +4,7 @@ use crate::counts::WordCounts;
 use crate::error::{Error, Result};
 use crate::limits::Watch;
 use crate::merges::{Id, MergeList};
+use crate::pages::prefer_large_pages;
 
 /// A token's id plus one: so the boundary can be tallied like a token, which saves a branch that no
 /// processor can predict.
@@ -77,6 +78,7 @@ impl<C: Cell> Corpus<C> {
             num_symbols: 0,
             is_merged: !merges.makes_distinct_strings(),
         };
+        prefer_large_pages(&mut corpus.cells);
         corpus.cells.push(C::new(BOUNDARY));
         let mut symbols = Vec::new();
         for (index, (word, count)) in counts.by_count().enumerate() {
