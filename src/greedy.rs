@@ -44,6 +44,8 @@ use tallies::{DenseTallies, NO_TALLY, PairTallies, Side, Tally, key};
 
 /// How many positions are looked up together.
 const CHUNK: usize = 64;
+/// How many positions fill a line of the cache.
+const LINE: usize = 16;
 /// How many tokens are scanned between two looks at the watch.
 const SCAN_STEP: usize = 1 << 20;
 /// The first floor is this part of all symbols: on text, that of the first 100 to 150 merges.
@@ -320,7 +322,11 @@ impl<'o, C: Cell> Trainer<'o, C> {
         }
         positions.resize(num_positions, 0);
         self.scan(watch, |left, right, position, _| {
-            tallies.of(left, right).list(position, &mut positions, 0);
+            let place = tallies.of(left, right).list(position, &mut positions, 0);
+            // Hundreds of lists grow in turn, too many for the processor to see where each goes on.
+            if let Some(next_line) = positions.get(place + LINE) {
+                prefetch(next_line);
+            }
         })?;
         self.positions = positions;
         Ok(())

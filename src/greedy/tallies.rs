@@ -31,9 +31,9 @@ pub(super) const NO_TALLY: Tally = Tally {
 
 impl Tally {
     /// Put a position of the pair in its place, if the pair is kept, and otherwise in the first,
-    /// which no pair uses: that saves a branch that cannot be predicted.
+    /// which no pair uses: that saves a branch that cannot be predicted. Returns the place.
     #[inline]
-    pub(super) fn list(&mut self, position: u32, positions: &mut [u32], from: usize) {
+    pub(super) fn list(&mut self, position: u32, positions: &mut [u32], from: usize) -> usize {
         let is_kept = self.cursor < SEEN;
         let place = if is_kept {
             from + self.cursor as usize
@@ -42,6 +42,7 @@ impl Tally {
         };
         positions[place] = position;
         self.cursor += u32::from(is_kept);
+        place
     }
 }
 
