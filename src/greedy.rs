@@ -301,9 +301,7 @@ impl<'o, C: Cell> Trainer<'o, C> {
         self.slots.clear();
         self.queue.clear();
         self.scan(watch, |left, right, _, weight| {
-            let tally = tallies.of(left, right);
-            tally.weight += weight;
-            tally.times += 1;
+            tallies.add(left, right, weight);
         })?;
         let mut num_positions = 1;
         tallies.for_each(|left, right, tally| {
@@ -322,7 +320,7 @@ impl<'o, C: Cell> Trainer<'o, C> {
         }
         positions.resize(num_positions, 0);
         self.scan(watch, |left, right, position, _| {
-            let place = tallies.of(left, right).list(position, &mut positions, 0);
+            let place = tallies.list(left, right, position, &mut positions);
             // Hundreds of lists grow in turn, too many for the processor to see where each goes on.
             if let Some(next_line) = positions.get(place + LINE) {
                 prefetch(next_line);

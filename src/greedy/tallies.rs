@@ -30,20 +30,22 @@ pub(super) const NO_TALLY: Tally = Tally {
 };
 
 impl Tally {
-    /// Put a position of the pair in its place, if the pair is kept, and otherwise in the first,
-    /// which no pair uses: that saves a branch that cannot be predicted. Returns the place.
+    /// List a position of the pair behind `from`, if the pair is kept. Returns its place.
     #[inline]
     pub(super) fn list(&mut self, position: u32, positions: &mut [u32], from: usize) -> usize {
-        let is_kept = self.cursor < SEEN;
-        let place = if is_kept {
-            from + self.cursor as usize
-        } else {
-            0
-        };
-        positions[place] = position;
-        self.cursor += u32::from(is_kept);
-        place
+        list(&mut self.cursor, position, positions, from)
     }
+}
+
+/// Put a position in the place of a kept pair's cursor, and otherwise in the first, which no pair
+/// uses: that saves a branch that cannot be predicted. Returns the place.
+#[inline]
+fn list(cursor: &mut u32, position: u32, positions: &mut [u32], from: usize) -> usize {
+    let is_kept = *cursor < SEEN;
+    let place = if is_kept { from + *cursor as usize } else { 0 };
+    positions[place] = position;
+    *cursor += u32::from(is_kept);
+    place
 }
 
 /// The neighbours of a new token on one side, tallied by token.
@@ -78,52 +80,89 @@ impl Side {
     }
 }
 
-/// Tallies of all pairs.
+/// Tallies of all pairs: first every occurrence is added, then those of the pairs kept are listed.
 pub(super) trait PairTallies {
-    fn of(&mut self, left: Token, right: Token) -> &mut Tally;
+    fn add(&mut self, left: Token, right: Token, weight: u64);
+    /// Give every pair that occurs to `visit`, which may set the cursor.
     fn for_each(&mut self, visit: impl FnMut(Token, Token, &mut Tally));
+    /// See `Tally::list`.
+    fn list(&mut self, left: Token, right: Token, position: u32, positions: &mut [u32]) -> usize;
 }
 
-/// An array, while there are few tokens.
+/// Arrays, while there are few tokens.
 pub(super) struct DenseTallies {
     width: usize,
-    tallies: Vec<Tally>,
+    /// How often each pair occurs, and after `for_each` its cursor: one small array for each scan.
+    times: Vec<u32>,
+    /// How much more than `times` the weight is: most words of a large corpus occur once.
+    surplus: Vec<u64>,
 }
 
 impl DenseTallies {
     pub(super) const MAX_WIDTH: usize = 512;
 
     pub(super) fn new(width: usize) -> Self {
-        let tallies = vec![NO_TALLY; width * width];
-        Self { width, tallies }
+        Self {
+            width,
+            times: vec![0; width * width],
+            surplus: vec![0; width * width],
+        }
+    }
+
+    fn index(&self, left: Token, right: Token) -> usize {
+        left as usize * self.width + right as usize
     }
 }
 
 impl PairTallies for DenseTallies {
     #[inline]
-    fn of(&mut self, left: Token, right: Token) -> &mut Tally {
-        &mut self.tallies[left as usize * self.width + right as usize]
+    fn add(&mut self, left: Token, right: Token, weight: u64) {
+        let index = self.index(left, right);
+        self.times[index] += 1;
+        if weight > 1 {
+            self.surplus[index] += weight - 1;
+        }
     }
 
     fn for_each(&mut self, mut visit: impl FnMut(Token, Token, &mut Tally)) {
-        for (index, tally) in self.tallies.iter_mut().enumerate() {
-            if tally.times > 0 {
+        for (index, times) in self.times.iter_mut().enumerate() {
+            if *times > 0 {
                 let (left, right) = (index / self.width, index % self.width);
-                visit(left as Token, right as Token, tally);
+                let mut tally = Tally {
+                    weight: u64::from(*times) + self.surplus[index],
+                    times: *times,
+                    cursor: NONE,
+                };
+                visit(left as Token, right as Token, &mut tally);
+                *times = tally.cursor;
             }
         }
+    }
+
+    #[inline]
+    fn list(&mut self, left: Token, right: Token, position: u32, positions: &mut [u32]) -> usize {
+        let index = self.index(left, right);
+        list(&mut self.times[index], position, positions, 0)
     }
 }
 
 impl PairTallies for FxHashMap<u64, Tally> {
     #[inline]
-    fn of(&mut self, left: Token, right: Token) -> &mut Tally {
-        self.entry(key(left, right)).or_insert(NO_TALLY)
+    fn add(&mut self, left: Token, right: Token, weight: u64) {
+        let tally = self.entry(key(left, right)).or_insert(NO_TALLY);
+        tally.weight += weight;
+        tally.times += 1;
     }
 
     fn for_each(&mut self, mut visit: impl FnMut(Token, Token, &mut Tally)) {
         for (&key, tally) in self {
             visit((key >> 32) as Token, key as Token, tally);
         }
+    }
+
+    #[inline]
+    fn list(&mut self, left: Token, right: Token, position: u32, positions: &mut [u32]) -> usize {
+        let tally = self.entry(key(left, right)).or_insert(NO_TALLY);
+        tally.list(position, positions, 0)
     }
 }
