@@ -53,11 +53,17 @@ pub struct Pattern {
 #[derive(Debug, Clone)]
 enum Kind {
     Whole,
+    Named(Name),
+    User(Box<Regex>),
+}
+
+/// The patterns that have a name.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Name {
     Gpt2,
     Cl100k,
     O200k,
     Whitespace,
-    User(Box<Regex>),
 }
 
 impl Pattern {
@@ -66,10 +72,10 @@ impl Pattern {
     pub fn new(spec: Option<&str>) -> Result<Self> {
         let kind = match spec {
             None => Kind::Whole,
-            Some("gpt2") => Kind::Gpt2,
-            Some("cl100k") => Kind::Cl100k,
-            Some("o200k") => Kind::O200k,
-            Some("whitespace") => Kind::Whitespace,
+            Some("gpt2") => Kind::Named(Name::Gpt2),
+            Some("cl100k") => Kind::Named(Name::Cl100k),
+            Some("o200k") => Kind::Named(Name::O200k),
+            Some("whitespace") => Kind::Named(Name::Whitespace),
             Some(name)
                 if name
                     .chars()
@@ -127,11 +133,26 @@ impl Pattern {
                 word(0, text.len());
                 Ok(())
             }
-            Kind::Gpt2 => in_pieces::<Gpt2>(text, watch, word),
-            Kind::Cl100k => in_pieces::<Tiktoken<false>>(text, watch, word),
-            Kind::O200k => in_pieces::<Tiktoken<true>>(text, watch, word),
-            Kind::Whitespace => in_pieces::<Whitespace>(text, watch, word),
+            Kind::Named(name) => {
+                let mut start = 0;
+                name.for_each_group(text, watch, |base, mut ends| {
+                    while ends != 0 {
+                        let end = base + ends.trailing_zeros() as usize;
+                        word(start, end);
+                        start = end;
+                        ends &= ends - 1;
+                    }
+                })
+            }
             Kind::User(regex) => for_each_match(regex, text, watch, self.drops_gaps, &mut word),
+        }
+    }
+
+    /// Which of the named patterns it is.
+    pub(crate) fn name(&self) -> Option<Name> {
+        match self.kind {
+            Kind::Named(name) => Some(name),
+            Kind::Whole | Kind::User(_) => None,
         }
     }
 
@@ -143,12 +164,30 @@ impl Pattern {
     /// expressions, and there is nothing to cut in documents that are one word.
     #[must_use]
     pub fn last_safe_cut(&self, text: &[u8]) -> Option<usize> {
-        match self.kind {
-            Kind::Whole | Kind::User(_) => None,
-            Kind::Gpt2 => named::last_safe_cut::<Gpt2>(text),
-            Kind::Cl100k => named::last_safe_cut::<Tiktoken<false>>(text),
-            Kind::O200k => named::last_safe_cut::<Tiktoken<true>>(text),
-            Kind::Whitespace => named::last_safe_cut::<Whitespace>(text),
+        match self.name()? {
+            Name::Gpt2 => named::last_safe_cut::<Gpt2>(text),
+            Name::Cl100k => named::last_safe_cut::<Tiktoken<false>>(text),
+            Name::O200k => named::last_safe_cut::<Tiktoken<true>>(text),
+            Name::Whitespace => named::last_safe_cut::<Whitespace>(text),
+        }
+    }
+}
+
+impl Name {
+    /// Calls `use_ends(base, ends)` for each group of neighbouring words: bit `i` of `ends` says
+    /// that a word ends, and the next one begins, at `base + i`. The first and the last bit are 0.
+    #[inline]
+    pub(crate) fn for_each_group(
+        self,
+        text: &[u8],
+        watch: &Watch,
+        use_ends: impl FnMut(usize, u64),
+    ) -> Result<()> {
+        match self {
+            Self::Gpt2 => in_pieces::<Gpt2>(text, watch, use_ends),
+            Self::Cl100k => in_pieces::<Tiktoken<false>>(text, watch, use_ends),
+            Self::O200k => in_pieces::<Tiktoken<true>>(text, watch, use_ends),
+            Self::Whitespace => in_pieces::<Whitespace>(text, watch, use_ends),
         }
     }
 }
@@ -158,7 +197,7 @@ impl Pattern {
 fn in_pieces<N: Named>(
     text: &[u8],
     watch: &Watch,
-    mut word: impl FnMut(usize, usize),
+    mut use_ends: impl FnMut(usize, u64),
 ) -> Result<()> {
     const PIECE: usize = 1 << 22;
     let mut start = 0;
@@ -166,7 +205,7 @@ fn in_pieces<N: Named>(
         let rest = &text[start..];
         let cut = rest.get(..PIECE).and_then(named::last_safe_cut::<N>);
         let piece = &rest[..cut.unwrap_or(rest.len())];
-        named::for_each_word::<N>(piece, |from, to| word(start + from, start + to));
+        named::for_each_group::<N>(piece, |base, ends| use_ends(start + base, ends));
         start += piece.len();
         if start == text.len() {
             return Ok(());

@@ -48,27 +48,20 @@ pub(super) trait Named {
     fn splits(a: Side, b: Side) -> bool;
 }
 
-/// Calls `word(start, end)` for each word.
+/// Calls `use_ends(base, ends)` for each group of words: those that end at the bits of `ends`,
+/// counted from `base`.
 #[inline]
-pub(super) fn for_each_word<P: Named>(text: &[u8], mut word: impl FnMut(usize, usize)) {
+pub(super) fn for_each_group<P: Named>(text: &[u8], mut use_ends: impl FnMut(usize, u64)) {
     let mut start = 0;
     while start < text.len() {
-        let base = start;
-        let mut starts = starts_after::<P>(text, base);
-        let mut end = match starts {
-            0 => P::word_end(text, base),
-            _ => base + starts.trailing_zeros() as usize,
-        };
-        // One place calls `word`, so that it is inlined.
-        loop {
-            word(start, end);
-            start = end;
-            starts &= starts.wrapping_sub(1);
-            if starts == 0 {
-                break;
-            }
-            end = base + starts.trailing_zeros() as usize;
+        let mut base = start;
+        let mut ends = starts_after::<P>(text, base);
+        if ends == 0 {
+            // A word by itself, however long: its end is the second bit.
+            (base, ends) = (P::word_end(text, base) - 1, 2);
         }
+        use_ends(base, ends);
+        start = base + ends.ilog2() as usize;
     }
 }
 
