@@ -5,6 +5,7 @@
 
 mod batches;
 mod cache;
+mod ends;
 mod offsets;
 mod specials;
 mod trie;
@@ -20,11 +21,12 @@ use crate::error::{Error, Result};
 use crate::limits::Watch;
 use crate::merges::Id;
 use crate::normalize::normalize;
-use crate::pattern::Pattern;
+use crate::pattern::{Name, Pattern};
 use crate::settings::Normalization;
 use crate::vocabulary::{Symbols, Vocabulary};
 use batches::{encode_in_groups, with_room_for};
-use cache::{BATCH, Buffer, Cache, NO_IDS, Word};
+use cache::{Buffer, Cache, NO_IDS, Word};
+use ends::{BATCH, Ends, MOST_WORDS};
 use specials::{Finders, Part, Specials};
 use words::{Piece, Scratch, Words};
 
@@ -245,9 +247,51 @@ impl Encoder {
         watch: &Watch,
     ) -> Result<()> {
         sink.begin(self.fused());
+        match self.pattern.name() {
+            Some(name) => self.encode_groups(name, text, desk, sink, watch)?,
+            None => self.encode_singly(text, desk, sink, watch)?,
+        }
+        sink.end();
+        Ok(())
+    }
+
+    /// Encode the words of a named pattern, which come in groups.
+    fn encode_groups<S: Sink>(
+        &self,
+        name: Name,
+        text: &[u8],
+        desk: &mut Desk,
+        sink: &mut S,
+        watch: &Watch,
+    ) -> Result<()> {
+        let (mut start, mut result) = (0, Ok(()));
+        // What an error in another text left.
+        desk.ends.take();
+        name.for_each_group(text, watch, |base, group| {
+            desk.ends.push_group(base, group);
+            if desk.ends.are_full() {
+                let len = desk.begin_batch(text, &mut start);
+                if result.is_ok() {
+                    result = self.encode_words(text, len, desk, sink, watch);
+                }
+            }
+        })?;
+        result?;
+        let len = desk.begin_batch(text, &mut start);
+        self.encode_words(text, len, desk, sink, watch)
+    }
+
+    /// Encode the words of any other pattern.
+    fn encode_singly<S: Sink>(
+        &self,
+        text: &[u8],
+        desk: &mut Desk,
+        sink: &mut S,
+        watch: &Watch,
+    ) -> Result<()> {
         let (mut len, mut result) = (0, Ok(()));
         self.for_each_word(text, watch, |start, end| {
-            (desk.words[len].start, desk.words[len].end) = (start, end);
+            desk.words[len] = desk.cache.begin(text, start, end);
             len += 1;
             if len == BATCH {
                 len = 0;
@@ -257,9 +301,7 @@ impl Encoder {
             }
         })?;
         result?;
-        self.encode_words(text, len, desk, sink, watch)?;
-        sink.end();
-        Ok(())
+        self.encode_words(text, len, desk, sink, watch)
     }
 
     /// The unknown token, if neighbours are one wherever the text was cut: without a pattern.
@@ -287,12 +329,11 @@ impl Encoder {
             buffer,
             ..
         } = desk;
-        let mut words = &mut words[..len];
-        cache.prepare(text, words);
+        let mut words = &words[..len];
         loop {
             let (num_words, num_ids) = cache.copy_known(words, buffer);
             sink.push_all(&buffer[..num_ids]);
-            let Some((word, rest)) = words[num_words..].split_first_mut() else {
+            let Some((word, rest)) = words[num_words..].split_first() else {
                 return Ok(());
             };
             desk.ids.clear();
@@ -300,12 +341,12 @@ impl Encoder {
                 desk.pieces.clear();
                 self.words
                     .encode(
-                        &text[word.start..word.end],
+                        &text[word.place()],
                         &mut desk.scratch,
                         &mut desk.pieces,
                         watch,
                     )
-                    .map_err(|error| error.moved(word.start, 0))?;
+                    .map_err(|error| error.moved(word.place().start, 0))?;
                 desk.ids.extend(desk.pieces.iter().map(|&(id, _)| id));
                 cache.insert(text, word, &desk.ids);
             }
@@ -509,7 +550,8 @@ impl Sink for Count {
 #[derive(Debug)]
 struct Desk {
     cache: Cache,
-    words: [Word; BATCH],
+    ends: Ends,
+    words: [Word; MOST_WORDS],
     buffer: Buffer,
     scratch: Scratch,
     /// The tokens of one word.
@@ -521,12 +563,21 @@ impl Desk {
     fn new(bits: u32) -> Self {
         Self {
             cache: Cache::new(bits),
-            words: [Word::default(); BATCH],
+            ends: Ends::NONE,
+            words: [Word::default(); MOST_WORDS],
             buffer: NO_IDS,
             scratch: Scratch::default(),
             pieces: Vec::new(),
             ids: Vec::new(),
         }
+    }
+
+    /// Begin to look up the words up to the ends so far, the first of which begins at `start`: how
+    /// many there are.
+    fn begin_batch(&mut self, text: &[u8], start: &mut usize) -> usize {
+        let ends = self.ends.take();
+        *start = self.cache.begin_all(text, *start, ends, &mut self.words);
+        ends.len()
     }
 }
 

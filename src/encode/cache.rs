@@ -7,7 +7,9 @@
 //! bounded.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
+use crate::encode::ends::MOST_WORDS;
 use crate::merges::Id;
 use crate::pages::prefer_large_pages;
 use crate::prefetch::prefetch;
@@ -24,8 +26,8 @@ const MOST_ODD_BYTES: usize = 1 << 22;
 const MOST_SHORT_LINES: usize = 1 << 18;
 const MOST_LONG_LINES: usize = 1 << 15;
 const FIRST_LINES: usize = 1 << 10;
-/// Stands for a word that is not short.
-const NOT_SHORT: u128 = u128::MAX;
+/// The highest byte of the key of a word that is not short.
+const NOT_SHORT: u128 = u8::MAX as u128;
 
 /// `MASKS[n]` keeps the first n of 16 bytes.
 const MASKS: [u128; 16] = {
@@ -67,13 +69,15 @@ impl Packed {
     #[inline]
     fn write(self, buffer: &mut [Id], at: usize, bits: u32) -> usize {
         buffer[at..at + 2].copy_from_slice(&self.first);
-        let end = at + (self.rest >> 56) as usize;
-        let mut rest = self.rest & (u64::MAX >> 8);
-        for id in &mut buffer[(at + 2).min(end)..end] {
-            *id = (rest & ((1 << bits) - 1)) as Id;
-            rest >>= bits;
+        let num_ids = (self.rest >> 56) as usize;
+        if num_ids > 2 {
+            let mut rest = self.rest;
+            for id in &mut buffer[at + 2..at + num_ids] {
+                *id = (rest & ((1 << bits) - 1)) as Id;
+                rest >>= bits;
+            }
         }
-        end
+        at + num_ids
     }
 }
 
@@ -98,23 +102,37 @@ const EMPTY_LONG_LINE: LongLine = LongLine {
     num_ids: 0,
 };
 
-/// How many words are looked up together, so that their loads from memory overlap.
-pub(super) const BATCH: usize = 128;
-
-/// A word to be looked up.
+/// A word to be looked up. The key of a short one is its bytes and, highest, its length; of another
+/// one, where it ends and a length that no short word has.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Word {
-    pub(super) start: usize,
-    pub(super) end: usize,
     key: u128,
+    start: usize,
     line: usize,
+}
+
+impl Word {
+    #[inline]
+    fn is_short(&self) -> bool {
+        self.key >> 120 != NOT_SHORT
+    }
+
+    /// Where it is in the text.
+    pub(super) fn place(&self) -> Range<usize> {
+        let end = if self.is_short() {
+            self.start + (self.key >> 120) as usize
+        } else {
+            self.key as usize
+        };
+        self.start..end
+    }
 }
 
 /// The most ids of an entry: two as they are, and others if they are small.
 const MOST_PACKED: usize = 2 + 8;
 /// Room for the ids of a batch of short words.
-pub(super) type Buffer = [Id; BATCH * MOST_PACKED];
-pub(super) const NO_IDS: Buffer = [0; BATCH * MOST_PACKED];
+pub(super) type Buffer = [Id; MOST_WORDS * MOST_PACKED];
+pub(super) const NO_IDS: Buffer = [0; MOST_WORDS * MOST_PACKED];
 
 /// Words with their tokens.
 #[derive(Debug)]
@@ -147,42 +165,61 @@ impl Cache {
         }
     }
 
-    /// Begin to look up the words of a text.
+    /// Begin to look up the word `text[start..end]`.
     #[inline]
-    pub(super) fn prepare(&self, text: &[u8], words: &mut [Word]) {
-        for word in words {
-            word.key = short_key(text, word.start, word.end);
-            word.line = hash(word.key) as usize & (self.short.len() - 1);
-            prefetch(&self.short[word.line]);
+    pub(super) fn begin(&self, text: &[u8], start: usize, end: usize) -> Word {
+        if end - start > SHORT {
+            let (key, line) = (NOT_SHORT << 120 | end as u128, 0);
+            return Word { key, start, line };
         }
+        let key = short_key(text, start, end);
+        let line = hash(key) as usize & (self.short.len() - 1);
+        prefetch(&self.short[line]);
+        Word { key, start, line }
     }
 
-    /// Write the ids of short words that stand first in their lines, up to a word that does not:
-    /// how many words and ids that were.
-    #[inline]
-    pub(super) fn copy_known(&self, words: &[Word], buffer: &mut Buffer) -> (usize, usize) {
+    /// Begin to look up the words between `start` and the first end, the first and the second, and
+    /// so on; where the last one ends.
+    // Not inlined, so that the loop has all registers.
+    #[inline(never)]
+    pub(super) fn begin_all(
+        &self,
+        text: &[u8],
+        mut start: usize,
+        ends: &[usize],
+        words: &mut [Word],
+    ) -> usize {
+        for (word, &end) in words.iter_mut().zip(ends) {
+            *word = self.begin(text, start, end);
+            start = end;
+        }
+        start
+    }
+
+    /// Write the ids of short words that are known, up to a word that is not: how many words and
+    /// ids that were.
+    // Not inlined, so that the loop has all registers.
+    #[inline(never)]
+    pub(super) fn copy_known(&mut self, words: &[Word], buffer: &mut Buffer) -> (usize, usize) {
         let (mut at, bits) = (0, self.bits);
         for (index, word) in words.iter().enumerate() {
             let line = &self.short[word.line];
-            if line.keys[0] != word.key {
+            if line.keys[0] == word.key {
+                at = line.values[0].write(buffer, at, bits);
+            } else if word.is_short()
+                && let Some(packed) = self.find_short(word)
+            {
+                at = packed.write(buffer, at, bits);
+            } else {
                 return (index, at);
             }
-            at = line.values[0].write(buffer, at, bits);
         }
         (words.len(), at)
     }
 
-    /// Append the ids of any word, if they are known.
-    pub(super) fn find(&mut self, text: &[u8], word: &Word, ids: &mut Vec<Id>) -> bool {
-        if word.key != NOT_SHORT
-            && let Some(packed) = self.find_short(word)
-        {
-            let mut buffer = [0; MOST_PACKED];
-            let end = packed.write(&mut buffer, 0, self.bits);
-            ids.extend_from_slice(&buffer[..end]);
-            return true;
-        }
-        let text = &text[word.start..word.end];
+    /// Append the ids of a word that has no entry, if they are known.
+    pub(super) fn find(&self, text: &[u8], word: &Word, ids: &mut Vec<Id>) -> bool {
+        let text = &text[word.place()];
         if text.len() <= LONG {
             let key = long_key(text);
             let line = &self.long[hash_long(&key) as usize & (self.long.len() - 1)];
@@ -198,15 +235,14 @@ impl Cache {
         false
     }
 
-    /// The ids of a short word: in its line, or in the next one.
+    /// The ids of a short word that does not come first in its line: from there, or from the next.
+    #[inline(never)]
     fn find_short(&mut self, word: &Word) -> Option<Packed> {
         let near = &mut self.short[word.line];
         if near.keys[1] == word.key {
             // The more frequent word comes first, and stays when a new one comes.
             near.keys.swap(0, 1);
             near.values.swap(0, 1);
-        }
-        if near.keys[0] == word.key {
             return Some(near.values[0]);
         }
         let far = &self.short[word.line ^ 1];
@@ -216,8 +252,8 @@ impl Cache {
 
     /// Remember the ids of a word.
     pub(super) fn insert(&mut self, text: &[u8], word: &Word, ids: &[Id]) {
-        let text = &text[word.start..word.end];
-        if word.key != NOT_SHORT
+        let text = &text[word.place()];
+        if word.is_short()
             && let Some(packed) = Packed::new(ids, self.bits)
         {
             self.insert_short(word.key, packed);
@@ -285,21 +321,24 @@ impl Cache {
     }
 }
 
-/// The key of the word `text[start..end]`.
+/// The bytes and the length of the short word `text[start..end]`.
 #[inline]
 fn short_key(text: &[u8], start: usize, end: usize) -> u128 {
     let length = end - start;
-    if length > SHORT {
-        return NOT_SHORT;
-    }
-    let bytes = if let Some((bytes, _)) = text[start..].split_first_chunk() {
-        u128::from_le_bytes(*bytes) & MASKS[length]
-    } else {
-        let mut bytes = [0; 16];
-        bytes[..length].copy_from_slice(&text[start..end]);
-        u128::from_le_bytes(bytes)
+    let bytes = match text[start..].first_chunk() {
+        Some(bytes) => u128::from_le_bytes(*bytes) & MASKS[length],
+        None => padded(&text[start..end]),
     };
     bytes | (length as u128) << 120
+}
+
+/// The bytes of a word near the end of the text.
+#[cold]
+#[inline(never)]
+fn padded(word: &[u8]) -> u128 {
+    let mut bytes = [0; 16];
+    bytes[..word.len()].copy_from_slice(word);
+    u128::from_le_bytes(bytes)
 }
 
 fn long_key(word: &[u8]) -> [u8; LONG + 1] {
