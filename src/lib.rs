@@ -13,6 +13,7 @@
 //! | `arrow` | Arrow arrays, read in place | |
 //! | [`vocabulary`] | tokens with ids of any kind, and the merges that matter | |
 //! | [`encode`] | texts to ids and back | |
+//! | [`curvature`] | how far greedy can be from the optimum, for one string and for all | σ, σ' (section 3) |
 //! | [`greedy`] | training | PAIRFREQ, μ†, Algorithms 1 and 2 (sections 3, 4) |
 //! | [`exact`] | the best merges of all | μ*, equation 3, Algorithm 3 (section 5) |
 //!
@@ -23,6 +24,7 @@
 mod arrow;
 pub mod counting;
 pub mod counts;
+pub mod curvature;
 pub mod encode;
 pub mod error;
 pub mod exact;

@@ -15,6 +15,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyString};
 
+mod curvature;
 mod exact;
 
 use crate::arrow;
@@ -914,6 +915,8 @@ fn to_characters(text: &str, places: &mut [Place]) {
 /// The core of mergewise.
 #[pymodule(gil_used = false)]
 mod _core {
+    #[pymodule_export]
+    use super::curvature::{curvature_units, measure_curvature, measure_sigma, walk_curvature};
     #[pymodule_export]
     use super::exact::solve_exactly;
     #[pymodule_export]

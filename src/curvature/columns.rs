@@ -1,0 +1,161 @@
+//! What is measured of a string, and when bounds show that it cannot be large.
+//!
+//! Every column is a number that is searched for its maximum. Each bound uses only
+//!
+//! - κ(μ μ*) >= κ(μ), so that no prefix gives more than κ(μ*)/κ(μ);
+//! - Lemma X: no merge saves more than the most frequent pair of the string counts, so the first
+//!   merge of μ* saves at least κ(μ*) - (M - 1) c;
+//! - a prefix covers at most 2κ(μ) letters, so the first merge of μ* still saves what it saved less
+//!   2κ(μ) behind it;
+//! - greedy's first merge saves c and each later one at least 1, unless one token is left.
+
+use super::fraction::Fraction;
+
+/// How many columns there are.
+pub const NUM_COLUMNS: usize = 11;
+
+/// What is measured of a string; the names are those of `formal.Curvature`, where it has them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Column {
+    /// σ of the worst optimal sequence.
+    SigmaMax,
+    /// σ of the best optimal sequence.
+    SigmaMin,
+    /// σ of the worst optimal sequence over prefixes of exactly M merges.
+    SigmaFullLength,
+    /// The same for the optimal sequence of the authors' script.
+    SigmaPublished,
+    /// σ' of the last greedy prefix, ties by first occurrence.
+    SigmaGreedy,
+    /// σ' of the last greedy prefix, worst ties.
+    SigmaGreedyWorstTies,
+    /// σ' of all greedy prefixes, worst ties.
+    SigmaGreedyAll,
+    /// σ' of the authors' script.
+    SigmaGreedyPublished,
+    /// Optimum over greedy, ties by first occurrence.
+    Ratio,
+    /// Optimum over greedy, worst ties.
+    RatioWorstTies,
+    /// Optimum over greedy, best ties.
+    RatioBestTies,
+}
+
+/// A set of columns.
+pub type Columns = u16;
+
+/// All columns.
+pub const ALL: Columns = (1 << NUM_COLUMNS) - 1;
+
+/// The largest values that are known, or that must be exceeded, by column.
+pub type Values = [Option<Fraction>; NUM_COLUMNS];
+
+impl Column {
+    /// The columns in order.
+    pub const LIST: [Self; NUM_COLUMNS] = [
+        Self::SigmaMax,
+        Self::SigmaMin,
+        Self::SigmaFullLength,
+        Self::SigmaPublished,
+        Self::SigmaGreedy,
+        Self::SigmaGreedyWorstTies,
+        Self::SigmaGreedyAll,
+        Self::SigmaGreedyPublished,
+        Self::Ratio,
+        Self::RatioWorstTies,
+        Self::RatioBestTies,
+    ];
+
+    /// The set of this column alone.
+    #[must_use]
+    pub fn bit(self) -> Columns {
+        1 << (self as u8)
+    }
+
+    /// Is the column in the set?
+    #[must_use]
+    pub fn is_in(self, columns: Columns) -> bool {
+        columns & self.bit() != 0
+    }
+}
+
+/// What is known of a string before its columns are measured.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Facts {
+    pub(super) length: i32,
+    pub(super) num_merges: i32,
+    /// How often its most frequent pair can be replaced.
+    pub(super) largest: i32,
+    /// κ(μ*), or more.
+    pub(super) optimum: i32,
+    /// What greedy saves by first occurrence, and what it saved before its last merge.
+    pub(super) greedy: Option<(i32, i32)>,
+}
+
+impl Facts {
+    /// The columns that can exceed their floors.
+    pub(super) fn live(&self, wanted: Columns, floors: &Values) -> Columns {
+        let is_live = |column: &&Column| {
+            column.is_in(wanted)
+                && floors[**column as usize].is_none_or(|floor| self.exceeds(**column, floor))
+        };
+        Column::LIST
+            .iter()
+            .filter(is_live)
+            .map(|column| column.bit())
+            .sum()
+    }
+
+    fn exceeds(&self, column: Column, floor: Fraction) -> bool {
+        if floor < Fraction::ONE {
+            return true;
+        }
+        let above = |saved: i32| self.optimum * floor.bottom > floor.top * saved;
+        // At least so much, or all that can be saved.
+        let last = self.largest + self.num_merges - 1;
+        let (greedy, before) = self.greedy.unwrap_or((last, last - 1));
+        match column {
+            Column::SigmaMax | Column::SigmaMin => self.a_prefix_exceeds(1, floor),
+            Column::SigmaFullLength | Column::SigmaPublished => {
+                self.a_prefix_exceeds(self.num_merges, floor)
+            }
+            Column::SigmaGreedy => self.num_merges > 1 && above(before),
+            Column::SigmaGreedyWorstTies => self.num_merges > 1 && above(last - 1),
+            Column::SigmaGreedyAll => self.num_merges > 1 && above(self.largest),
+            Column::SigmaGreedyPublished => {
+                let value = Fraction::new(greedy.max(1) + self.optimum - before, greedy.max(1));
+                // Where one token is left, the last merge saved 1 of all.
+                let whole = Fraction::new(self.length, (self.length - 1).max(1));
+                self.num_merges > 1 && (value > floor || whole > floor)
+            }
+            Column::Ratio | Column::RatioBestTies => above(greedy),
+            Column::RatioWorstTies => above(last),
+        }
+    }
+
+    /// Can a prefix that saves at least so much exceed the floor?
+    fn a_prefix_exceeds(&self, saved: i32, floor: Fraction) -> bool {
+        let loss = floor.next_above(saved);
+        if loss > self.optimum {
+            return false;
+        }
+        // With a floor of 2 or more, prefixes that save more only lose by the second bound.
+        floor < Fraction::new(2, 1) || loss - 2 * saved <= self.most_behind_first()
+    }
+
+    /// What the merges of μ* behind its first can save.
+    fn most_behind_first(&self) -> i32 {
+        (self.optimum - 1).min((self.num_merges - 1) * self.largest)
+    }
+
+    /// May only prefixes that save 1 exceed the floor? They are single merges of single pairs.
+    pub(super) fn only_single_pairs_exceed(&self, floor: Fraction) -> bool {
+        floor >= Fraction::new(2, 1) && !self.a_prefix_exceeds(2, floor)
+    }
+
+    /// What the first merge of μ* saves at least.
+    pub(super) fn least_first(&self) -> i32 {
+        self.optimum - self.most_behind_first()
+    }
+}

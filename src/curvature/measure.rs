@@ -1,0 +1,252 @@
+//! The columns of one string, exactly; those that cannot exceed a floor are left out.
+//!
+//! Formal twin: `formal.curvature`, and `formal.as_published` for the authors' variants.
+
+use rustc_hash::FxHashSet;
+
+use super::columns::{Column, Columns, Facts, NUM_COLUMNS, Values};
+use super::fraction::Fraction;
+use super::sequences::{Optima, Prefixes, greedy_states, greedy_states_of_all_ties};
+use super::trees::{Forest, Merge, Tree, gain};
+use crate::error::Result;
+use crate::limits::Watch;
+
+/// What is measured, and of what.
+pub(super) struct Measure<'a> {
+    pub(super) letters: Vec<Tree>,
+    pub(super) num_letters: usize,
+    pub(super) facts: Facts,
+    /// A value that does not exceed its floor need not be right.
+    pub(super) floors: &'a Values,
+    pub(super) watch: &'a Watch,
+}
+
+/// The prefixes of greedy, by column.
+struct GreedyPrefixes {
+    first_occurrence: Vec<Vec<Tree>>,
+    columns: [(Column, Vec<Vec<Tree>>); 3],
+}
+
+impl Measure<'_> {
+    fn num_merges(&self) -> usize {
+        self.facts.num_merges as usize
+    }
+
+    fn saved(&self, tokens: &[Tree]) -> i32 {
+        (self.letters.len() - tokens.len()) as i32
+    }
+
+    /// The values of the wanted columns.
+    pub(super) fn values(&self, wanted: Columns) -> Result<Values> {
+        let mut values = [None; NUM_COLUMNS];
+        let mut forest = Forest::new(self.num_letters);
+        let greedy = self.greedy(wanted, &mut forest, &mut values)?;
+        let with_optima = [
+            Column::SigmaMax,
+            Column::SigmaMin,
+            Column::SigmaFullLength,
+            Column::SigmaGreedy,
+            Column::SigmaGreedyWorstTies,
+            Column::SigmaGreedyAll,
+        ];
+        let bits: Columns = with_optima.iter().map(|column| column.bit()).sum();
+        if wanted & bits != 0 {
+            self.over_optima(wanted, &greedy, &mut forest, &mut values)?;
+        }
+        if Column::SigmaPublished.is_in(wanted) || Column::SigmaGreedyPublished.is_in(wanted) {
+            self.published(wanted, &greedy, &mut forest, &mut values)?;
+        }
+        Ok(values)
+    }
+
+    /// Greedy's prefixes; the ratios are put among the values.
+    fn greedy(
+        &self,
+        wanted: Columns,
+        forest: &mut Forest,
+        values: &mut Values,
+    ) -> Result<GreedyPrefixes> {
+        let fixed = greedy_states(&self.letters, self.num_merges(), forest);
+        let ratio = |saved: i32| (saved > 0).then(|| Fraction::new(self.facts.optimum, saved));
+        values[Column::Ratio as usize] = ratio(self.saved(&fixed[fixed.len() - 1]));
+        let last = fixed[(self.num_merges() - 1).min(fixed.len() - 1)].clone();
+        let mut columns = [
+            (Column::SigmaGreedy, vec![last]),
+            (Column::SigmaGreedyWorstTies, Vec::new()),
+            (Column::SigmaGreedyAll, Vec::new()),
+        ];
+        let with_ties = [
+            Column::SigmaGreedyWorstTies,
+            Column::SigmaGreedyAll,
+            Column::RatioWorstTies,
+            Column::RatioBestTies,
+        ];
+        let bits: Columns = with_ties.iter().map(|column| column.bit()).sum();
+        if wanted & bits != 0 {
+            let num_merges = self.num_merges();
+            let steps = greedy_states_of_all_ties(&self.letters, num_merges, forest, self.watch)?;
+            let ends = steps[num_merges].iter().map(|tokens| self.saved(tokens));
+            let (least, most) = ends.fold((i32::MAX, 0), |(a, b), s| (a.min(s), b.max(s)));
+            values[Column::RatioWorstTies as usize] = ratio(least);
+            values[Column::RatioBestTies as usize] = ratio(most);
+            columns[1].1.extend(steps[num_merges - 1].iter().cloned());
+            let all: FxHashSet<_> = steps[1..num_merges].iter().flatten().cloned().collect();
+            columns[2].1.extend(all);
+        }
+        for (column, states) in &mut columns {
+            let floor = self.floors[*column as usize];
+            states.retain(|tokens| {
+                let saved = self.saved(tokens);
+                column.is_in(wanted)
+                    && saved > 0
+                    && floor.is_none_or(|floor| Fraction::new(self.facts.optimum, saved) > floor)
+            });
+        }
+        Ok(GreedyPrefixes {
+            first_occurrence: fixed,
+            columns,
+        })
+    }
+
+    /// The columns that look at every optimal sequence.
+    fn over_optima(
+        &self,
+        wanted: Columns,
+        greedy: &GreedyPrefixes,
+        forest: &mut Forest,
+        values: &mut Values,
+    ) -> Result<()> {
+        let mut prefixes = Prefixes::new(&self.letters, self.num_merges());
+        let floor_of = |column: Column| self.floors[column as usize];
+        let mut scratch = Vec::new();
+        let mut min_is_dead = !Column::SigmaMin.is_in(wanted);
+        let (wants_max, wants_full) = (
+            Column::SigmaMax.is_in(wanted),
+            Column::SigmaFullLength.is_in(wanted),
+        );
+        let mut visit = |forest: &mut Forest, optimal: &[Merge]| -> Result<bool> {
+            if wants_max || !min_is_dead {
+                // A value up to the smaller floor matters to neither.
+                let max_floor = values[0].max(floor_of(Column::SigmaMax));
+                let floor = match (wants_max, min_is_dead) {
+                    (true, true) => max_floor,
+                    (false, _) => floor_of(Column::SigmaMin),
+                    (true, false) => max_floor.min(floor_of(Column::SigmaMin)),
+                };
+                let found = self.over_prefixes(optimal, &mut prefixes, false, floor, forest)?;
+                let found = found.unwrap_or(Fraction::ONE);
+                values[0] = values[0].max(Some(found));
+                values[1] = Some(values[1].map_or(found, |least| least.min(found)));
+                min_is_dead |= floor_of(Column::SigmaMin).is_some_and(|floor| found <= floor);
+            }
+            if wants_full {
+                let floor = values[2].max(floor_of(Column::SigmaFullLength));
+                let found = self.over_prefixes(optimal, &mut prefixes, true, floor, forest)?;
+                values[2] = values[2].max(found);
+            }
+            for (column, states) in &greedy.columns {
+                for tokens in states {
+                    let value = self.value(optimal, tokens, &mut scratch);
+                    let best = &mut values[*column as usize];
+                    *best = (*best).max(Some(value));
+                }
+            }
+            Ok(min_is_dead && !wants_max && !wants_full && greedy.are_empty())
+        };
+        Optima {
+            forest,
+            best: self.facts.optimum,
+            watch: self.watch,
+            visit: &mut visit,
+        }
+        .all(&self.letters, self.num_merges(), 0, &mut Vec::new())?;
+        for value in &mut values[..7] {
+            value.get_or_insert(Fraction::ONE);
+        }
+        Ok(())
+    }
+
+    /// 1 - (κ(μ μ*) - κ(μ*)) / κ(μ) of a prefix that saves something.
+    fn value(&self, optimal: &[Merge], tokens: &[Tree], scratch: &mut Vec<Tree>) -> Fraction {
+        let behind = gain(optimal, tokens, scratch);
+        Fraction::new(self.facts.optimum - behind, self.saved(tokens))
+    }
+
+    /// The largest value over the prefixes, those of all lengths or of exactly M merges, if it
+    /// exceeds the floor; else the floor.
+    fn over_prefixes(
+        &self,
+        optimal: &[Merge],
+        prefixes: &mut Prefixes,
+        is_full: bool,
+        floor: Option<Fraction>,
+        forest: &mut Forest,
+    ) -> Result<Option<Fraction>> {
+        let mut best = floor;
+        let mut scratch = Vec::new();
+        for saved in 1..self.letters.len() {
+            let most = Fraction::new(self.facts.optimum, saved as i32);
+            if best.is_some_and(|best| best >= most) {
+                break;
+            }
+            for state in prefixes.saving(saved, forest, self.watch)? {
+                if is_full && state.num_merges < self.num_merges() {
+                    continue;
+                }
+                let value = self.value(optimal, &state.tokens, &mut scratch);
+                best = best.max(Some(value));
+            }
+            self.watch.check()?;
+        }
+        Ok(best)
+    }
+
+    /// The authors' variants, for the optimal sequence that their script finds.
+    fn published(
+        &self,
+        wanted: Columns,
+        greedy: &GreedyPrefixes,
+        forest: &mut Forest,
+        values: &mut Values,
+    ) -> Result<()> {
+        let states = &greedy.first_occurrence;
+        let saved = self.saved(&states[states.len() - 1]);
+        let last = &states[states.len().saturating_sub(2)];
+        let mut prefixes = Prefixes::new(&self.letters, self.num_merges());
+        let mut visit = |forest: &mut Forest, optimal: &[Merge]| -> Result<bool> {
+            if Column::SigmaPublished.is_in(wanted) {
+                let floor = self.floors[Column::SigmaPublished as usize];
+                values[3] = self.over_prefixes(optimal, &mut prefixes, true, floor, forest)?;
+            }
+            if saved > 0 {
+                let joined = self.saved(last) + gain(optimal, last, &mut Vec::new());
+                let top = saved + self.facts.optimum - joined;
+                values[7] = Some(Fraction::new(top, saved));
+            }
+            Ok(true)
+        };
+        Optima {
+            forest,
+            best: self.facts.optimum,
+            watch: self.watch,
+            visit: &mut visit,
+        }
+        .of_the_authors(&self.letters, self.num_merges(), 0, &mut Vec::new())?;
+        values[3].get_or_insert(Fraction::ONE);
+        values[7].get_or_insert(Fraction::ONE);
+        Ok(())
+    }
+
+    /// σ of one optimal sequence, given as pairs of trees of the same forest.
+    pub(super) fn sigma_of(&self, optimal: &[Merge], forest: &mut Forest) -> Result<Fraction> {
+        let mut prefixes = Prefixes::new(&self.letters, self.num_merges());
+        let found = self.over_prefixes(optimal, &mut prefixes, false, None, forest)?;
+        Ok(found.unwrap_or(Fraction::ONE))
+    }
+}
+
+impl GreedyPrefixes {
+    fn are_empty(&self) -> bool {
+        self.columns.iter().all(|(_, states)| states.is_empty())
+    }
+}
