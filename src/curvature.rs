@@ -22,7 +22,7 @@ use crate::limits::Watch;
 use columns::{Column, Columns, Facts, NUM_COLUMNS, Values};
 use fraction::Fraction;
 pub use line::MAX_LENGTH;
-use line::{Line, Searcher};
+use line::{Line, Run, Searcher};
 use measure::Measure;
 use trees::Forest;
 use walk::{Level, Record, Records, Walk, num_letters_of};
@@ -52,9 +52,9 @@ fn measure_of<'a>(
     let num_merges = num_merges.min(letters.len().max(1));
     let line = Line::new(letters, num_letters as u8);
     let mut searcher = Searcher::new(num_letters + num_merges + 1, letters.len() > SHORT);
-    let mut saved = Vec::new();
-    searcher.greedy(&line, num_merges, &mut saved);
-    let greedy = saved.last().copied().unwrap_or(0);
+    let mut run = Run::default();
+    searcher.greedy(&line, num_merges, &mut run);
+    let greedy = run.after(num_merges);
     let (largest, most) = searcher.first_bounds(&line, num_merges);
     Measure {
         letters: letters.iter().copied().map(u32::from).collect(),

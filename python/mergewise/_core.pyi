@@ -8,8 +8,12 @@ __all__ = [
     "Encoder",
     "MergeList",
     "WordCounts",
+    "curvature_units",
+    "measure_curvature",
+    "measure_sigma",
     "solve_exactly",
     "train_greedily",
+    "walk_curvature",
 ]
 
 class _Reader(Protocol):
@@ -192,3 +196,34 @@ def solve_exactly(
     num_threads: int,
     progress: Callable[[int, int, int], None] | None = None,
 ) -> tuple[MergeList, int, int, int, str | None]: ...
+
+def curvature_units(*, length: int, num_letters: int) -> list[int]: ...
+def measure_curvature(
+    letters: bytes,
+    /,
+    *,
+    num_merges: int,
+    columns: int,
+    progress: Callable[[int], None] | None = None,
+) -> tuple[int, int, list[tuple[int, int] | None]]: ...
+def measure_sigma(
+    letters: bytes,
+    /,
+    *,
+    num_merges: int,
+    merges: Sequence[tuple[int, int]],
+    progress: Callable[[int], None] | None = None,
+) -> tuple[int, tuple[int, int]]: ...
+def walk_curvature(
+    first: int,
+    last: int,
+    /,
+    *,
+    length: int,
+    num_letters: int,
+    columns: int,
+    records: Sequence[Sequence[tuple[int, int] | None]],
+    is_pruned: bool,
+    num_threads: int,
+    progress: Callable[[int], None] | None = None,
+) -> list[list[tuple[int, int, tuple[int, int], bytes]]]: ...

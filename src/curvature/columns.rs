@@ -153,9 +153,4 @@ impl Facts {
     pub(super) fn only_single_pairs_exceed(&self, floor: Fraction) -> bool {
         floor >= Fraction::new(2, 1) && !self.a_prefix_exceeds(2, floor)
     }
-
-    /// What the first merge of μ* saves at least.
-    pub(super) fn least_first(&self) -> i32 {
-        self.optimum - self.most_behind_first()
-    }
 }

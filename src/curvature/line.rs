@@ -32,6 +32,33 @@ impl Line {
         &self.tokens[..usize::from(self.len)]
     }
 
+    /// What the merge of the symbols at `at` makes of the string; the pair there must occur nowhere
+    /// else.
+    fn behind(&self, at: usize) -> Behind {
+        let mut line = *self;
+        line.tokens
+            .copy_within(at + 2..usize::from(self.len), at + 1);
+        line.tokens[at] = UNNAMED;
+        line.len -= 1;
+        Behind {
+            line,
+            left: self.tokens[at],
+            right: self.tokens[at + 1],
+        }
+    }
+
+    /// How often a pair can be replaced.
+    fn count(&self, left: u8, right: u8) -> u32 {
+        let tokens = self.tokens();
+        let (mut number, mut i) = (0, 1);
+        while i < tokens.len() {
+            let is_pair = tokens[i - 1] == left && tokens[i] == right;
+            number += u32::from(is_pair);
+            i += 1 + usize::from(is_pair);
+        }
+        number
+    }
+
     /// The sequence after merging `left` and `right`.
     fn merged(&self, left: u8, right: u8) -> Self {
         let old = self.tokens();
@@ -67,6 +94,35 @@ impl Line {
     }
 }
 
+/// The token of a merge that was not made elsewhere yet, where nobody knows its number.
+const UNNAMED: u8 = u8::MAX;
+
+/// A string behind a merge that replaces one pair.
+#[derive(Clone, Copy)]
+struct Behind {
+    line: Line,
+    left: u8,
+    right: u8,
+}
+
+impl Behind {
+    /// The next merge; it may be the one that was made already.
+    fn merge(&mut self, left: u8, right: u8) {
+        let next = self.line.next;
+        self.line = if (left, right) == (self.left, self.right) {
+            let mut line = self.line;
+            let len = usize::from(line.len);
+            for token in &mut line.tokens[..len] {
+                *token = if *token == UNNAMED { next } else { *token };
+            }
+            line.next += 1;
+            line
+        } else {
+            self.line.merged(left, right)
+        };
+    }
+}
+
 /// A pair of neighbours: how often it can be replaced, and how often it occurs.
 #[derive(Debug, Clone, Copy, Default)]
 struct Pair {
@@ -74,6 +130,39 @@ struct Pair {
     right: u8,
     count: u8,
     occurrences: u8,
+}
+
+impl Pair {
+    /// Would the pair, which commutes with the merge just made, better have come before it? Of
+    /// neighbours that commute, the one that saves more comes first; `made` is the merge's token.
+    fn is_late(self, last: Option<Self>, made: u8) -> bool {
+        last.is_some_and(|last| {
+            self.count > last.count
+                && self.left != made
+                && self.right != made
+                && self.left != last.right
+                && self.right != last.left
+        })
+    }
+}
+
+/// The sum of the largest numbers of occurrences, and the least of them.
+struct Top {
+    sum: u32,
+    least: u32,
+}
+
+impl Top {
+    /// The most that as many merges less one save behind the merge of a pair.
+    fn behind(&self, pair: Pair) -> u32 {
+        let (count, occurrences) = (u32::from(pair.count), u32::from(pair.occurrences));
+        if occurrences > self.least {
+            // One of the largest: what it leaves competes with the least of them.
+            self.sum - occurrences.min(self.least + count)
+        } else {
+            self.sum - self.least
+        }
+    }
 }
 
 /// The distinct pairs of a sequence, in the order of first occurrence.
@@ -98,20 +187,80 @@ impl Pairs {
     /// The bigram bound: each further merge removes boundaries of one pair of neighbours, and no
     /// more than the most frequent pair counts.
     fn bound(&self, num_merges: usize) -> u32 {
-        let mut occurrences = [0; MAX_LENGTH];
-        for (to, pair) in occurrences.iter_mut().zip(self.as_slice()) {
-            *to = pair.occurrences;
-        }
-        let occurrences = &mut occurrences[..self.len];
-        occurrences.sort_unstable_by(|one, other| other.cmp(one));
-        let sum: u32 = occurrences
-            .iter()
-            .take(num_merges)
-            .copied()
-            .map(u32::from)
-            .sum();
-        sum.min(num_merges as u32 * u32::from(self.largest()))
+        self.top(num_merges)
+            .sum
+            .min(num_merges as u32 * u32::from(self.largest()))
     }
+
+    /// The pairs that can be the first of so many merges which save exactly so much.
+    fn promising(
+        &self,
+        num_merges: usize,
+        needed: u32,
+        last: Option<Pair>,
+        made: u8,
+    ) -> impl Iterator<Item = Pair> + '_ {
+        let most_behind = (num_merges as u32).saturating_sub(1) * u32::from(self.largest());
+        let top = self.top(num_merges);
+        let is_promising = move |pair: &Pair| {
+            let count = u32::from(pair.count);
+            num_merges > 0
+                && count <= needed
+                && count + most_behind.min(top.behind(*pair)) >= needed
+                && !pair.is_late(last, made)
+        };
+        self.as_slice().iter().copied().filter(is_promising)
+    }
+
+    /// The largest so many numbers of occurrences.
+    fn top(&self, number: usize) -> Top {
+        let mut histogram = [0_u8; MAX_LENGTH];
+        let mut most = 0;
+        for pair in self.as_slice() {
+            histogram[usize::from(pair.occurrences)] += 1;
+            most = most.max(pair.occurrences);
+        }
+        let (mut sum, mut left, mut least) = (0, number as u32, 0);
+        let mut occurrences = u32::from(most);
+        while occurrences > 0 && left > 0 {
+            let taken = u32::from(histogram[occurrences as usize]).min(left);
+            sum += taken * occurrences;
+            left -= taken;
+            least = occurrences;
+            occurrences -= 1;
+        }
+        Top {
+            sum,
+            least: if left == 0 { least } else { 0 },
+        }
+    }
+}
+
+/// What greedy did: its merges, and what it had saved after each. Where no pair is left, it ends.
+#[derive(Debug, Default)]
+pub(super) struct Run {
+    pub(super) saved: Vec<i32>,
+    pub(super) merges: Vec<(u8, u8)>,
+}
+
+impl Run {
+    /// What was saved by the first so many merges.
+    pub(super) fn after(&self, num_merges: usize) -> i32 {
+        match num_merges.min(self.saved.len()) {
+            0 => 0,
+            done => self.saved[done - 1],
+        }
+    }
+}
+
+/// What merges save behind the merge of the symbols at `at`, whose pair occurs once.
+pub(super) fn saved_behind(line: &Line, at: usize, merges: &[(u8, u8)]) -> i32 {
+    let mut behind = line.behind(at);
+    let before = behind.line.len;
+    for &(left, right) in merges {
+        behind.merge(left, right);
+    }
+    i32::from(before - behind.line.len)
 }
 
 /// Counts pairs and searches; its tables are used again and again.
@@ -121,6 +270,9 @@ pub(super) struct Searcher {
     stride: usize,
     /// Sequences that were searched, and with how many merges left; not for short strings.
     seen: Option<FxHashMap<Box<[u8]>, u8>>,
+    path: Vec<(u8, u8)>,
+    /// The merges that attain the optimum, if the last search found more than was known.
+    pub(super) found: Vec<(u8, u8)>,
 }
 
 impl Searcher {
@@ -131,6 +283,8 @@ impl Searcher {
             slots: vec![0; stride * stride],
             stride,
             seen: is_remembering.then(FxHashMap::default),
+            path: Vec::new(),
+            found: Vec::new(),
         }
     }
 
@@ -169,44 +323,67 @@ impl Searcher {
         found
     }
 
-    /// What greedy has saved after each merge, ties by first occurrence; where no pair is left the
-    /// list ends early.
-    pub(super) fn greedy(&mut self, line: &Line, num_merges: usize, saved: &mut Vec<i32>) {
-        saved.clear();
+    /// Run greedy, ties by first occurrence.
+    pub(super) fn greedy(&mut self, line: &Line, num_merges: usize, run: &mut Run) {
+        run.saved.clear();
+        run.merges.clear();
         let mut line = *line;
         let mut sum = 0;
-        while saved.len() < num_merges {
+        while run.saved.len() < num_merges {
             let pairs = self.pairs(&line);
             let largest = pairs.largest();
             let Some(best) = pairs.as_slice().iter().find(|pair| pair.count == largest) else {
                 return;
             };
             sum += i32::from(largest);
-            saved.push(sum);
-            if saved.len() < num_merges {
+            run.saved.push(sum);
+            run.merges.push((best.left, best.right));
+            if run.saved.len() < num_merges {
                 line = line.merged(best.left, best.right);
             }
         }
     }
 
-    /// κ(μ*), given that `known` is attained and that nothing exceeds `most`.
+    /// κ(μ*) if it exceeds `known`, else `known`; nothing exceeds `most`.
     pub(super) fn optimum(&mut self, line: &Line, num_merges: usize, known: i32, most: i32) -> i32 {
         if let Some(seen) = &mut self.seen {
             seen.clear();
         }
+        self.found.clear();
         let mut best = known as u32;
-        self.search(line, num_merges, 0, &mut best, most as u32);
+        self.search(line, num_merges, 0, None, &mut best, most as u32);
         best as i32
     }
 
-    fn search(&mut self, line: &Line, left: usize, saved: u32, best: &mut u32, most: u32) {
+    fn search(
+        &mut self,
+        line: &Line,
+        left: usize,
+        saved: u32,
+        last: Option<Pair>,
+        best: &mut u32,
+        most: u32,
+    ) {
         let mut pairs = self.pairs(line);
         let largest = u32::from(pairs.largest());
         if left <= 1 || largest == 0 {
-            *best = (*best).max(saved + largest * left as u32);
+            let saved = saved + largest * left as u32;
+            if saved > *best {
+                *best = saved;
+                let last = pairs
+                    .as_slice()
+                    .iter()
+                    .find(|pair| u32::from(pair.count) == largest);
+                let last = last
+                    .filter(|_| left > 0)
+                    .map(|pair| (pair.left, pair.right));
+                self.found.clear();
+                self.found.extend(self.path.iter().copied().chain(last));
+            }
             return;
         }
-        if saved + pairs.bound(left) <= *best || self.was_seen(line, left) {
+        let top = pairs.top(left);
+        if saved + top.sum.min(largest * left as u32) <= *best || self.was_seen(line, left) {
             return;
         }
         let len = pairs.len;
@@ -216,8 +393,15 @@ impl Searcher {
             if *best >= most || saved + count + (left as u32 - 1) * largest <= *best {
                 return;
             }
+            if saved + count + top.behind(*pair) <= *best || pair.is_late(last, line.next - 1) {
+                continue;
+            }
             let line = line.merged(pair.left, pair.right);
-            self.search(&line, left - 1, saved + count, best, most);
+            self.path.push((pair.left, pair.right));
+            // What was searched is remembered for all that led to it.
+            let last = Some(*pair).filter(|_| self.seen.is_none());
+            self.search(&line, left - 1, saved + count, last, best, most);
+            self.path.pop();
         }
     }
 
@@ -229,6 +413,62 @@ impl Searcher {
         let was = usize::from(*before) >= left;
         *before = (*before).max(left as u8);
         was
+    }
+
+    /// Is there a sequence that saves `optimum`, but at most `allowed` behind the merge of the
+    /// symbols at one of these places, whose pair occurs once?
+    pub(super) fn suffers_from(
+        &mut self,
+        line: &Line,
+        places: impl Iterator<Item = usize>,
+        num_merges: usize,
+        optimum: i32,
+        allowed: i32,
+    ) -> bool {
+        let Ok(allowed) = u32::try_from(allowed) else {
+            return false;
+        };
+        let places: Vec<usize> = places.collect();
+        let tokens = line.tokens();
+        let (pairs, needed) = (self.pairs(line), optimum as u32);
+        pairs.promising(num_merges, needed, None, 0).any(|pair| {
+            // A pair loses at most the places where it overlaps the merged symbols.
+            let is_here = |i: usize| tokens.get(i..i + 2) == Some(&[pair.left, pair.right]);
+            let overlaps =
+                |at: usize| u32::from(at > 0 && is_here(at - 1)) + u32::from(is_here(at + 1));
+            let count = u32::from(pair.count);
+            let places = places.iter().filter(|&&at| count <= allowed + overlaps(at));
+            let behind: Vec<_> = places.map(|&at| (line.behind(at), allowed)).collect();
+            self.suffers_first(pair, line, &behind, num_merges, needed)
+        })
+    }
+
+    /// The same, if the first merge is this one.
+    fn suffers_first(
+        &mut self,
+        pair: Pair,
+        line: &Line,
+        behind: &[(Behind, u32)],
+        left: usize,
+        needed: u32,
+    ) -> bool {
+        let still_allowed = |(behind, allowed): &(Behind, u32)| {
+            let saved = behind.line.count(pair.left, pair.right);
+            allowed.checked_sub(saved).map(|allowed| (*behind, allowed))
+        };
+        let mut behind: Vec<_> = behind.iter().filter_map(still_allowed).collect();
+        let needed = needed - u32::from(pair.count);
+        if behind.is_empty() || needed == 0 {
+            return !behind.is_empty();
+        }
+        for (behind, _) in &mut behind {
+            behind.merge(pair.left, pair.right);
+        }
+        let line = line.merged(pair.left, pair.right);
+        let pairs = self.pairs(&line);
+        pairs
+            .promising(left - 1, needed, Some(pair), line.next - 1)
+            .any(|pair| self.suffers_first(pair, &line, &behind, left - 1, needed))
     }
 
     /// What the first greedy merges save at least, and any merges at most: the largest count, and

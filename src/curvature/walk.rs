@@ -6,7 +6,7 @@
 //! is left passes ever finer bounds; few strings are measured. Cost: about 0.1 µs for a string.
 
 use super::columns::{Column, Columns, Facts, NUM_COLUMNS, Values};
-use super::line::{Line, Searcher};
+use super::line::{Line, Run, Searcher, saved_behind};
 use super::measure::Measure;
 use crate::error::Result;
 use crate::limits::Watch;
@@ -142,7 +142,7 @@ pub(super) struct Walk<'a> {
     live: Vec<[[Columns; MAX_COUNT]; MAX_COUNT]>,
     live_around: Vec<[[Columns; MAX_COUNT]; MAX_COUNT]>,
     searcher: Searcher,
-    saved: Vec<i32>,
+    greedy: Run,
     num_strings: u64,
 }
 
@@ -161,7 +161,7 @@ impl<'a> Walk<'a> {
             live: vec![[[0; MAX_COUNT]; MAX_COUNT]; level.max_merges],
             live_around: vec![[[0; MAX_COUNT]; MAX_COUNT]; level.max_merges],
             searcher: Searcher::new(level.num_letters + level.max_merges + 1, false),
-            saved: Vec::new(),
+            greedy: Run::default(),
             num_strings: 0,
         };
         walk.update_tables();
@@ -324,19 +324,15 @@ impl<'a> Walk<'a> {
             }
             if !greedy_is_known {
                 let max_merges = self.level.max_merges;
-                self.searcher.greedy(&line, max_merges, &mut self.saved);
+                self.searcher.greedy(&line, max_merges, &mut self.greedy);
                 greedy_is_known = true;
             }
-            let after = |merges: usize| match merges.min(self.saved.len()) {
-                0 => 0,
-                done => self.saved[done - 1],
-            };
             let mut facts = Facts {
                 length: length as i32,
                 num_merges: index as i32 + 1,
                 largest: i32::from(counts.largest),
                 optimum: bound.min((index + 1) * usize::from(counts.largest)) as i32,
-                greedy: Some((after(index + 1), after(index))),
+                greedy: Some((self.greedy.after(index + 1), self.greedy.after(index))),
             };
             let wanted = self.still_live(&mut facts, live, &line);
             if wanted != 0 {
@@ -349,7 +345,6 @@ impl<'a> Walk<'a> {
     /// The columns that pass the finer bounds; the optimum is made exact if there may be any.
     fn still_live(&mut self, facts: &mut Facts, live: Columns, line: &Line) -> Columns {
         let index = facts.num_merges as usize - 1;
-        let floors = &self.floors[index];
         let greedy = facts.greedy.map_or(0, |(saved, _)| saved);
         if !self.level.is_pruned {
             facts.optimum = self
@@ -357,20 +352,49 @@ impl<'a> Walk<'a> {
                 .optimum(line, index + 1, greedy, facts.optimum);
             return self.level.columns;
         }
-        let live = facts.live(live, floors);
+        let mut live = facts.live(live, &self.floors[index]);
+        live = self.filter_single_pairs(facts, live, |walk, loss, _| {
+            walk.a_single_pair_may_exceed(facts, greedy, loss)
+                && (greedy.max(loss)..=facts.optimum)
+                    .any(|saved| walk.a_single_pair_exceeds(facts, line, saved, loss))
+        });
         if live == 0 {
             return 0;
         }
+        self.searcher.found.clear();
         if greedy < facts.optimum {
-            facts.optimum = self
-                .searcher
-                .optimum(line, index + 1, greedy, facts.optimum);
+            let is_live =
+                |&optimum: &i32| Facts { optimum, ..*facts }.live(live, &self.floors[index]) != 0;
+            let least = (greedy..=facts.optimum)
+                .find(is_live)
+                .unwrap_or(facts.optimum);
+            let known = greedy.max(least - 1);
+            facts.optimum = self.searcher.optimum(line, index + 1, known, facts.optimum);
+            if facts.optimum < least {
+                return 0;
+            }
         }
-        let mut live = facts.live(live, floors);
+        live = facts.live(live, &self.floors[index]);
+        self.filter_single_pairs(facts, live, |walk, loss, column| {
+            walk.a_single_pair_costs_the_found(facts, line, loss)
+                || column == Column::SigmaMax
+                    && walk.a_single_pair_exceeds(facts, line, facts.optimum, loss)
+        })
+    }
+
+    /// Leave out the columns that only prefixes which save 1 can improve, if `is_possible` says
+    /// that none of them costs so much.
+    fn filter_single_pairs(
+        &mut self,
+        facts: &Facts,
+        mut live: Columns,
+        is_possible: impl Fn(&mut Self, i32, Column) -> bool,
+    ) -> Columns {
+        let floors = self.floors[facts.num_merges as usize - 1];
         for column in [Column::SigmaMax, Column::SigmaMin] {
             if let (true, Some(floor)) = (column.is_in(live), floors[column as usize])
                 && facts.only_single_pairs_exceed(floor)
-                && !self.a_single_pair_exceeds(facts, floor.next_above(1))
+                && !is_possible(self, floor.next_above(1), column)
             {
                 live &= !column.bit();
             }
@@ -378,48 +402,58 @@ impl<'a> Walk<'a> {
         live
     }
 
-    /// Can a prefix [a,b], where ab occurs once, cost an optimal sequence so much? Its first merge
-    /// must then save little enough behind the prefix.
-    fn a_single_pair_exceeds(&self, facts: &Facts, loss: i32) -> bool {
-        let (least, most) = (facts.least_first(), facts.optimum - loss);
-        let string = &self.string;
-        let count = |i: usize| i32::from(self.count[pair_key(string[i], string[i + 1])]);
-        for i in 0..string.len() - 1 {
-            if count(i) >= least && count(i) <= most {
-                return true;
-            }
-        }
-        let is_pair = |i: usize, at: usize| string[i..i + 2] == string[at..at + 2];
-        for at in (0..string.len() - 1).filter(|&at| count(at) == 1) {
-            if (0..at).any(|i| is_pair(i, at)) {
-                continue; // the second place of a pair in aaa
-            }
-            let beside = [
-                at.checked_sub(1),
-                Some(at + 1).filter(|i| i + 1 < string.len()),
-            ];
-            for i in beside.into_iter().flatten() {
-                if count(i) >= least && !is_pair(i, at) && self.count_without(i, at) <= most {
-                    return true;
-                }
-            }
-        }
-        false
+    fn count_at(&self, i: usize) -> i32 {
+        i32::from(self.count[pair_key(self.string[i], self.string[i + 1])])
     }
 
-    /// How often the pair at `i` can be replaced behind the merge of the symbols at `at`.
-    fn count_without(&self, i: usize, at: usize) -> i32 {
-        let pair = &self.string[i..i + 2];
-        let count = |part: &[u8]| {
-            let (mut number, mut i) = (0, 0);
-            while i + 1 < part.len() {
-                let is_pair = part[i..i + 2] == *pair;
-                number += i32::from(is_pair);
-                i += 1 + usize::from(is_pair);
-            }
-            number
+    /// The places of the pairs that can be replaced once; in aaa it is the first.
+    fn single_pairs(&self) -> impl Iterator<Item = usize> + '_ {
+        let is_second = |at: usize| {
+            at > 0
+                && self.string[at] == self.string[at - 1]
+                && self.string[at] == self.string[at + 1]
         };
-        count(&self.string[..at]) + count(&self.string[at + 2..])
+        (0..self.string.len() - 1).filter(move |&at| self.count_at(at) == 1 && !is_second(at))
+    }
+
+    /// Can a prefix [a,b], where ab occurs once, cost so much, if κ(μ*) lies between what greedy
+    /// saves and its bound? The first merge of μ* saves at least κ(μ*) - (M - 1) c, and behind the
+    /// prefix at most κ(μ*) less the cost; it loses at most the places where it overlaps ab.
+    fn a_single_pair_may_exceed(&self, facts: &Facts, greedy: i32, loss: i32) -> bool {
+        let behind_first = (facts.num_merges - 1) * facts.largest;
+        let fits = |count: i32, lost: i32| {
+            let least = greedy.max(loss).max(count - lost + loss);
+            least <= facts.optimum.min(count + behind_first)
+        };
+        let last = self.string.len() - 2;
+        if (0..=last).any(|i| fits(self.count_at(i), 0)) {
+            return true;
+        }
+        self.single_pairs().any(|at| {
+            let (left, right) = (at > 0, at < last);
+            let is_same = left && right && self.string[at - 1..=at] == self.string[at + 1..at + 3];
+            let lost = 1 + i32::from(is_same);
+            left && fits(self.count_at(at - 1), lost) || right && fits(self.count_at(at + 1), lost)
+        })
+    }
+
+    /// Does a prefix [a,b], where ab occurs once, cost the optimal sequence that was found so much?
+    fn a_single_pair_costs_the_found(&self, facts: &Facts, line: &Line, loss: i32) -> bool {
+        let num_merges = (facts.num_merges as usize).min(self.greedy.merges.len());
+        let found = match self.searcher.found.as_slice() {
+            [] => &self.greedy.merges[..num_merges],
+            found => found,
+        };
+        self.single_pairs()
+            .any(|at| facts.optimum - saved_behind(line, at, found) >= loss)
+    }
+
+    /// Does a prefix [a,b], where ab occurs once, cost some sequence that saves `saved` so much?
+    fn a_single_pair_exceeds(&mut self, facts: &Facts, line: &Line, saved: i32, loss: i32) -> bool {
+        let places: Vec<usize> = self.single_pairs().collect();
+        let num_merges = facts.num_merges as usize;
+        let searcher = &mut self.searcher;
+        searcher.suffers_from(line, places.into_iter(), num_merges, saved, saved - loss)
     }
 
     fn measure(&mut self, facts: Facts, wanted: Columns) -> Result<()> {

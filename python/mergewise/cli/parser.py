@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from mergewise.cli.completion import SCRIPTS, commands_of
+from mergewise.cli.curvature import run_curvature
 from mergewise.cli.decode import run_decode
 from mergewise.cli.encode import run_encode
 from mergewise.cli.inspecting import run_inspect
@@ -65,6 +66,7 @@ def make_parser() -> Parser:
     add_decode(command)
     add_solve(command)
     add_looking(command)
+    add_curvature(command)
     sub = command(
         "completion",
         lambda parsed: print_completion(parser, parsed.shell),
@@ -271,3 +273,39 @@ def add_looking(command: Maker) -> None:
         "mergewise demo",
         "mergewise demo | less -R",
     )
+
+
+def add_curvature(command: Maker) -> None:
+    """`mergewise curvature`."""
+    sub = command(
+        "curvature",
+        run_curvature,
+        "measure how far greedy can be from the optimum: the paper's σ",
+        'mergewise curvature "abaabbaa" --merges 2',
+        "mergewise curvature --enumerate --length 12 --alphabet 3 --merges 3",
+        "mergewise curvature --enumerate --length 12 --alphabet 5 --merges 4 --tables",
+        "mergewise curvature --enumerate --length 15 --alphabet 5 --merges 4 --checkpoint run.json",
+        details=" Of one text, over its characters and without words; or the extremes over all "
+        "strings, for every number of merges up to M.",
+    )
+    sub.add_argument("text", nargs="?", metavar="TEXT", help="the text itself, not a file")
+    sub.add_argument("--merges", type=int, required=True, metavar="M", help="how many merges")
+    sub.add_argument("--time-limit", type=float, metavar="SECONDS", help="(with TEXT)")
+    sub.add_argument("--enumerate", action="store_true", help="look at all strings")
+    sub.add_argument("--length", type=int, metavar="N", help="of the longest strings")
+    sub.add_argument("--alphabet", type=int, metavar="K", help="how many letters they have at most")
+    sub.add_argument(
+        "--columns",
+        choices=["all", "sigma", "ratio"],
+        default="all",
+        help="curvatures, greedy over optimum, or both (default all)",
+    )
+    sub.add_argument("--tables", action="store_true", help="print all smaller sizes, too")
+    sub.add_argument(
+        "--checkpoint",
+        type=Path,
+        metavar="FILE",
+        help="written every minute and at Ctrl-C; started again, the work goes on from it",
+    )
+    sub.add_argument("--threads", type=int, default=0, help="0: all cores")
+    add_reporting(sub)

@@ -1,5 +1,27 @@
 """The best merge lists, and how good any can be."""
 
+from mergewise.optimize.curvature import Curvature, curvature
+from mergewise.optimize.enumerating import Enumeration, Extreme, enumerate_curvature
 from mergewise.optimize.solving import Solution, solve
+from mergewise.optimize.worst_cases import (
+    WorstCase,
+    family_of_sigma,
+    family_of_unique_optima,
+    family_of_words,
+    find_worst_case,
+)
 
-__all__ = ["Solution", "solve"]
+__all__ = [
+    "Curvature",
+    "Enumeration",
+    "Extreme",
+    "Solution",
+    "WorstCase",
+    "curvature",
+    "enumerate_curvature",
+    "family_of_sigma",
+    "family_of_unique_optima",
+    "family_of_words",
+    "find_worst_case",
+    "solve",
+]

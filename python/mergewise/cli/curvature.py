@@ -1,0 +1,140 @@
+"""`mergewise curvature`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import product
+
+from mergewise.cli.output import put
+from mergewise.optimize import Enumeration, curvature, enumerate_curvature
+from mergewise.optimize.curvature import COLUMNS, RATIOS, SIGMAS
+
+LABELS = {
+    "sigma": "σ",
+    "sigma_min": "σ, best optimum",
+    "sigma_max": "σ, worst optimum",
+    "sigma_full_length_max": "σ, M merges",
+    "sigma_published": "σ, authors'",
+    "sigma_greedy": "σ'",
+    "sigma_greedy_worst_ties": "σ', worst ties",
+    "sigma_greedy_all": "σ', all prefixes",
+    "sigma_greedy_published": "σ', authors'",
+    "ratio": "greedy/optimum",
+    "ratio_worst_ties": "worst ties",
+    "ratio_best_ties": "best ties",
+}
+WIDTH = 18
+
+
+def run_curvature(parsed: argparse.Namespace) -> None:
+    """`mergewise curvature`."""
+    if parsed.enumerate:
+        run_enumeration(parsed)
+    elif parsed.text is None:
+        parsed.refuse("give a TEXT, or --enumerate with --length and --alphabet")
+    elif parsed.length is not None or parsed.alphabet is not None or parsed.tables:
+        parsed.refuse("--length, --alphabet and --tables are for --enumerate")
+    else:
+        run_text(parsed)
+
+
+def run_text(parsed: argparse.Namespace) -> None:
+    """The curvatures of one text."""
+    found = curvature(parsed.text, num_merges=parsed.merges, time_limit=parsed.time_limit)
+    values = {name: getattr(found, name) for name in ("sigma", *COLUMNS)}
+    if parsed.json:
+        facts = {"optimum": found.optimum, "greedy": found.greedy, "guarantee": found.guarantee}
+        put(json.dumps({**facts, **{name: str(value) for name, value in values.items()}}))
+        return
+    put(f"{'optimum':<{WIDTH}}{found.optimum}")
+    put(f"{'greedy':<{WIDTH}}{found.greedy}")
+    for name in (*SIGMAS, *RATIOS):
+        put(f"{LABELS[name]:<{WIDTH}}{shown(values[name])}")
+    put(f"{'guarantee':<{WIDTH}}{found.guarantee:.4f}")
+
+
+def shown(value: Fraction) -> str:
+    """A fraction, and what it is about.
+
+    >>> shown(Fraction(3)), shown(Fraction(8, 3))
+    ('3', '8/3 = 2.667')
+    """
+    return str(value) if value.denominator == 1 else f"{value} = {float(value):.4g}"
+
+
+def run_enumeration(parsed: argparse.Namespace) -> None:
+    """The extremes over all strings."""
+    if parsed.text is not None:
+        parsed.refuse("give a TEXT or --enumerate, not both")
+    if parsed.length is None or parsed.alphabet is None:
+        parsed.refuse("--enumerate needs --length and --alphabet")
+    found = enumerate_curvature(
+        parsed.length,
+        num_letters=parsed.alphabet,
+        num_merges=parsed.merges,
+        columns=parsed.columns,
+        num_threads=parsed.threads,
+        checkpoint=parsed.checkpoint,
+        progress=not parsed.quiet,
+    )
+    if parsed.json:
+        put(json.dumps(list(cells_of(found, is_all=parsed.tables))))
+    elif parsed.tables:
+        put("\n".join(tables_of(found)))
+    else:
+        for num_merges in range(1, found.num_merges + 1):
+            put(f"M = {num_merges}")
+            for name, extreme in found.extremes(num_merges=num_merges).items():
+                put(f"  {LABELS[name]:<{WIDTH}}{shown(extreme.value):<16}{extreme.witness}")
+
+
+def sizes_of(found: Enumeration, *, is_all: bool) -> Iterator[tuple[int, int, int]]:
+    """The numbers of merges, of letters and of symbols in the order of the tables."""
+    letters = range(1 if is_all else found.num_letters, found.num_letters + 1)
+    lengths = range(1 if is_all else found.length, found.length + 1)
+    return product(range(1, found.num_merges + 1), letters, lengths)
+
+
+def cells_of(found: Enumeration, *, is_all: bool) -> Iterator[dict[str, object]]:
+    """The extremes as JSON can say them."""
+    for merges, letters, length in sizes_of(found, is_all=is_all):
+        extremes = found.extremes(num_merges=merges, num_letters=letters, length=length)
+        values = {name: [str(e.value), e.witness] for name, e in extremes.items()}
+        yield {"num_merges": merges, "num_letters": letters, "length": length, **values}
+
+
+def tables_of(found: Enumeration) -> Iterator[str]:
+    """Both tables, and the strings that attain their values."""
+    witnesses: dict[tuple[int, str, Fraction], str] = {}
+    for title, names in (("Maxima of σ", SIGMAS), ("Minima of greedy/optimum", RATIOS)):
+        if not set(names) & set(found.columns):
+            continue
+        yield f"{title} over all strings of at most n symbols from k letters"
+        yield ""
+        yield f"| M | k | n | {' | '.join(LABELS[name] for name in names)} |"
+        yield "|--" * (3 + len(names)) + "|"
+        for merges, letters, length in sizes_of(found, is_all=True):
+            row = found.extremes(num_merges=merges, num_letters=letters, length=length)
+            for name in names:
+                if name in row:
+                    key = (merges, name, row[name].value)
+                    witnesses.setdefault(key, row[name].witness)
+            values = [decimal(row[name].value, name) if name in row else "" for name in names]
+            yield f"| {merges} | {letters} | {length} | {' | '.join(values)} |"
+        yield ""
+    yield "The first strings that attain them"
+    yield ""
+    for (merges, name, value), witness in witnesses.items():
+        yield f"M = {merges}  {LABELS[name]:<{WIDTH}}{shown(value):<16}{witness}"
+
+
+def decimal(value: Fraction, name: str) -> str:
+    """A value as the tables have it.
+
+    >>> decimal(Fraction(8, 3), "sigma_max"), decimal(Fraction(2, 3), "ratio")
+    ('2.667', '0.6667')
+    """
+    return f"{float(value):.4f}" if name in RATIOS else f"{float(value):.4g}"

@@ -1,0 +1,100 @@
+"""The state of an enumeration in a file: written whole, read back only if it is untouched."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from mergewise.errors import FormatError
+from mergewise.files import replacing
+
+FORMAT = "mergewise curvature checkpoint 1"
+
+Pair: TypeAlias = tuple[int, int]
+# For each number of merges, by column: a value and the first string that has it.
+Rows: TypeAlias = list[list[tuple[Pair, str] | None]]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is enumerated; a checkpoint of anything else is of no use."""
+
+    length: int
+    num_letters: int
+    num_merges: int
+    columns: str
+    prune: bool
+
+
+@dataclass
+class State:
+    """How far an enumeration is.
+
+    Attributes:
+        settings: what is enumerated.
+        cells: what was found, by length and number of letters, in the order of the work.
+        current: what was found so far in the next of them.
+        num_units: how many of its units of work are done.
+    """
+
+    settings: Settings
+    cells: dict[tuple[int, int], Rows] = field(default_factory=dict)
+    current: Rows | None = None
+    num_units: int = 0
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the file, whole or not at all."""
+        cells = [[*level, rows] for level, rows in self.cells.items()]
+        body = {
+            "settings": asdict(self.settings),
+            "cells": cells,
+            "current": self.current,
+            "num_units": self.num_units,
+        }
+        text = json.dumps({"format": FORMAT, "sha256": digest(body), "state": body})
+        with replacing(path) as temporary:
+            temporary.write_text(text + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], settings: Settings) -> State:
+        """The state in a file; a fresh one if there is none."""
+        try:
+            data = Path(path).read_bytes()
+        except FileNotFoundError:
+            return cls(settings)
+        body = body_of(data, path)
+        if body["settings"] != asdict(settings):
+            raise FormatError(
+                f"{path}: a checkpoint of {body['settings']}, expected {asdict(settings)}; "
+                "hint: name another file, or remove this one"
+            )
+        cells = {(length, letters): rows_of(rows) for length, letters, rows in body["cells"]}
+        current = None if body["current"] is None else rows_of(body["current"])
+        return cls(settings, cells, current, body["num_units"])
+
+
+def body_of(data: bytes, path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The state in the bytes of a file, if nobody changed it."""
+    try:
+        whole = json.loads(data)
+        is_ours = whole["format"] == FORMAT and whole["sha256"] == digest(whole["state"])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        is_ours = False
+    if not is_ours:
+        raise FormatError(f"{path}: not a checkpoint of an enumeration, or a damaged one")
+    body: dict[str, Any] = whole["state"]
+    return body
+
+
+def digest(body: object) -> str:
+    """What changes with every change of the state."""
+    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+
+
+def rows_of(rows: list[list[Any]]) -> Rows:
+    """Records as they were before they became JSON."""
+    return [[None if cell is None else (tuple(cell[0]), cell[1]) for cell in row] for row in rows]
