@@ -192,6 +192,15 @@ impl Pairs {
             .min(num_merges as u32 * u32::from(self.largest()))
     }
 
+    /// The most that the merge behind this one saves, if of neighbours that commute the one that
+    /// saves more comes first: it is made of the new token, or shares a token with the pair.
+    fn most_next(&self, pair: Pair) -> u32 {
+        let shares = |other: &&Pair| other.left == pair.right || other.right == pair.left;
+        let sharing = self.as_slice().iter().filter(shares);
+        let most = sharing.map(|other| other.count).max().unwrap_or(0);
+        u32::from(most.max(pair.count))
+    }
+
     /// The pairs that can be the first of so many merges which save exactly so much.
     fn promising(
         &self,
@@ -200,7 +209,8 @@ impl Pairs {
         last: Option<Pair>,
         made: u8,
     ) -> impl Iterator<Item = Pair> + '_ {
-        let most_behind = (num_merges as u32).saturating_sub(1) * u32::from(self.largest());
+        let largest = u32::from(self.largest());
+        let most_behind = (num_merges as u32).saturating_sub(1) * largest;
         let top = self.top(num_merges);
         let is_promising = move |pair: &Pair| {
             let count = u32::from(pair.count);
@@ -208,6 +218,9 @@ impl Pairs {
                 && count <= needed
                 && count + most_behind.min(top.behind(*pair)) >= needed
                 && !pair.is_late(last, made)
+                && (num_merges == 1
+                    || count == largest
+                    || count + self.most_next(*pair) + most_behind - largest >= needed)
         };
         self.as_slice().iter().copied().filter(is_promising)
     }
@@ -395,6 +408,12 @@ impl Searcher {
             }
             if saved + count + top.behind(*pair) <= *best || pair.is_late(last, line.next - 1) {
                 continue;
+            }
+            if self.seen.is_none() && count < largest {
+                let behind = pairs.most_next(*pair) + (left as u32 - 2) * largest;
+                if saved + count + behind <= *best {
+                    continue;
+                }
             }
             let line = line.merged(pair.left, pair.right);
             self.path.push((pair.left, pair.right));

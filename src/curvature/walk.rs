@@ -391,12 +391,16 @@ impl<'a> Walk<'a> {
         is_possible: impl Fn(&mut Self, i32, Column) -> bool,
     ) -> Columns {
         let floors = self.floors[facts.num_merges as usize - 1];
+        let mut refuted = i32::MAX;
         for column in [Column::SigmaMax, Column::SigmaMin] {
             if let (true, Some(floor)) = (column.is_in(live), floors[column as usize])
                 && facts.only_single_pairs_exceed(floor)
-                && !is_possible(self, floor.next_above(1), column)
             {
-                live &= !column.bit();
+                let loss = floor.next_above(1);
+                if loss >= refuted || !is_possible(self, loss, column) {
+                    refuted = refuted.min(loss);
+                    live &= !column.bit();
+                }
             }
         }
         live
