@@ -6,10 +6,17 @@
 //! cannot matter ([`columns`]). Cost: exponential in the number of merges for one string; about
 //! 0.1 µs for a string of an enumeration. Formal twin: `formal.curvature`, `formal.as_published`.
 
+// Lengths and what is saved stay far below the limits of every type.
+#![allow(clippy::cast_sign_loss, clippy::cast_possible_wrap)]
+// `live` columns of a `line`, `values` of a `value`.
+#![allow(clippy::similar_names)]
+
 pub mod columns;
 pub mod fraction;
 mod line;
 mod measure;
+mod screen;
+mod search;
 mod sequences;
 mod trees;
 pub mod walk;
@@ -22,8 +29,9 @@ use crate::limits::Watch;
 use columns::{Column, Columns, Facts, NUM_COLUMNS, Values};
 use fraction::Fraction;
 pub use line::MAX_LENGTH;
-use line::{Line, Run, Searcher};
+use line::{Line, Run};
 use measure::Measure;
+use search::Searcher;
 use trees::Forest;
 use walk::{Level, Record, Records, Walk, num_letters_of};
 
@@ -46,29 +54,32 @@ fn measure_of<'a>(
     num_merges: usize,
     floors: &'a Values,
     watch: &'a Watch,
-) -> Measure<'a> {
+) -> Result<Measure<'a>> {
     let num_letters = num_letters_of(letters);
     // More merges than symbols never replace anything.
     let num_merges = num_merges.min(letters.len().max(1));
     let line = Line::new(letters, num_letters as u8);
-    let mut searcher = Searcher::new(num_letters + num_merges + 1, letters.len() > SHORT);
+    let is_long = letters.len() > SHORT;
+    let mut searcher = Searcher::new(num_letters + num_merges + 1, is_long, watch);
     let mut run = Run::default();
     searcher.greedy(&line, num_merges, &mut run);
     let greedy = run.after(num_merges);
     let (largest, most) = searcher.first_bounds(&line, num_merges);
-    Measure {
+    let optimum = searcher.optimum(&line, num_merges, greedy, most);
+    watch.check()?;
+    Ok(Measure {
         letters: letters.iter().copied().map(u32::from).collect(),
         num_letters,
         facts: Facts {
             length: letters.len() as i32,
             num_merges: num_merges as i32,
             largest,
-            optimum: searcher.optimum(&line, num_merges, greedy, most),
+            optimum,
             greedy: Some((greedy, 0)),
         },
         floors,
         watch,
-    }
+    })
 }
 
 /// The curvatures of a string of at most [`MAX_LENGTH`] letters, numbered by first occurrence.
@@ -79,7 +90,7 @@ pub fn curvature(
     watch: &Watch,
 ) -> Result<Curvature> {
     let floors = [None; NUM_COLUMNS];
-    let measure = measure_of(letters, num_merges, &floors, watch);
+    let measure = measure_of(letters, num_merges, &floors, watch)?;
     let mut values = measure.values(columns)?;
     for column in Column::LIST {
         if !column.is_in(columns) {
@@ -102,7 +113,7 @@ pub fn sigma_of(
     watch: &Watch,
 ) -> Result<(i32, Fraction)> {
     let floors = [None; NUM_COLUMNS];
-    let measure = measure_of(letters, num_merges, &floors, watch);
+    let measure = measure_of(letters, num_merges, &floors, watch)?;
     let mut forest = Forest::new(measure.num_letters);
     let mut merges: Vec<trees::Merge> = Vec::new();
     for (index, &(left, right)) in optimal.iter().enumerate() {

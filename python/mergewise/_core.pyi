@@ -196,7 +196,6 @@ def solve_exactly(
     num_threads: int,
     progress: Callable[[int, int, int], None] | None = None,
 ) -> tuple[MergeList, int, int, int, str | None]: ...
-
 def curvature_units(*, length: int, num_letters: int) -> list[int]: ...
 def measure_curvature(
     letters: bytes,

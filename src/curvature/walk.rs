@@ -6,8 +6,9 @@
 //! is left passes ever finer bounds; few strings are measured. Cost: about 0.1 µs for a string.
 
 use super::columns::{Column, Columns, Facts, NUM_COLUMNS, Values};
-use super::line::{Line, Run, Searcher, saved_behind};
+use super::line::{Line, Run};
 use super::measure::Measure;
+use super::search::Searcher;
 use crate::error::Result;
 use crate::limits::Watch;
 
@@ -131,9 +132,9 @@ pub(super) struct Walk<'a> {
     watch: &'a Watch,
     records: Records,
     is_improved: Vec<[bool; NUM_COLUMNS]>,
-    floors: Vec<Values>,
-    string: Vec<u8>,
-    count: [u8; MAX_PAIRS],
+    pub(super) floors: Vec<Values>,
+    pub(super) string: Vec<u8>,
+    pub(super) count: [u8; MAX_PAIRS],
     occurrences: [u8; MAX_PAIRS],
     /// How many pairs occur 0, 1, 2, ... times.
     histogram: [u8; MAX_COUNT],
@@ -141,8 +142,8 @@ pub(super) struct Walk<'a> {
     /// count or a smaller bound can improve.
     live: Vec<[[Columns; MAX_COUNT]; MAX_COUNT]>,
     live_around: Vec<[[Columns; MAX_COUNT]; MAX_COUNT]>,
-    searcher: Searcher,
-    greedy: Run,
+    pub(super) searcher: Searcher<'a>,
+    pub(super) greedy: Run,
     num_strings: u64,
 }
 
@@ -160,7 +161,7 @@ impl<'a> Walk<'a> {
             histogram: [0; MAX_COUNT],
             live: vec![[[0; MAX_COUNT]; MAX_COUNT]; level.max_merges],
             live_around: vec![[[0; MAX_COUNT]; MAX_COUNT]; level.max_merges],
-            searcher: Searcher::new(level.num_letters + level.max_merges + 1, false),
+            searcher: Searcher::new(level.num_letters + level.max_merges + 1, false, watch),
             greedy: Run::default(),
             num_strings: 0,
         };
@@ -382,84 +383,6 @@ impl<'a> Walk<'a> {
         })
     }
 
-    /// Leave out the columns that only prefixes which save 1 can improve, if `is_possible` says
-    /// that none of them costs so much.
-    fn filter_single_pairs(
-        &mut self,
-        facts: &Facts,
-        mut live: Columns,
-        is_possible: impl Fn(&mut Self, i32, Column) -> bool,
-    ) -> Columns {
-        let floors = self.floors[facts.num_merges as usize - 1];
-        let mut refuted = i32::MAX;
-        for column in [Column::SigmaMax, Column::SigmaMin] {
-            if let (true, Some(floor)) = (column.is_in(live), floors[column as usize])
-                && facts.only_single_pairs_exceed(floor)
-            {
-                let loss = floor.next_above(1);
-                if loss >= refuted || !is_possible(self, loss, column) {
-                    refuted = refuted.min(loss);
-                    live &= !column.bit();
-                }
-            }
-        }
-        live
-    }
-
-    fn count_at(&self, i: usize) -> i32 {
-        i32::from(self.count[pair_key(self.string[i], self.string[i + 1])])
-    }
-
-    /// The places of the pairs that can be replaced once; in aaa it is the first.
-    fn single_pairs(&self) -> impl Iterator<Item = usize> + '_ {
-        let is_second = |at: usize| {
-            at > 0
-                && self.string[at] == self.string[at - 1]
-                && self.string[at] == self.string[at + 1]
-        };
-        (0..self.string.len() - 1).filter(move |&at| self.count_at(at) == 1 && !is_second(at))
-    }
-
-    /// Can a prefix [a,b], where ab occurs once, cost so much, if κ(μ*) lies between what greedy
-    /// saves and its bound? The first merge of μ* saves at least κ(μ*) - (M - 1) c, and behind the
-    /// prefix at most κ(μ*) less the cost; it loses at most the places where it overlaps ab.
-    fn a_single_pair_may_exceed(&self, facts: &Facts, greedy: i32, loss: i32) -> bool {
-        let behind_first = (facts.num_merges - 1) * facts.largest;
-        let fits = |count: i32, lost: i32| {
-            let least = greedy.max(loss).max(count - lost + loss);
-            least <= facts.optimum.min(count + behind_first)
-        };
-        let last = self.string.len() - 2;
-        if (0..=last).any(|i| fits(self.count_at(i), 0)) {
-            return true;
-        }
-        self.single_pairs().any(|at| {
-            let (left, right) = (at > 0, at < last);
-            let is_same = left && right && self.string[at - 1..=at] == self.string[at + 1..at + 3];
-            let lost = 1 + i32::from(is_same);
-            left && fits(self.count_at(at - 1), lost) || right && fits(self.count_at(at + 1), lost)
-        })
-    }
-
-    /// Does a prefix [a,b], where ab occurs once, cost the optimal sequence that was found so much?
-    fn a_single_pair_costs_the_found(&self, facts: &Facts, line: &Line, loss: i32) -> bool {
-        let num_merges = (facts.num_merges as usize).min(self.greedy.merges.len());
-        let found = match self.searcher.found.as_slice() {
-            [] => &self.greedy.merges[..num_merges],
-            found => found,
-        };
-        self.single_pairs()
-            .any(|at| facts.optimum - saved_behind(line, at, found) >= loss)
-    }
-
-    /// Does a prefix [a,b], where ab occurs once, cost some sequence that saves `saved` so much?
-    fn a_single_pair_exceeds(&mut self, facts: &Facts, line: &Line, saved: i32, loss: i32) -> bool {
-        let places: Vec<usize> = self.single_pairs().collect();
-        let num_merges = facts.num_merges as usize;
-        let searcher = &mut self.searcher;
-        searcher.suffers_from(line, places.into_iter(), num_merges, saved, saved - loss)
-    }
-
     fn measure(&mut self, facts: Facts, wanted: Columns) -> Result<()> {
         let index = facts.num_merges as usize - 1;
         let no_floors = [None; NUM_COLUMNS];
@@ -500,6 +423,6 @@ impl<'a> Walk<'a> {
     }
 }
 
-fn pair_key(left: u8, right: u8) -> usize {
+pub(super) fn pair_key(left: u8, right: u8) -> usize {
     usize::from(left) * MAX_WALK.1 + usize::from(right)
 }

@@ -152,10 +152,10 @@ def sigma_of(
 
 
 def letters_of(text: str) -> bytes:
-    """The letters of a text, numbered by first occurrence.
+    r"""The letters of a text, numbered by first occurrence.
 
     >>> letters_of("baba")
-    b'\\x00\\x01\\x00\\x01'
+    b'\x00\x01\x00\x01'
     """
     if not isinstance(text, str):
         raise TypeError(f"expected str, found {type(text).__name__}")

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Literal
 
 from mergewise import _core
@@ -107,7 +108,15 @@ def enumerate_curvature(
     saver = Saver(state, checkpoint)
     try:
         for level in levels[len(state.cells) :]:
-            run_level(state, level, units[level], num_threads, before, reporter, saver)
+            run_level(
+                state,
+                level,
+                units[level],
+                num_threads=num_threads,
+                before=before,
+                reporter=reporter,
+                saver=saver,
+            )
             before += sum(units[level])
     finally:
         saver.save()
@@ -146,6 +155,7 @@ def run_level(
     state: State,
     level: tuple[int, int],
     units: list[int],
+    *,
     num_threads: int,
     before: int,
     reporter: Reporter,
@@ -171,7 +181,7 @@ def run_level(
             records=floors,
             is_pruned=settings.prune,
             num_threads=num_threads,
-            progress=lambda more, done=done: reporter(done + more),
+            progress=partial(report, reporter, done),
         )
         for unit in improved:
             found = merged(found, unit)
@@ -179,6 +189,11 @@ def run_level(
         saver()
     state.cells[level] = found
     state.current, state.num_units = None, 0
+
+
+def report(reporter: Reporter, before: int, more: int) -> None:
+    """Report what was done before and since."""
+    reporter(before + more)
 
 
 def start_of(state: State, level: tuple[int, int]) -> Rows:
@@ -192,9 +207,7 @@ def start_of(state: State, level: tuple[int, int]) -> Rows:
     return rows
 
 
-def larger(
-    one: tuple[Pair, str] | None, other: tuple[Pair, str] | None
-) -> tuple[Pair, str] | None:
+def larger(one: tuple[Pair, str] | None, other: tuple[Pair, str] | None) -> tuple[Pair, str] | None:
     """The larger value; the first of equals."""
     if one is None or other is None:
         return one or other

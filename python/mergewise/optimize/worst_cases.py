@@ -101,7 +101,8 @@ def family_of_words(num_words: int) -> WorstCase:
     check_number("num_words", num_words, 2, len(string.ascii_lowercase) - 3)
     letters = string.ascii_lowercase[3 : 3 + num_words]
     text = "".join(
-        f"b{letter}c" * 2 + end for letter, end in zip(letters, string.ascii_uppercase, strict=False)
+        f"b{letter}c" * 2 + end
+        for letter, end in zip(letters, string.ascii_uppercase, strict=False)
     )
     optimal: list[Merge] = []
     for letter in letters:
