@@ -22,6 +22,7 @@
 
 #[cfg(feature = "python")]
 mod arrow;
+pub mod bound;
 pub mod counting;
 pub mod counts;
 pub mod curvature;

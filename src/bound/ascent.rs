@@ -1,0 +1,314 @@
+//! Good prices, by gradient ascent.
+//!
+//! The bound is convex in the prices, but has corners: a loss begins at 0, only the largest losses
+//! count, and only the dearest parts of a span. Each corner is rounded by a width that shrinks as the
+//! ascent goes on. A step weighs all losses, finds how much each string counts, and then moves the
+//! prices of each piece on its own (Adam). It must be the losses of now: with those of the step
+//! before, prices swing. Towards the end the bound is evaluated exactly now and then, and the best
+//! is kept.
+//!
+//! Cost: a step is linear in the number of parts of all priced spans. The result depends on the
+//! number of steps, not on the number of threads.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use super::forest::{self, Step};
+use super::instance::{Against, Instance};
+use super::part::Part;
+use super::rounding::{self, Exact, Share};
+use super::smooth::{Climb, ramp};
+use super::{Found, Options, Standing, Start, spread, start, threshold};
+use crate::limits::Watch;
+use crate::merges::Id;
+
+/// The steps of an ascent without any limit, and the most that a time limit is used for.
+const USUAL_STEPS: usize = 300;
+const MOST_STEPS: usize = 20_000;
+
+/// From when on, and how often, the bound is evaluated, as parts of the whole way.
+const FIRST_LOOK: f64 = 0.6;
+const BETWEEN_LOOKS: f64 = 0.1;
+
+/// Find good prices. Stops early, with the best so far, if the watch says so.
+#[must_use]
+pub fn ascend(
+    instance: &Instance,
+    start: Start,
+    options: &Options,
+    watch: &Watch,
+    standing: &Standing,
+) -> Found {
+    let mut ascent = Ascent::new(instance, start, options);
+    let mut best = Best::default();
+    let mut schedule = Schedule::new(options, watch);
+    let mut next_look = FIRST_LOOK;
+    while let Some(progress) = schedule.next(watch) {
+        ascent.step(progress, schedule.last_rate());
+        standing.advance();
+        if progress >= next_look {
+            next_look = progress + BETWEEN_LOOKS;
+            best.keep(ascent.look(), instance, options, standing);
+            schedule.was_interrupted_by_a_look();
+        }
+    }
+    best.keep(ascent.look(), instance, options, standing);
+    Found {
+        gain: gain(best.total, options.bits),
+        total: best.total,
+        prices: best.prices,
+        num_steps: ascent.num_steps,
+        chosen: ascent.chosen(),
+    }
+}
+
+/// What an amount in units of 1 / 2^`bits` allows in whole tokens.
+fn gain(total: i128, bits: u32) -> u64 {
+    u64::try_from(total.max(0) >> bits).unwrap_or(u64::MAX)
+}
+
+#[derive(Default)]
+struct Best {
+    total: i128,
+    prices: Vec<i32>,
+    is_known: bool,
+}
+
+impl Best {
+    fn keep(
+        &mut self,
+        shares: Vec<Share>,
+        instance: &Instance,
+        options: &Options,
+        standing: &Standing,
+    ) {
+        let total = rounding::total(instance, &shares, options.bits);
+        if !self.is_known || total < self.total {
+            self.is_known = true;
+            self.total = total;
+            self.prices = Vec::new();
+            self.prices.reserve_exact(instance.num_prices());
+            for share in shares {
+                self.prices.extend(share.prices);
+            }
+            standing.set(gain(total, options.bits));
+        }
+    }
+}
+
+/// How far along the way each step is taken.
+struct Schedule {
+    begin: Instant,
+    /// When the last step should be taken.
+    end: Option<Instant>,
+    num_steps: usize,
+    most_steps: usize,
+    /// How long a step takes.
+    pace: Duration,
+    since: Instant,
+}
+
+impl Schedule {
+    fn new(options: &Options, watch: &Watch) -> Self {
+        let begin = Instant::now();
+        let end = match options.num_steps {
+            Some(_) => None,
+            None => watch.deadline(),
+        };
+        let most_steps = match (options.num_steps, end) {
+            (Some(num_steps), _) => num_steps,
+            (None, None) => USUAL_STEPS,
+            (None, Some(_)) => MOST_STEPS,
+        };
+        Self {
+            begin,
+            end,
+            num_steps: 0,
+            most_steps,
+            pace: Duration::ZERO,
+            since: begin,
+        }
+    }
+
+    /// The part of the way at which to take the next step, or None after the last.
+    fn next(&mut self, watch: &Watch) -> Option<f64> {
+        let now = Instant::now();
+        if self.num_steps > 0 && now > self.since {
+            self.pace = if self.num_steps == 1 {
+                now - self.since
+            } else {
+                (self.pace * 3 + (now - self.since)) / 4
+            };
+        }
+        self.since = now;
+        let by_steps = self.num_steps as f64 / self.most_steps.max(1) as f64;
+        let progress = match self.end {
+            None => by_steps,
+            Some(end) => {
+                // The last look takes about as long as a step.
+                let whole = end
+                    .saturating_duration_since(self.begin)
+                    .saturating_sub(self.pace * 2);
+                let by_time = (now - self.begin).as_secs_f64() / whole.as_secs_f64().max(1e-9);
+                by_time.max(by_steps)
+            }
+        };
+        if progress >= 1.0 || watch.is_stopped() {
+            return None;
+        }
+        self.num_steps += 1;
+        Some(progress)
+    }
+
+    /// A look is no part of the pace.
+    fn was_interrupted_by_a_look(&mut self) {
+        self.since = Instant::now() + self.pace;
+    }
+
+    /// The size of the last steps: the more there are, the smaller.
+    fn last_rate(&self) -> f64 {
+        let expected = match self.end {
+            Some(end) if !self.pace.is_zero() => {
+                let whole = end.saturating_duration_since(self.begin);
+                (whole.as_secs_f64() / self.pace.as_secs_f64()).min(self.most_steps as f64)
+            }
+            Some(_) => USUAL_STEPS as f64,
+            None => self.most_steps as f64,
+        };
+        (0.4 / expected.max(1.0)).clamp(0.0007, 0.005)
+    }
+}
+
+struct Ascent<'a> {
+    instance: &'a Instance,
+    parts: Vec<Mutex<Part<'a>>>,
+    /// How much each string counts, and what it loses.
+    shares: Vec<f32>,
+    losses: Vec<f32>,
+    /// The loss from which on a string counts.
+    threshold: f32,
+    num_steps: usize,
+    options: &'a Options,
+}
+
+impl<'a> Ascent<'a> {
+    fn new(instance: &'a Instance, start: Start, options: &'a Options) -> Self {
+        let mut parts = Part::all(instance);
+        let tokens = match start {
+            Start::Tokens(tokens) => tokens,
+            Start::Prices(_) => &[],
+        };
+        let is_token = start::known(instance, tokens);
+        if let Start::Prices(prices) = start
+            && prices.len() == instance.num_prices()
+        {
+            start::from_prices(&mut parts, instance.against, prices, options.bits);
+        } else {
+            for part in &mut parts {
+                start::from_tokens(part, instance.against, &is_token);
+            }
+        }
+        Self {
+            instance,
+            parts: parts.into_iter().map(Mutex::new).collect(),
+            shares: vec![0.0; instance.num_strings],
+            losses: vec![0.0; instance.num_strings],
+            threshold: 0.0,
+            num_steps: 0,
+            options,
+        }
+    }
+
+    /// Call `work(index, part, scratch)` for each part, in several threads.
+    fn for_each_part<S: Default>(&self, work: impl Fn(usize, &mut Part<'a>, &mut S) + Sync) {
+        let next = AtomicUsize::new(0);
+        let run = || {
+            let mut scratch = S::default();
+            loop {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                let Some(part) = self.parts.get(index) else {
+                    return;
+                };
+                if let Ok(mut part) = part.lock() {
+                    work(index, &mut part, &mut scratch);
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..self.options.num_threads.min(self.parts.len()) {
+                scope.spawn(run);
+            }
+            run();
+        });
+    }
+
+    /// One step, `progress` of the way from the first to the last.
+    fn step(&mut self, progress: f64, last_rate: f64) {
+        let between = |first: f64, last: f64| (first * (last / first).powf(progress)) as f32;
+        let width = between(0.2, 0.001);
+        let against = self.instance.against;
+        self.for_each_part(|_, part, (): &mut ()| match against {
+            Against::Merges => forest::weigh(part, width),
+            Against::Vocabularies => spread::weigh(part, width),
+        });
+        self.count_shares(between(0.5, 0.03));
+        let step = Step {
+            shares: &self.shares,
+            width,
+            climb: Climb::new(between(0.2, last_rate), self.num_steps),
+            threshold: self.threshold,
+        };
+        self.for_each_part(|_, part, gradients: &mut Vec<f32>| match against {
+            Against::Merges => forest::climb(part, &step, gradients),
+            Against::Vocabularies => spread::climb(part, &step, gradients),
+        });
+        self.num_steps += 1;
+    }
+
+    /// Sum up the losses and find how much each string counts; `softness` is the part of the
+    /// threshold over which that rises.
+    fn count_shares(&mut self, softness: f32) {
+        self.losses.fill(0.0);
+        for part in &mut self.parts {
+            if let Ok(part) = part.get_mut() {
+                for (sum, loss) in self.losses.iter_mut().zip(&part.losses) {
+                    *sum += loss;
+                }
+            }
+        }
+        let floor = match self.instance.against {
+            Against::Merges => self.instance.floor.max(self.instance.too_long) as f32,
+            Against::Vocabularies => 0.0,
+        };
+        let slope = softness * self.threshold.max(floor).max(1.0);
+        self.threshold = threshold::find(&self.losses, self.instance.num_merges, slope, floor);
+        for (share, &loss) in self.shares.iter_mut().zip(&self.losses) {
+            *share = ramp((loss - self.threshold) / slope);
+        }
+    }
+
+    /// The prices as integers, and what they prove.
+    fn look(&self) -> Vec<Share> {
+        let shares: Vec<Mutex<Share>> = self.parts.iter().map(|_| Mutex::default()).collect();
+        self.for_each_part(|index, part, scratch: &mut Exact| {
+            let rounded = rounding::round(part, self.instance, self.options.bits, scratch);
+            if let Ok(mut share) = shares[index].lock() {
+                *share = rounded;
+            }
+        });
+        let shares = shares.into_iter();
+        shares
+            .map(|share| share.into_inner().unwrap_or_default())
+            .collect()
+    }
+
+    /// The strings that lose most, as many as there are merges.
+    fn chosen(&self) -> Vec<Vec<Id>> {
+        let mut names: Vec<usize> = (0..self.losses.len()).collect();
+        names.sort_by(|&a, &b| self.losses[b].total_cmp(&self.losses[a]));
+        let strings = start::strings(self.instance);
+        let chosen = names.iter().take(self.instance.num_merges);
+        chosen.map(|&name| strings[name].to_vec()).collect()
+    }
+}

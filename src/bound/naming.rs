@@ -1,0 +1,139 @@
+//! Names for the frequent strings of one length, given those one symbol shorter.
+//!
+//! A string is the pair of its prefix and its suffix, both one symbol shorter and both frequent if
+//! it is; so each string of a level has a key of 64 bits, and equal keys are equal strings. The keys
+//! are split into a fixed number of shares by their hash, and threads take shares: names do not
+//! depend on the number of threads. Cost: one look-up for each place.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rustc_hash::FxHashMap;
+
+use super::words::Words;
+
+/// In place of a name.
+pub(super) const NONE: u32 = u32::MAX;
+
+const NUM_SHARES: usize = 4;
+
+/// The strings of one length.
+#[derive(Debug, Default)]
+pub(super) struct Level {
+    /// At each symbol, the name of the string that begins there; `NONE` if it is not frequent.
+    pub(super) names: Vec<u32>,
+    pub(super) num_names: usize,
+    /// How often the most frequent string occurs, and the most frequent one without a name.
+    pub(super) largest: u64,
+}
+
+/// The strings of one symbol.
+pub(super) fn symbols(words: &Words) -> Level {
+    Level {
+        names: words.symbols().to_vec(),
+        num_names: 0,
+        largest: 0,
+    }
+}
+
+/// The strings one symbol longer than those of `level` that occur more than `floor` times.
+pub(super) fn longer(words: &Words, level: &Level, floor: u64, num_threads: usize) -> Level {
+    let next = AtomicUsize::new(0);
+    let shares: Vec<Mutex<Share>> = (0..NUM_SHARES).map(|_| Mutex::default()).collect();
+    let work = || {
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(share) = shares.get(index) else {
+                return;
+            };
+            let found = Share::find(words, &level.names, index);
+            if let Ok(mut share) = share.lock() {
+                *share = found;
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..num_threads.min(NUM_SHARES) {
+            scope.spawn(work);
+        }
+        work();
+    });
+    let shares = shares
+        .into_iter()
+        .map(|share| share.into_inner().unwrap_or_default());
+    unite(words, &level.names, floor, shares.collect())
+}
+
+/// The strings of one share, named from 0 in the order of their first places.
+#[derive(Default)]
+struct Share {
+    /// The string at each place of this share.
+    places: Vec<u32>,
+    counts: Vec<u64>,
+}
+
+impl Share {
+    fn find(words: &Words, names: &[u32], index: usize) -> Self {
+        let mut share = Self::default();
+        let mut table: FxHashMap<u64, u32> = FxHashMap::default();
+        for_each_key(words, names, |_, key, count| {
+            if share_of(key) == index {
+                let new = share.counts.len() as u32;
+                let name = *table.entry(key).or_insert(new);
+                if name == new {
+                    share.counts.push(0);
+                }
+                let sum = &mut share.counts[name as usize];
+                *sum = sum.saturating_add(count);
+                share.places.push(name);
+            }
+        });
+        share
+    }
+}
+
+/// Name the frequent strings of all shares.
+fn unite(words: &Words, names: &[u32], floor: u64, shares: Vec<Share>) -> Level {
+    let mut level = Level {
+        names: vec![NONE; names.len()],
+        ..Level::default()
+    };
+    let mut united = Vec::new();
+    for share in shares {
+        let new_names: Vec<u32> = share
+            .counts
+            .iter()
+            .map(|&count| {
+                level.largest = level.largest.max(count);
+                let name = level.num_names as u32;
+                level.num_names += usize::from(count > floor);
+                if count > floor { name } else { NONE }
+            })
+            .collect();
+        united.push((share.places.into_iter(), new_names));
+    }
+    for_each_key(words, names, |place, key, _| {
+        let (places, new_names) = &mut united[share_of(key)];
+        if let Some(name) = places.next() {
+            level.names[place] = new_names[name as usize];
+        }
+    });
+    level
+}
+
+fn share_of(key: u64) -> usize {
+    (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as usize % NUM_SHARES
+}
+
+/// Call `visit(place, key, count)` for each place where a longer string may begin.
+fn for_each_key(words: &Words, names: &[u32], mut visit: impl FnMut(usize, u64, u64)) {
+    let mut start = 0;
+    for (&end, &count) in words.ends().iter().zip(words.counts()) {
+        for (place, pair) in (start..).zip(names[start..end].windows(2)) {
+            if pair[0] != NONE && pair[1] != NONE {
+                visit(place, u64::from(pair[0]) << 32 | u64::from(pair[1]), count);
+            }
+        }
+        start = end;
+    }
+}

@@ -1,0 +1,188 @@
+//! Prices as integers, and the bound that they prove.
+//!
+//! This is the optimiser's own claim; `verify` computes it again from the words.
+
+use super::instance::{Against, Instance};
+use super::part::Part;
+
+/// What a part adds to a bound.
+#[derive(Debug, Default)]
+pub(super) struct Share {
+    /// As a certificate holds them.
+    pub(super) prices: Vec<i32>,
+    /// The sum of what the symbols cost less than 1.
+    rest: i128,
+    losses: Vec<i128>,
+    /// Against vocabularies, what an unpriced string can lose at most.
+    floor: i128,
+}
+
+/// What all parts together prove, in units of 1 / 2^`bits`.
+pub(super) fn total(instance: &Instance, shares: &[Share], bits: u32) -> i128 {
+    let floor = match instance.against {
+        Against::Merges => i128::from(instance.floor.max(instance.too_long)) << bits,
+        Against::Vocabularies => shares.iter().map(|share| share.floor).max().unwrap_or(0),
+    };
+    let mut losses = vec![0; instance.num_strings];
+    for share in shares {
+        for (sum, loss) in losses.iter_mut().zip(&share.losses) {
+            *sum += loss;
+        }
+    }
+    let num_counted = instance.num_merges.min(losses.len());
+    if num_counted < losses.len() {
+        losses.select_nth_unstable_by(num_counted, |a, b| b.cmp(a));
+    }
+    let counted: i128 = losses[..num_counted]
+        .iter()
+        .map(|&loss| loss.max(floor))
+        .sum();
+    let others = (instance.num_merges - num_counted) as i128 * floor;
+    shares.iter().map(|share| share.rest).sum::<i128>() + counted + others
+}
+
+/// Round the prices of a part.
+pub(super) fn round(part: &Part, instance: &Instance, bits: u32, scratch: &mut Exact) -> Share {
+    let mut share = Share {
+        prices: Vec::with_capacity(part.num_prices()),
+        losses: vec![0; instance.num_strings],
+        ..Share::default()
+    };
+    let one = 1 << bits;
+    let mut overlaps = part.overlaps.pieces().iter().peekable();
+    let mut start = 0;
+    for (index, piece) in part.pieces.iter().enumerate() {
+        let end = piece.end as usize;
+        let rows = &part.rows[start..=end];
+        let items = rows[0] as usize..rows[rows.len() - 1] as usize;
+        match instance.against {
+            Against::Merges => {
+                scratch.forest(rows, &part.prices[items.clone()], one, &mut share.prices)
+            }
+            Against::Vocabularies => {
+                scratch.spread(rows, &part.prices[start..end], one, &mut share.prices);
+                let highest = heaviest_run(&scratch.prices) - i128::from(one);
+                share.floor = share.floor.max(i128::from(piece.unpriced) * highest);
+            }
+        }
+        if let Some((_, groups)) = overlaps.next_if(|(piece, _)| *piece == index) {
+            let losses = scratch.losses.clone();
+            let drop = |item: usize| scratch.losses[item] = 0;
+            part.overlaps
+                .drop_lighter(groups.clone(), |item| losses[item], drop);
+        }
+        let weight = i128::from(piece.weight);
+        share.rest += weight * i128::from(scratch.rest);
+        for (&name, &loss) in part.names[items].iter().zip(&scratch.losses) {
+            if loss > 0 {
+                share.losses[name as usize] += weight * i128::from(loss);
+            }
+        }
+        start = end;
+    }
+    share
+}
+
+/// The largest sum of neighbours.
+fn heaviest_run(prices: &[i64]) -> i128 {
+    let (mut best, mut here) = (0, 0);
+    for &price in prices {
+        here = 0.max(here + i128::from(price));
+        best = best.max(here);
+    }
+    best
+}
+
+/// Working memory.
+#[derive(Debug, Default)]
+pub(super) struct Exact {
+    prices: Vec<i64>,
+    losses: Vec<i64>,
+    rest: i64,
+}
+
+impl Exact {
+    /// The losses of a piece against merges. A span costs at most what its parts do.
+    fn forest(&mut self, rows: &[u32], prices: &[f32], one: i64, out: &mut Vec<i32>) {
+        let base = rows[0] as usize;
+        self.prices.clear();
+        self.prices
+            .extend(prices.iter().map(|&price| scaled(price, one)));
+        self.losses.clear();
+        self.losses.resize(prices.len(), 0);
+        self.rest = 0;
+        let from = out.len();
+        out.resize(from + prices.len(), 0);
+        // From right to left, so that the parts of a span come before it.
+        for start in (0..rows.len() - 1).rev() {
+            let row = rows[start] as usize - base;
+            let end = rows[start + 1] as usize - base;
+            self.rest += one - self.prices[row];
+            out[from + row] = self.prices[row] as i32;
+            for item in row + 1..end {
+                let length = item - row + 1;
+                let mut dearest = i64::MIN;
+                for cut in 1..length {
+                    let right = rows[start + cut] as usize - base + length - cut - 1;
+                    dearest = dearest.max(self.prices[row + cut - 1] + self.prices[right]);
+                }
+                let most = dearest.min(one);
+                let price = self.prices[item].min(most);
+                self.prices[item] = price;
+                self.losses[item] = dearest - price;
+                out[from + item] = (most - price) as i32;
+            }
+        }
+    }
+
+    /// The losses of a piece against vocabularies.
+    fn spread(&mut self, rows: &[u32], prices: &[f32], one: i64, out: &mut Vec<i32>) {
+        self.prices.clear();
+        self.prices
+            .extend(prices.iter().map(|&price| scaled(price, one)));
+        out.extend(self.prices.iter().map(|&price| price as i32));
+        self.rest = self.prices.iter().map(|price| one - price).sum();
+        self.losses.clear();
+        for (start, ends) in rows.windows(2).enumerate() {
+            self.losses.push(0);
+            let mut sum = self.prices[start] - one;
+            for index in 1..(ends[1] - ends[0]) as usize {
+                sum += self.prices[start + index];
+                self.losses.push(sum.max(0));
+            }
+        }
+    }
+}
+
+/// A price as an integer, small enough that no sum of prices overflows.
+fn scaled(price: f32, one: i64) -> i64 {
+    let scaled = (f64::from(price) * one as f64).round();
+    (scaled as i64).clamp(-(1 << 30), one)
+}
+
+/// Set the prices of a part to those of a certificate.
+pub(super) fn unround(part: &mut Part, against: Against, prices: &[i32], bits: u32) {
+    let one = f64::from(1_u32 << bits);
+    let scaled = |price: i64| (price as f64 / one) as f32;
+    if against == Against::Vocabularies {
+        for (price, &exact) in part.prices.iter_mut().zip(prices) {
+            *price = scaled(exact.into());
+        }
+        return;
+    }
+    let mut exact: Vec<i64> = prices.iter().map(|&price| price.into()).collect();
+    for start in (0..part.rows.len() - 1).rev() {
+        let row = part.rows[start] as usize;
+        for item in row + 1..part.rows[start + 1] as usize {
+            let length = item - row + 1;
+            let parts = (1..length).map(|cut| {
+                let right = part.rows[start + cut] as usize + length - cut - 1;
+                exact[row + cut - 1] + exact[right]
+            });
+            exact[item] = parts.max().unwrap_or(0).min(1 << bits) - exact[item];
+        }
+    }
+    for (price, &exact) in part.prices.iter_mut().zip(&exact) {
+        *price = scaled(exact);
+    }
+}

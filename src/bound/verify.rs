@@ -1,0 +1,351 @@
+//! What prices prove, in integers, from the words alone.
+//!
+//! The fast twin of `formal.bound`: it shares nothing with the ascent but the words. Strings are
+//! compared exactly: two of one length are equal if their prefixes and their suffixes one symbol
+//! shorter are. Lengths are taken one after the other, so that only the prices of all spans and the
+//! names of one length are in memory. Cost: linear in the number of parts of all spans.
+
+use rustc_hash::FxHashMap;
+
+use super::instance::Against;
+use super::words::Words;
+use crate::merges::Id;
+
+/// What is claimed to be bounded, and which strings have prices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Claim {
+    /// Against what the bound holds.
+    pub against: Against,
+    /// How many merges, or how many strings.
+    pub num_merges: usize,
+    /// Strings that occur at most this often have no prices.
+    pub floor: u64,
+    /// No longer string has a price; at least 2.
+    pub longest: usize,
+    /// Prices are in units of 1 / 2^bits; at most 30.
+    pub bits: u32,
+}
+
+/// Why prices prove nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flaw {
+    /// There are too many or too few.
+    Number {
+        /// As many are there.
+        found: usize,
+        /// As many are needed.
+        expected: usize,
+    },
+    /// The symbol's price at this place of the list is more than 1.
+    TooDear(usize),
+    /// The discount at this place of the list is negative.
+    Negative(usize),
+    /// The claim is not one that can be checked: more bits than 30, no length, too many symbols.
+    Claim,
+}
+
+const NONE: u32 = u32::MAX;
+
+/// The most that M merges or M strings can save, in units of 1 / 2^bits.
+pub fn verify(words: &Words, claim: &Claim, prices: &[i32]) -> Result<i128, Flaw> {
+    let pieces = pieces(words, claim);
+    if claim.bits > 30 || claim.longest < 2 || pieces.symbols().len() >= NONE as usize {
+        return Err(Flaw::Claim);
+    }
+    let (rows, too_long) = rows(&pieces, claim);
+    let mut check = Check {
+        claim,
+        pieces: &pieces,
+        rows,
+        one: 1 << claim.bits,
+        prices: Vec::new(),
+        losses: Vec::new(),
+    };
+    check.read(prices)?;
+    let rest = check.rest();
+    check.weigh_all();
+    let floor = match claim.against {
+        Against::Merges => i128::from(claim.floor.max(too_long)) << claim.bits,
+        Against::Vocabularies => check.unpriced(too_long),
+    };
+    let mut losses = check.losses;
+    losses.sort_unstable_by(|a, b| b.cmp(a));
+    let num_counted = claim.num_merges.min(losses.len());
+    let counted: i128 = losses[..num_counted]
+        .iter()
+        .map(|&loss| loss.max(floor))
+        .sum();
+    Ok(rest + counted + (claim.num_merges - num_counted) as i128 * floor)
+}
+
+/// Words of two symbols or more, against merges cut where two neighbours are no frequent pair; equal
+/// ones taken together, in ascending order.
+fn pieces(words: &Words, claim: &Claim) -> Words {
+    let mut pairs: FxHashMap<(Id, Id), u64> = FxHashMap::default();
+    for (word, count) in words.iter() {
+        for pair in word.windows(2) {
+            let sum = pairs.entry((pair[0], pair[1])).or_default();
+            *sum = sum.saturating_add(count);
+        }
+    }
+    let is_joined = |a: &Id, b: &Id| match claim.against {
+        Against::Merges => pairs.get(&(*a, *b)).is_some_and(|&sum| sum > claim.floor),
+        Against::Vocabularies => true,
+    };
+    let mut cut: Vec<(&[Id], u64)> = Vec::new();
+    for (word, count) in words.iter().filter(|&(_, count)| count > 0) {
+        let long = word.chunk_by(is_joined).filter(|piece| piece.len() > 1);
+        cut.extend(long.map(|piece| (piece, count)));
+    }
+    cut.sort_unstable();
+    let mut pieces = Words::default();
+    for same in cut.chunk_by(|a, b| a.0 == b.0) {
+        let sum = same
+            .iter()
+            .fold(0_u64, |sum, piece| sum.saturating_add(piece.1));
+        pieces.push(same[0].0, sum);
+    }
+    pieces
+}
+
+/// The frequent strings of one length.
+struct Level {
+    /// At each symbol the string that begins there.
+    names: Vec<u32>,
+    num_names: usize,
+    largest: u64,
+}
+
+/// The strings of one symbol.
+fn first_level(pieces: &Words) -> Level {
+    Level {
+        names: pieces.symbols().to_vec(),
+        num_names: 0,
+        largest: 0,
+    }
+}
+
+/// The strings one symbol longer that occur more than `floor` times.
+fn next_level(pieces: &Words, level: &Level, floor: u64) -> Level {
+    let mut numbers: FxHashMap<(u32, u32), u32> = FxHashMap::default();
+    let mut sums: Vec<u64> = Vec::new();
+    let mut names = vec![NONE; level.names.len()];
+    let mut start = 0;
+    for (piece, count) in pieces.iter() {
+        for (place, halves) in (start..).zip(level.names[start..start + piece.len()].windows(2)) {
+            if halves[0] != NONE && halves[1] != NONE {
+                let number = *numbers
+                    .entry((halves[0], halves[1]))
+                    .or_insert(sums.len() as u32);
+                if number as usize == sums.len() {
+                    sums.push(0);
+                }
+                sums[number as usize] = sums[number as usize].saturating_add(count);
+                names[place] = number;
+            }
+        }
+        start += piece.len();
+    }
+    let mut num_names = 0;
+    let frequent: Vec<u32> = sums
+        .iter()
+        .map(|&sum| {
+            let is_frequent = sum > floor;
+            num_names += usize::from(is_frequent);
+            if is_frequent {
+                num_names as u32 - 1
+            } else {
+                NONE
+            }
+        })
+        .collect();
+    for name in names.iter_mut().filter(|name| **name != NONE) {
+        *name = frequent[*name as usize];
+    }
+    Level {
+        names,
+        num_names,
+        largest: sums.into_iter().max().unwrap_or(0),
+    }
+}
+
+/// Where the prices of the spans of each symbol begin, and where the last end; and how often a string
+/// one symbol longer than the longest occurs.
+fn rows(pieces: &Words, claim: &Claim) -> (Vec<usize>, u64) {
+    let mut reach = vec![1; pieces.symbols().len()];
+    let mut level = first_level(pieces);
+    let mut too_long = 0;
+    for length in 2.. {
+        level = next_level(pieces, &level, claim.floor);
+        if length > claim.longest {
+            too_long = level.largest;
+        }
+        if length > claim.longest || level.num_names == 0 {
+            break;
+        }
+        for (reach, &name) in reach.iter_mut().zip(&level.names) {
+            if name != NONE {
+                *reach = length;
+            }
+        }
+    }
+    let mut end = 0;
+    let mut rows = vec![0];
+    rows.extend(reach.into_iter().map(|reach: usize| {
+        end += reach;
+        end
+    }));
+    (rows, too_long)
+}
+
+struct Check<'a> {
+    claim: &'a Claim,
+    pieces: &'a Words,
+    rows: Vec<usize>,
+    one: i64,
+    /// Against merges those of the spans, against vocabularies those of the symbols. A span's first
+    /// holds its discount.
+    prices: Vec<i64>,
+    /// Of each string.
+    losses: Vec<i128>,
+}
+
+impl Check<'_> {
+    fn read(&mut self, prices: &[i32]) -> Result<(), Flaw> {
+        let is_forest = self.claim.against == Against::Merges;
+        let num_symbols = self.rows.len() - 1;
+        let expected = if is_forest {
+            self.rows[num_symbols]
+        } else {
+            num_symbols
+        };
+        if prices.len() != expected {
+            return Err(Flaw::Number {
+                found: prices.len(),
+                expected,
+            });
+        }
+        for symbol in 0..num_symbols {
+            let row = if is_forest {
+                self.rows[symbol]..self.rows[symbol + 1]
+            } else {
+                symbol..symbol + 1
+            };
+            if i64::from(prices[row.start]) > self.one {
+                return Err(Flaw::TooDear(row.start));
+            }
+            if let Some(place) = row.skip(1).find(|&place| prices[place] < 0) {
+                return Err(Flaw::Negative(place));
+            }
+        }
+        self.prices = prices.iter().map(|&price| price.into()).collect();
+        Ok(())
+    }
+
+    /// The sum of what the symbols cost less than 1.
+    fn rest(&self) -> i128 {
+        let mut rest = 0;
+        let mut symbol = 0;
+        for (piece, count) in self.pieces.iter() {
+            for _ in piece {
+                rest += i128::from(count) * i128::from(self.one - self.price_of_symbol(symbol));
+                symbol += 1;
+            }
+        }
+        rest
+    }
+
+    fn price_of_symbol(&self, symbol: usize) -> i64 {
+        match self.claim.against {
+            Against::Merges => self.prices[self.rows[symbol]],
+            Against::Vocabularies => self.prices[symbol],
+        }
+    }
+
+    /// The losses of all strings, one length after the other.
+    fn weigh_all(&mut self) {
+        let mut level = first_level(self.pieces);
+        for length in 2..=self.claim.longest {
+            level = next_level(self.pieces, &level, self.claim.floor);
+            if level.num_names == 0 {
+                return;
+            }
+            let mut losses = vec![0; level.num_names];
+            let mut found: Vec<(u32, usize, i64)> = Vec::new();
+            let mut start = 0;
+            let pieces = self.pieces;
+            for (piece, count) in pieces.iter() {
+                found.clear();
+                for symbol in start..start + piece.len() {
+                    if level.names[symbol] != NONE {
+                        found.push((level.names[symbol], symbol, self.loss(symbol, length)));
+                    }
+                }
+                found.sort_unstable();
+                for places in found.chunk_by(|a, b| a.0 == b.0) {
+                    losses[places[0].0 as usize] += i128::from(count) * heaviest(places, length);
+                }
+                start += piece.len();
+            }
+            self.losses.extend(losses);
+        }
+    }
+
+    /// What a span loses; the spans inside it were asked for before.
+    fn loss(&mut self, symbol: usize, length: usize) -> i64 {
+        if self.claim.against == Against::Vocabularies {
+            let sum: i64 = self.prices[symbol..symbol + length].iter().sum();
+            return (sum - self.one).max(0);
+        }
+        let row = self.rows[symbol];
+        let dearest = (1..length)
+            .map(|cut| {
+                self.prices[row + cut - 1] + self.prices[self.rows[symbol + cut] + length - cut - 1]
+            })
+            .max()
+            .unwrap_or(0);
+        let price = dearest.min(self.one) - self.prices[row + length - 1];
+        self.prices[row + length - 1] = price;
+        dearest - price
+    }
+
+    /// Against vocabularies, what a string without prices can lose: it occurs at most `floor` times,
+    /// and only in words that do, or it is too long, and only in words that are.
+    fn unpriced(&self, too_long: u64) -> i128 {
+        let mut most = 0;
+        let mut start = 0;
+        for (piece, count) in self.pieces.iter() {
+            let (mut best, mut here) = (0, 0);
+            for &price in &self.prices[start..start + piece.len()] {
+                here = 0.max(here + price);
+                best = best.max(here);
+            }
+            let highest = i128::from((best - self.one).max(0));
+            if count <= self.claim.floor {
+                most = most.max(highest * i128::from(self.claim.floor));
+            }
+            if piece.len() > self.claim.longest {
+                most = most.max(highest * i128::from(too_long));
+            }
+            start += piece.len();
+        }
+        most
+    }
+}
+
+/// The largest sum of the losses of disjoint places of one string of that length, left to right.
+fn heaviest(places: &[(u32, usize, i64)], length: usize) -> i128 {
+    if let [place] = places {
+        return place.2.into();
+    }
+    // best[i]: of the first i places.
+    let mut best: Vec<i128> = vec![0];
+    let mut free = 0;
+    for (index, &(_, start, loss)) in places.iter().enumerate() {
+        while places[free].1 + length <= start {
+            free += 1;
+        }
+        best.push(best[index].max(best[free] + i128::from(loss)));
+    }
+    best[places.len()]
+}

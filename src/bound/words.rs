@@ -1,0 +1,89 @@
+//! Words as symbols, each with its count.
+
+use crate::counts::WordCounts;
+use crate::error::Result;
+use crate::merges::{Alphabet, Id};
+
+/// Words as symbols, one after another, each with its count.
+#[derive(Debug, Clone, Default)]
+pub struct Words {
+    symbols: Vec<Id>,
+    ends: Vec<usize>,
+    counts: Vec<u64>,
+}
+
+impl Words {
+    /// The words of `counts` over an alphabet, in ascending order of their bytes.
+    pub fn of(counts: &WordCounts, alphabet: &Alphabet) -> Result<Self> {
+        let mut words = Self::default();
+        for (word, count) in counts.sorted() {
+            alphabet.extend_symbols(word, &mut words.symbols)?;
+            words.ends.push(words.symbols.len());
+            words.counts.push(count);
+        }
+        Ok(words)
+    }
+
+    /// Append a word.
+    pub fn push(&mut self, word: &[Id], count: u64) {
+        self.symbols.extend_from_slice(word);
+        self.ends.push(self.symbols.len());
+        self.counts.push(count);
+    }
+
+    /// How many words there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.counts.len()
+    }
+
+    /// Is there no word at all?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.counts.is_empty()
+    }
+
+    /// The words, each with its count.
+    pub fn iter(&self) -> impl Iterator<Item = (&[Id], u64)> {
+        let mut start = 0;
+        self.ends
+            .iter()
+            .zip(&self.counts)
+            .map(move |(&end, &count)| {
+                let word = &self.symbols[start..end];
+                start = end;
+                (word, count)
+            })
+    }
+
+    /// The same words, equal ones taken together, in ascending order of their symbols.
+    #[must_use]
+    pub(super) fn united<'a>(words: impl Iterator<Item = (&'a [Id], u64)>) -> Self {
+        let mut sorted: Vec<(&[Id], u64)> = words.collect();
+        if !sorted.is_sorted() {
+            sorted.sort_unstable();
+        }
+        let mut united = Self::default();
+        let mut last: Option<&[Id]> = None;
+        for (word, count) in sorted {
+            match united.counts.last_mut() {
+                Some(total) if last == Some(word) => *total = total.saturating_add(count),
+                _ => united.push(word, count),
+            }
+            last = Some(word);
+        }
+        united
+    }
+
+    pub(super) fn symbols(&self) -> &[Id] {
+        &self.symbols
+    }
+
+    pub(super) fn ends(&self) -> &[usize] {
+        &self.ends
+    }
+
+    pub(super) fn counts(&self) -> &[u64] {
+        &self.counts
+    }
+}
