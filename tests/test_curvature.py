@@ -234,6 +234,23 @@ def test_larger_strings_of_two_letters() -> None:
     assert row["ratio"].witness == "aabaabbaaabba"
 
 
+def test_records_of_longer_strings_by_formal() -> None:
+    """What the enumeration found beyond the independent tables, by the definitions."""
+    assert as_published.sigma("aabcababcababc", 2) == Fraction(8, 3)
+    assert as_published.sigma("ababcabcdabcd", 3) == Fraction(3)
+    assert as_published.sigma("aabcaabccaabcbc", 3) == Fraction(10, 3)
+    assert as_published.sigma_greedy("abaacaaacaaacab", 3) == Fraction(11, 7)
+    assert as_published.sigma_greedy("aaabcbbaabbbaab", 4) == Fraction(11, 7)
+    first = formal.greedy("abcaacacabcbaac", 4, ties=formal.first_occurrence)
+    assert formal.utility(first, "abcaacacabcbaac") == 6
+    assert formal.exact_guarded("abcaacacabcbaac", 4).utility == 9
+    text = "aaaabaaabacaaba"
+    for num_merges, greedy, optimum in ((3, 7, 10), (4, 8, 11)):
+        sequences = formal.greedy_sequences(text, num_merges)
+        assert max(formal.utility(merges, text) for merges in sequences) == greedy
+        assert formal.exact_guarded(text, num_merges).utility == optimum
+
+
 def test_witnesses_have_the_values(small: Enumeration) -> None:
     for num_merges in range(1, 5):
         for name, extreme in small.extremes(num_merges=num_merges).items():
