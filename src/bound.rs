@@ -27,6 +27,8 @@ mod rounding;
 mod smooth;
 mod spread;
 mod start;
+#[cfg(test)]
+mod tests;
 mod threshold;
 mod verify;
 mod words;

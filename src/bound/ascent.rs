@@ -154,7 +154,7 @@ impl Schedule {
                 by_time.max(by_steps)
             }
         };
-        if progress >= 1.0 || watch.is_stopped() {
+        if progress >= 1.0 || self.num_steps >= self.most_steps || watch.is_stopped() {
             return None;
         }
         self.num_steps += 1;

@@ -105,32 +105,29 @@ impl Instance {
             if length > self.longest || level.num_names == 0 {
                 break;
             }
-            let num_places = level.names.iter().filter(|&&name| name != NONE).count();
+            let num_places = level.places.len();
             if num_places * (length - 1) > room {
                 (self.longest, self.too_long) = (length - 1, level.largest);
                 break;
             }
             room -= num_places * (length - 1);
-            lengths.push(self.add_level(&level, length)?);
+            self.add_level(&level, length)?;
+            let first = (self.num_strings - level.num_names) as u32;
+            lengths.push(level.names.iter().map(|name| first + name).collect());
         }
         self.fill_rows(&lengths);
         Ok(())
     }
 
-    fn add_level(&mut self, level: &Level, length: usize) -> Result<Vec<u32>> {
-        let first = self.num_strings as u32;
+    fn add_level(&mut self, level: &Level, length: usize) -> Result<()> {
         self.num_strings += level.num_names;
         if self.num_strings >= NONE as usize {
             return Err(Error::CorpusTooLarge);
         }
-        let mut found = Vec::new();
-        for (&name, reach) in level.names.iter().zip(&mut self.reach) {
-            if name != NONE {
-                *reach = length as u8;
-                found.push(first + name);
-            }
+        for &place in &level.places {
+            self.reach[place as usize] = length as u8;
         }
-        Ok(found)
+        Ok(())
     }
 
     fn fill_rows(&mut self, lengths: &[Vec<u32>]) {
@@ -182,12 +179,16 @@ impl Instance {
 /// The words cut at every pair that is not frequent; pieces of one symbol are left out.
 fn cut(words: &Words, floor: u64, num_threads: usize) -> Words {
     let pairs = naming::longer(words, &naming::symbols(words), floor, num_threads);
+    let mut is_joined = vec![false; words.symbols().len()];
+    for &place in &pairs.places {
+        is_joined[place as usize] = true;
+    }
     let mut pieces: Vec<(&[Id], u64)> = Vec::new();
     let mut place = 0;
     for (word, count) in words.iter() {
         let mut start = 0;
         for end in 1..=word.len() {
-            if end == word.len() || pairs.names[place + end - 1] == NONE {
+            if !is_joined[place + end - 1] {
                 if end - start > 1 {
                     pieces.push((&word[start..end], count));
                 }

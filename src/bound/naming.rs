@@ -17,22 +17,23 @@ pub(super) const NONE: u32 = u32::MAX;
 
 const NUM_SHARES: usize = 4;
 
-/// The strings of one length.
+/// The frequent strings of one length.
 #[derive(Debug, Default)]
 pub(super) struct Level {
-    /// At each symbol, the name of the string that begins there; `NONE` if it is not frequent.
+    /// Where they begin, ascending, and their names.
+    pub(super) places: Vec<u32>,
     pub(super) names: Vec<u32>,
     pub(super) num_names: usize,
-    /// How often the most frequent string occurs, and the most frequent one without a name.
+    /// How often the most frequent string of this length occurs.
     pub(super) largest: u64,
 }
 
 /// The strings of one symbol.
 pub(super) fn symbols(words: &Words) -> Level {
     Level {
+        places: (0..words.symbols().len() as u32).collect(),
         names: words.symbols().to_vec(),
-        num_names: 0,
-        largest: 0,
+        ..Level::default()
     }
 }
 
@@ -46,7 +47,7 @@ pub(super) fn longer(words: &Words, level: &Level, floor: u64, num_threads: usiz
             let Some(share) = shares.get(index) else {
                 return;
             };
-            let found = Share::find(words, &level.names, index);
+            let found = Share::find(words, level, index);
             if let Ok(mut share) = share.lock() {
                 *share = found;
             }
@@ -61,7 +62,7 @@ pub(super) fn longer(words: &Words, level: &Level, floor: u64, num_threads: usiz
     let shares = shares
         .into_iter()
         .map(|share| share.into_inner().unwrap_or_default());
-    unite(words, &level.names, floor, shares.collect())
+    unite(words, level, floor, shares.collect())
 }
 
 /// The strings of one share, named from 0 in the order of their first places.
@@ -73,10 +74,10 @@ struct Share {
 }
 
 impl Share {
-    fn find(words: &Words, names: &[u32], index: usize) -> Self {
+    fn find(words: &Words, level: &Level, index: usize) -> Self {
         let mut share = Self::default();
         let mut table: FxHashMap<u64, u32> = FxHashMap::default();
-        for_each_key(words, names, |_, key, count| {
+        for_each_key(words, level, |_, key, count| {
             if share_of(key) == index {
                 let new = share.counts.len() as u32;
                 let name = *table.entry(key).or_insert(new);
@@ -93,11 +94,8 @@ impl Share {
 }
 
 /// Name the frequent strings of all shares.
-fn unite(words: &Words, names: &[u32], floor: u64, shares: Vec<Share>) -> Level {
-    let mut level = Level {
-        names: vec![NONE; names.len()],
-        ..Level::default()
-    };
+fn unite(words: &Words, shorter: &Level, floor: u64, shares: Vec<Share>) -> Level {
+    let mut level = Level::default();
     let mut united = Vec::new();
     for share in shares {
         let new_names: Vec<u32> = share
@@ -112,10 +110,19 @@ fn unite(words: &Words, names: &[u32], floor: u64, shares: Vec<Share>) -> Level 
             .collect();
         united.push((share.places.into_iter(), new_names));
     }
-    for_each_key(words, names, |place, key, _| {
+    let Level {
+        places: found,
+        names,
+        ..
+    } = &mut level;
+    for_each_key(words, shorter, |place, key, _| {
         let (places, new_names) = &mut united[share_of(key)];
-        if let Some(name) = places.next() {
-            level.names[place] = new_names[name as usize];
+        let name = places
+            .next()
+            .map_or(NONE, |number| new_names[number as usize]);
+        if name != NONE {
+            found.push(place);
+            names.push(name);
         }
     });
     level
@@ -126,14 +133,25 @@ fn share_of(key: u64) -> usize {
 }
 
 /// Call `visit(place, key, count)` for each place where a longer string may begin.
-fn for_each_key(words: &Words, names: &[u32], mut visit: impl FnMut(usize, u64, u64)) {
-    let mut start = 0;
-    for (&end, &count) in words.ends().iter().zip(words.counts()) {
-        for (place, pair) in (start..).zip(names[start..end].windows(2)) {
-            if pair[0] != NONE && pair[1] != NONE {
-                visit(place, u64::from(pair[0]) << 32 | u64::from(pair[1]), count);
+fn for_each_key(words: &Words, level: &Level, mut visit: impl FnMut(u32, u64, u64)) {
+    let (ends, counts) = (words.ends(), words.counts());
+    let mut word = 0;
+    let pairs = level.places.windows(2).zip(level.names.windows(2));
+    for (places, names) in pairs {
+        let next = places[1] as usize;
+        if next != places[0] as usize + 1 {
+            continue;
+        }
+        if ends[word] < next {
+            word += 1;
+            if ends[word] < next {
+                word += ends[word..].partition_point(|&end| end < next);
             }
         }
-        start = end;
+        // A word may end between the two.
+        if ends[word] > next {
+            let key = u64::from(names[0]) << 32 | u64::from(names[1]);
+            visit(places[0], key, counts[word]);
+        }
     }
 }

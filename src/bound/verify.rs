@@ -109,64 +109,60 @@ fn pieces(words: &Words, claim: &Claim) -> Words {
 }
 
 /// The frequent strings of one length.
+#[derive(Default)]
 struct Level {
-    /// At each symbol the string that begins there.
-    names: Vec<u32>,
+    /// Where they stand, piece by piece: the piece, the symbol, the string's name.
+    places: Vec<(u32, u32, u32)>,
     num_names: usize,
     largest: u64,
 }
 
 /// The strings of one symbol.
 fn first_level(pieces: &Words) -> Level {
-    Level {
-        names: pieces.symbols().to_vec(),
-        num_names: 0,
-        largest: 0,
+    let mut level = Level::default();
+    let mut symbol = 0;
+    for (index, (piece, _)) in (0..).zip(pieces.iter()) {
+        for &name in piece {
+            level.places.push((index, symbol, name));
+            symbol += 1;
+        }
     }
+    level
 }
 
 /// The strings one symbol longer that occur more than `floor` times.
 fn next_level(pieces: &Words, level: &Level, floor: u64) -> Level {
     let mut numbers: FxHashMap<(u32, u32), u32> = FxHashMap::default();
     let mut sums: Vec<u64> = Vec::new();
-    let mut names = vec![NONE; level.names.len()];
-    let mut start = 0;
-    for (piece, count) in pieces.iter() {
-        for (place, halves) in (start..).zip(level.names[start..start + piece.len()].windows(2)) {
-            if halves[0] != NONE && halves[1] != NONE {
-                let number = *numbers
-                    .entry((halves[0], halves[1]))
-                    .or_insert(sums.len() as u32);
-                if number as usize == sums.len() {
-                    sums.push(0);
-                }
-                sums[number as usize] = sums[number as usize].saturating_add(count);
-                names[place] = number;
+    let mut next = Level::default();
+    for pair in level.places.windows(2) {
+        let ((piece, symbol, prefix), (other, after, suffix)) = (pair[0], pair[1]);
+        if piece == other && symbol + 1 == after {
+            let new = sums.len() as u32;
+            let number = *numbers.entry((prefix, suffix)).or_insert(new);
+            if number == new {
+                sums.push(0);
             }
+            let sum = &mut sums[number as usize];
+            *sum = sum.saturating_add(pieces.counts()[piece as usize]);
+            next.places.push((piece, symbol, number));
         }
-        start += piece.len();
     }
-    let mut num_names = 0;
-    let frequent: Vec<u32> = sums
-        .iter()
-        .map(|&sum| {
-            let is_frequent = sum > floor;
-            num_names += usize::from(is_frequent);
-            if is_frequent {
-                num_names as u32 - 1
-            } else {
-                NONE
-            }
-        })
-        .collect();
-    for name in names.iter_mut().filter(|name| **name != NONE) {
-        *name = frequent[*name as usize];
+    let mut names = Vec::with_capacity(sums.len());
+    for &sum in &sums {
+        names.push(if sum > floor {
+            next.num_names as u32
+        } else {
+            NONE
+        });
+        next.num_names += usize::from(sum > floor);
+        next.largest = next.largest.max(sum);
     }
-    Level {
-        names,
-        num_names,
-        largest: sums.into_iter().max().unwrap_or(0),
-    }
+    next.places.retain_mut(|(_, _, name)| {
+        *name = names[*name as usize];
+        *name != NONE
+    });
+    next
 }
 
 /// Where the prices of the spans of each symbol begin, and where the last end; and how often a string
@@ -183,10 +179,8 @@ fn rows(pieces: &Words, claim: &Claim) -> (Vec<usize>, u64) {
         if length > claim.longest || level.num_names == 0 {
             break;
         }
-        for (reach, &name) in reach.iter_mut().zip(&level.names) {
-            if name != NONE {
-                *reach = length;
-            }
+        for &(_, symbol, _) in &level.places {
+            reach[symbol as usize] = length;
         }
     }
     let mut end = 0;
@@ -272,20 +266,16 @@ impl Check<'_> {
             }
             let mut losses = vec![0; level.num_names];
             let mut found: Vec<(u32, usize, i64)> = Vec::new();
-            let mut start = 0;
-            let pieces = self.pieces;
-            for (piece, count) in pieces.iter() {
+            for places in level.places.chunk_by(|a, b| a.0 == b.0) {
                 found.clear();
-                for symbol in start..start + piece.len() {
-                    if level.names[symbol] != NONE {
-                        found.push((level.names[symbol], symbol, self.loss(symbol, length)));
-                    }
+                for &(_, symbol, name) in places {
+                    found.push((name, symbol as usize, self.loss(symbol as usize, length)));
                 }
                 found.sort_unstable();
-                for places in found.chunk_by(|a, b| a.0 == b.0) {
-                    losses[places[0].0 as usize] += i128::from(count) * heaviest(places, length);
+                let count = i128::from(self.pieces.counts()[places[0].0 as usize]);
+                for same in found.chunk_by(|a, b| a.0 == b.0) {
+                    losses[same[0].0 as usize] += count * heaviest(same, length);
                 }
-                start += piece.len();
             }
             self.losses.extend(losses);
         }
