@@ -17,6 +17,9 @@
 //! [`verify`] computes the bound from the words and the prices, in integers, and shares nothing with
 //! the ascent. The formal twin is `formal.bound`.
 
+// Prices found in floating point are only a proposal: the bound is computed in integers.
+#![allow(clippy::cast_precision_loss)]
+
 mod ascent;
 mod forest;
 mod instance;
@@ -24,6 +27,7 @@ mod naming;
 mod overlaps;
 mod part;
 mod rounding;
+mod schedule;
 mod smooth;
 mod spread;
 mod start;
@@ -47,7 +51,7 @@ use crate::merges::Id;
 pub struct Options {
     /// How many steps to take; None: as many as the watch's deadline allows, a few hundred without.
     pub num_steps: Option<usize>,
-    /// Prices are integers in units of 1 / 2^bits.
+    /// Prices are integers in units of 1 / 2^bits; 10 is enough, at most 16.
     pub bits: u32,
     /// How many threads work; with the same number of steps the result is the same with any.
     pub num_threads: usize,
@@ -58,8 +62,8 @@ pub struct Options {
 pub enum Start<'a> {
     /// With the prices that tokens suggest, those of a greedy list for example; maybe none.
     Tokens(&'a [Vec<Id>]),
-    /// With the prices of a certificate for the same strings: the same words, floor and longest
-    /// length. Others are not heeded.
+    /// With the prices of a certificate for the same strings (the same words, floor and longest
+    /// length; any number of merges). Prices of another number are not heeded.
     Prices(&'a [i32]),
 }
 

@@ -16,6 +16,7 @@
 //! | [`curvature`] | how far greedy can be from the optimum, for one string and for all | σ, σ' (section 3) |
 //! | [`greedy`] | training | PAIRFREQ, μ†, Algorithms 1 and 2 (sections 3, 4) |
 //! | [`exact`] | the best merges of all | μ*, equation 3, Algorithm 3 (section 5) |
+//! | [`bound`] | how close merges are to the best | |
 //!
 //! Correctness is decided by the Python package `mergewise.formal`, to which every module here is
 //! compared on random input.

@@ -5,6 +5,9 @@
 //! the shares of the strings given, pieces are independent. The spans that begin at a symbol are
 //! worked on side by side, a block of lengths at a time: the right parts of a cut lie in one row.
 
+// The loops over cuts are the heart of a step: as calls they would be slower several times.
+#![allow(clippy::inline_always)]
+
 use super::part::{LANES, Part};
 use super::smooth::{Climb, ramp, smooth_plus};
 
@@ -42,7 +45,7 @@ struct Block<'a> {
     reach: usize,
 }
 
-impl<'a> Block<'a> {
+impl Block<'_> {
     fn row(&self) -> usize {
         self.rows[0] as usize
     }
@@ -113,7 +116,6 @@ fn parts_of(prices: &[f32], left: usize, right: usize, mask: Option<&Lanes>) -> 
 }
 
 /// Sum up the losses of the strings in a part.
-#[inline(never)]
 pub(super) fn weigh(part: &mut Part, width: f32) {
     part.losses.fill(0.0);
     let mut overlaps = part.overlaps.pieces().iter().peekable();
@@ -146,7 +148,6 @@ pub(super) fn weigh(part: &mut Part, width: f32) {
 }
 
 /// What the dearest parts of each span cost more than it does.
-#[inline(never)]
 fn find_excess(rows: &[u32], prices: &[f32], excess: &mut [f32]) {
     for_each_block(rows, |block| {
         let mut dearest = [f32::NEG_INFINITY; LANES];
@@ -171,7 +172,6 @@ fn find_excess(rows: &[u32], prices: &[f32], excess: &mut [f32]) {
 }
 
 /// Move the prices of a part, whose losses were weighed.
-#[inline(never)]
 pub(super) fn climb(part: &mut Part, step: &Step, gradients: &mut Vec<f32>) {
     let mut start = 0;
     for piece in &part.pieces {
@@ -219,7 +219,7 @@ fn share_out(
     let (excess, ours) = (lanes(excess, at), lanes(prices, at));
     let mut shares = [0.0; LANES];
     let mut bottoms = [f32::INFINITY; LANES];
-    let beyond = -step.width / 2.0;
+    let (beyond, steepness) = (-step.width / 2.0, 1.0 / step.width);
     let mut any = 0.0;
     for (lane, &name) in names[at..block.row() + block.reach]
         .iter()
@@ -227,7 +227,7 @@ fn share_out(
         .enumerate()
     {
         if excess[lane] > beyond {
-            let share = step.shares[name as usize] * ramp(excess[lane] / step.width);
+            let share = step.shares[name as usize] * ramp(excess[lane] * steepness);
             shares[lane] = share;
             any += share;
             bottoms[lane] = ours[lane] + excess[lane] - step.width;

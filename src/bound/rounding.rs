@@ -57,7 +57,7 @@ pub(super) fn round(part: &Part, instance: &Instance, bits: u32, scratch: &mut E
         let items = rows[0] as usize..rows[rows.len() - 1] as usize;
         match instance.against {
             Against::Merges => {
-                scratch.forest(rows, &part.prices[items.clone()], one, &mut share.prices)
+                scratch.forest(rows, &part.prices[items.clone()], one, &mut share.prices);
             }
             Against::Vocabularies => {
                 scratch.spread(rows, &part.prices[start..end], one, &mut share.prices);

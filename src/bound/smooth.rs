@@ -9,8 +9,9 @@ pub(super) fn ramp(x: f32) -> f32 {
 /// The positive part of x, its corner rounded over the given width: the integral of the ramp.
 #[inline]
 pub(super) fn smooth_plus(x: f32, width: f32) -> f32 {
-    let inside = (x / width + 0.5).clamp(0.0, 1.0);
-    width * inside * inside / 2.0 + (x - width / 2.0).max(0.0)
+    let inside = (x + width * 0.5).clamp(0.0, width);
+    // For x beyond the corner, inside is the width, and the sum is x.
+    inside * inside / (2.0 * width) + (x - width * 0.5).max(0.0)
 }
 
 /// The two averages of Adam, and the size of its steps.
@@ -38,7 +39,7 @@ impl Climb {
     }
 
     /// Move prices along their gradients, to 1 at most.
-    #[inline(never)]
+    #[inline]
     pub(super) fn climb(
         &self,
         prices: &mut [f32],

@@ -40,7 +40,8 @@ pub enum Flaw {
     TooDear(usize),
     /// The discount at this place of the list is negative.
     Negative(usize),
-    /// The claim is not one that can be checked: more bits than 30, no length, too many symbols.
+    /// The claim is not one that can be checked: more bits than 30, a longest
+    /// length below 2, more merges or symbols than 32 bits can number.
     Claim,
 }
 
@@ -49,7 +50,8 @@ const NONE: u32 = u32::MAX;
 /// The most that M merges or M strings can save, in units of 1 / 2^bits.
 pub fn verify(words: &Words, claim: &Claim, prices: &[i32]) -> Result<i128, Flaw> {
     let pieces = pieces(words, claim);
-    if claim.bits > 30 || claim.longest < 2 || pieces.symbols().len() >= NONE as usize {
+    let is_too_large = claim.num_merges.max(pieces.symbols().len()) >= NONE as usize;
+    if claim.bits > 30 || claim.longest < 2 || is_too_large {
         return Err(Flaw::Claim);
     }
     let (rows, too_long) = rows(&pieces, claim);
