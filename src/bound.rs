@@ -26,6 +26,7 @@ mod instance;
 mod naming;
 mod overlaps;
 mod part;
+pub mod proof;
 mod rounding;
 mod schedule;
 mod smooth;
@@ -38,6 +39,7 @@ mod verify;
 mod words;
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
 pub use ascent::ascend;
 pub use instance::{Against, Instance, LONGEST};
@@ -49,22 +51,14 @@ use crate::merges::Id;
 /// How to look for prices.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// How many steps to take; None: as many as the watch's deadline allows, a few hundred without.
+    /// How many steps to take; None: as many as the deadline allows, a few hundred without one.
     pub num_steps: Option<usize>,
+    /// When to be done, without `num_steps`.
+    pub deadline: Option<Instant>,
     /// Prices are integers in units of 1 / 2^bits; 10 is enough, at most 16.
     pub bits: u32,
     /// How many threads work; with the same number of steps the result is the same with any.
     pub num_threads: usize,
-}
-
-/// Where to begin.
-#[derive(Debug, Clone, Copy)]
-pub enum Start<'a> {
-    /// With the prices that tokens suggest, those of a greedy list for example; maybe none.
-    Tokens(&'a [Vec<Id>]),
-    /// With the prices of a certificate for the same strings (the same words, floor and longest
-    /// length; any number of merges). Prices of another number are not heeded.
-    Prices(&'a [i32]),
 }
 
 /// Prices and what they prove.
@@ -74,10 +68,10 @@ pub struct Found {
     pub gain: u64,
     /// The same before it was rounded down, in units of 1 / 2^bits.
     pub total: i128,
-    /// The certificate: for each distinct piece in ascending order and each symbol of it, its price;
-    /// against merges followed by what each span that begins there costs less than the smaller of
-    /// 1 and its dearest parts, the shorter spans first.
-    pub prices: Vec<i32>,
+    /// The proof: for each distinct piece in ascending order and each symbol of it, how much it costs
+    /// less than 1; against merges followed by how much each span that begins there costs less than
+    /// the smaller of 1 and its dearest parts, the shorter spans first.
+    pub discounts: Vec<u32>,
     /// How many steps were taken.
     pub num_steps: usize,
     /// The strings with the largest losses, as many as there are merges: a good vocabulary.

@@ -124,6 +124,11 @@ pub enum Error {
         /// Where it begins, in bytes.
         offset: usize,
     },
+    /// A proof of a bound that proves nothing.
+    InvalidProof {
+        /// Why not.
+        message: String,
+    },
     /// A stop was asked for.
     Interrupted,
     /// A bug: a worker thread ended without a result.
@@ -244,6 +249,7 @@ impl fmt::Display for Error {
                  allowed_special={{{token:?}}} to encode it as that token, or \
                  disallowed_special=() to encode its characters like any other text"
             ),
+            Self::InvalidProof { message } => write!(f, "{message}"),
             Self::Interrupted => write!(f, "interrupted"),
             Self::WorkerPanicked => write!(f, "a worker thread failed; please report this bug"),
         }

@@ -48,12 +48,6 @@ impl Watch {
         self.was_interrupted() || self.deadline.is_some_and(|end| Instant::now() >= end)
     }
 
-    /// The moment at which the time is over, if there is one.
-    #[must_use]
-    pub fn deadline(&self) -> Option<Instant> {
-        self.deadline
-    }
-
     /// Was a stop asked for?
     #[must_use]
     pub fn was_interrupted(&self) -> bool {

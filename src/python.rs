@@ -15,6 +15,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyString};
 
+mod bound;
 mod curvature;
 mod exact;
 
@@ -27,6 +28,7 @@ use crate::greedy::{Options, Overlaps, train};
 use crate::limits::Watch;
 use crate::merges::{Alphabet, Id, MergeList};
 use crate::pattern::Pattern;
+use crate::segment;
 use crate::settings::{Normalization, Settings};
 use crate::vocabulary::{Merging, Symbols, Vocabulary};
 
@@ -575,6 +577,20 @@ fn train_greedily(
     })
 }
 
+/// How many tokens the words have at least, if each is one of these or a byte.
+#[pyfunction]
+#[pyo3(signature = (counts, tokens, /))]
+fn fewest_tokens(
+    py: Python<'_>,
+    counts: &Bound<'_, PyWordCounts>,
+    tokens: Vec<PyBackedBytes>,
+) -> PyResult<u64> {
+    let counts = &counts.get().0;
+    watched(py, None, |watch| {
+        segment::fewest_tokens(counts, &tokens, watch)
+    })
+}
+
 const SYMBOLS: &[(&str, Symbols)] = &[("bytes", Symbols::Bytes), ("chars", Symbols::Chars)];
 const PREFIX_SPACES: &[(&str, PrefixSpace)] = &[
     ("always", PrefixSpace::Always),
@@ -726,6 +742,21 @@ impl PyEncoder {
     /// Would some text be encoded otherwise if merges of one rank came in the order of `merges`?
     fn ties_matter(&self, py: Python<'_>) -> bool {
         py.detach(|| self.0.ties_matter())
+    }
+
+    /// How many tokens the words of a corpus become, each taken as a text.
+    #[pyo3(signature = (counts, /))]
+    fn num_tokens(&self, py: Python<'_>, counts: &Bound<'_, PyWordCounts>) -> PyResult<u64> {
+        let counts = &counts.get().0;
+        watched(py, None, |watch| {
+            let (words, times): (Vec<_>, Vec<_>) = counts.iter().unzip();
+            let (_, ends) = self.0.encode_batch(&words, &Choice::default(), 1, watch)?;
+            let lengths = ends.windows(2).map(|ends| (ends[1] - ends[0]) as u64);
+            Ok(lengths
+                .zip(times)
+                .map(|(length, count)| length * count)
+                .sum())
+        })
     }
 
     /// The ids of the tokens that neither are symbols nor are made by a merge.
@@ -916,9 +947,13 @@ fn to_characters(text: &str, places: &mut [Place]) {
 #[pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
+    use super::bound::{find_bound, verify_bound};
+    #[pymodule_export]
     use super::curvature::{curvature_units, measure_curvature, measure_sigma, walk_curvature};
     #[pymodule_export]
     use super::exact::solve_exactly;
     #[pymodule_export]
-    use super::{PyArray, PyCounter, PyEncoder, PyMergeList, PyWordCounts, train_greedily};
+    use super::{
+        PyArray, PyCounter, PyEncoder, PyMergeList, PyWordCounts, fewest_tokens, train_greedily,
+    };
 }

@@ -28,7 +28,7 @@ LEVELS = [
 FORMAL_USERS = {"__init__", "demo", "optimize"}
 RUST_LEVELS = [
     {"python"},
-    {"exact", "improve", "curvature", "encode", "greedy", "bound", "counting"},
+    {"exact", "improve", "curvature", "encode", "greedy", "bound", "counting", "segment"},
     {"counts"},
     {"pattern", "limits", "table", "arrow", "vocabulary", "normalize", "prefetch", "pages"},
     {"merges"},

@@ -2,20 +2,35 @@
 
 from mergewise import errors, formal
 from mergewise.counts import WordCounts
-from mergewise.optimize import Curvature, Solution, curvature, solve
+from mergewise.optimize import (
+    Certificate,
+    Curvature,
+    Solution,
+    UnigramVocabulary,
+    certify,
+    certify_prefixes,
+    curvature,
+    optimize_vocabulary,
+    solve,
+)
 from mergewise.tokenizer import Tokenizer
 from mergewise.training import count, count_files, train
 
 __all__ = [
+    "Certificate",
     "Curvature",
     "Solution",
     "Tokenizer",
+    "UnigramVocabulary",
     "WordCounts",
+    "certify",
+    "certify_prefixes",
     "count",
     "count_files",
     "curvature",
     "errors",
     "formal",
+    "optimize_vocabulary",
     "solve",
     "train",
 ]

@@ -9,10 +9,13 @@ __all__ = [
     "MergeList",
     "WordCounts",
     "curvature_units",
+    "fewest_tokens",
+    "find_bound",
     "measure_curvature",
     "measure_sigma",
     "solve_exactly",
     "train_greedily",
+    "verify_bound",
     "walk_curvature",
 ]
 
@@ -53,6 +56,7 @@ class Encoder:
     @property
     def unreachable(self) -> list[int]: ...
     def ties_matter(self) -> bool: ...
+    def num_tokens(self, counts: WordCounts, /) -> int: ...
     def encode(
         self, text: str | bytes, /, *, allowed: Sequence[bool], refused: Sequence[bool]
     ) -> list[int]: ...
@@ -226,3 +230,28 @@ def walk_curvature(
     num_threads: int,
     progress: Callable[[int], None] | None = None,
 ) -> list[list[tuple[int, int, tuple[int, int], bytes]]]: ...
+def fewest_tokens(counts: WordCounts, tokens: Sequence[bytes], /) -> int: ...
+def find_bound(
+    counts: WordCounts,
+    /,
+    *,
+    initial: MergeList,
+    against: str,
+    num_merges: int,
+    time_limit: float | None,
+    num_steps: int | None,
+    num_threads: int,
+    progress: Callable[[int, int | None], None] | None = None,
+) -> tuple[int, bytes, int, int, int, int, list[bytes]]: ...
+def verify_bound(
+    counts: WordCounts,
+    /,
+    *,
+    initial: MergeList,
+    against: str,
+    num_merges: int,
+    one: int,
+    floor: int,
+    longest: int,
+    discounts: bytes,
+) -> int: ...

@@ -21,3 +21,7 @@ class InvalidMergesError(MergewiseError, ValueError):
 
 class UnknownTokenError(MergewiseError, LookupError):
     """A token, an id or a character that the vocabulary does not hold."""
+
+
+class CertificateError(MergewiseError, ValueError):
+    """A certificate does not prove what it says, or not of these counts."""

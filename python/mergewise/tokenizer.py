@@ -17,7 +17,7 @@ from mergewise.encoding import EncodedFile, encode_to_file
 from mergewise.errors import ConversionError, UnknownTokenError
 from mergewise.progress import Progress
 from mergewise.sources import Document, DocumentMode, PathLike
-from mergewise.vocabulary import Vocabulary
+from mergewise.vocabulary import Normalize, Vocabulary
 
 if TYPE_CHECKING:
     import numpy as np
@@ -182,7 +182,7 @@ class Tokenizer:
         return self.vocabulary.pattern
 
     @property
-    def normalize(self) -> str | None:
+    def normalize(self) -> Normalize:
         """How texts are normalised first: None, "nfc" or "nfkc"."""
         return self.vocabulary.normalize
 

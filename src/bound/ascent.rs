@@ -19,7 +19,7 @@ use super::part::Part;
 use super::rounding::{self, Exact, Share};
 use super::schedule::Schedule;
 use super::smooth::{Climb, ramp};
-use super::{Found, Options, Standing, Start, spread, start, threshold};
+use super::{Found, Options, Standing, spread, start, threshold};
 use crate::limits::Watch;
 use crate::merges::Id;
 
@@ -27,18 +27,19 @@ use crate::merges::Id;
 const FIRST_LOOK: f64 = 0.6;
 const BETWEEN_LOOKS: f64 = 0.1;
 
-/// Find good prices. Stops early, with the best so far, if the watch says so.
+/// Find good prices, beginning with those that some tokens suggest, a greedy list's for example.
+/// Stops early, with the best so far, if the watch says so.
 #[must_use]
 pub fn ascend(
     instance: &Instance,
-    start: Start,
+    tokens: &[Vec<Id>],
     options: &Options,
     watch: &Watch,
     standing: &Standing,
 ) -> Found {
-    let mut ascent = Ascent::new(instance, start, options);
+    let mut ascent = Ascent::new(instance, tokens, options);
     let mut best = Best::default();
-    let mut schedule = Schedule::new(options, watch);
+    let mut schedule = Schedule::new(options);
     let mut next_look = FIRST_LOOK;
     while let Some(progress) = schedule.next(watch) {
         ascent.step(progress, schedule.last_rate());
@@ -53,7 +54,7 @@ pub fn ascend(
     Found {
         gain: gain(best.total, options.bits),
         total: best.total,
-        prices: best.prices,
+        discounts: best.discounts,
         num_steps: ascent.num_steps,
         chosen: ascent.chosen(),
     }
@@ -67,7 +68,7 @@ fn gain(total: i128, bits: u32) -> u64 {
 #[derive(Default)]
 struct Best {
     total: i128,
-    prices: Vec<i32>,
+    discounts: Vec<u32>,
     is_known: bool,
 }
 
@@ -83,10 +84,10 @@ impl Best {
         if !self.is_known || total < self.total {
             self.is_known = true;
             self.total = total;
-            self.prices = Vec::new();
-            self.prices.reserve_exact(instance.num_prices());
+            self.discounts = Vec::new();
+            self.discounts.reserve_exact(instance.num_prices());
             for share in shares {
-                self.prices.extend(share.prices);
+                self.discounts.extend(share.discounts);
             }
             standing.set(gain(total, options.bits));
         }
@@ -106,21 +107,11 @@ struct Ascent<'a> {
 }
 
 impl<'a> Ascent<'a> {
-    fn new(instance: &'a Instance, start: Start, options: &'a Options) -> Self {
+    fn new(instance: &'a Instance, tokens: &[Vec<Id>], options: &'a Options) -> Self {
         let mut parts = Part::all(instance);
-        let tokens = match start {
-            Start::Tokens(tokens) => tokens,
-            Start::Prices(_) => &[],
-        };
         let is_token = start::known(instance, tokens);
-        if let Start::Prices(prices) = start
-            && prices.len() == instance.num_prices()
-        {
-            start::from_prices(&mut parts, instance.against, prices, options.bits);
-        } else {
-            for part in &mut parts {
-                start::from_tokens(part, instance.against, &is_token);
-            }
+        for part in &mut parts {
+            start::from_tokens(part, instance.against, &is_token);
         }
         Self {
             instance,

@@ -163,6 +163,12 @@ impl Instance {
         self.longest
     }
 
+    /// Strings that occur more often are priced.
+    #[must_use]
+    pub fn floor(&self) -> u64 {
+        self.floor
+    }
+
     /// How many strings are priced.
     #[must_use]
     pub fn num_strings(&self) -> usize {

@@ -2,14 +2,17 @@
 //!
 //! This is the optimiser's own claim; `verify` computes it again from the words.
 
+// A discount is never negative.
+#![allow(clippy::cast_sign_loss)]
+
 use super::instance::{Against, Instance};
 use super::part::Part;
 
 /// What a part adds to a bound.
 #[derive(Debug, Default)]
 pub(super) struct Share {
-    /// As a certificate holds them.
-    pub(super) prices: Vec<i32>,
+    /// As a proof holds them.
+    pub(super) discounts: Vec<u32>,
     /// The sum of what the symbols cost less than 1.
     rest: i128,
     losses: Vec<i128>,
@@ -44,7 +47,7 @@ pub(super) fn total(instance: &Instance, shares: &[Share], bits: u32) -> i128 {
 /// Round the prices of a part.
 pub(super) fn round(part: &Part, instance: &Instance, bits: u32, scratch: &mut Exact) -> Share {
     let mut share = Share {
-        prices: Vec::with_capacity(part.num_prices()),
+        discounts: Vec::with_capacity(part.num_prices()),
         losses: vec![0; instance.num_strings],
         ..Share::default()
     };
@@ -57,10 +60,10 @@ pub(super) fn round(part: &Part, instance: &Instance, bits: u32, scratch: &mut E
         let items = rows[0] as usize..rows[rows.len() - 1] as usize;
         match instance.against {
             Against::Merges => {
-                scratch.forest(rows, &part.prices[items.clone()], one, &mut share.prices);
+                scratch.forest(rows, &part.prices[items.clone()], one, &mut share.discounts);
             }
             Against::Vocabularies => {
-                scratch.spread(rows, &part.prices[start..end], one, &mut share.prices);
+                scratch.spread(rows, &part.prices[start..end], one, &mut share.discounts);
                 let highest = heaviest_run(&scratch.prices) - i128::from(one);
                 share.floor = share.floor.max(i128::from(piece.unpriced) * highest);
             }
@@ -103,7 +106,7 @@ pub(super) struct Exact {
 
 impl Exact {
     /// The losses of a piece against merges. A span costs at most what its parts do.
-    fn forest(&mut self, rows: &[u32], prices: &[f32], one: i64, out: &mut Vec<i32>) {
+    fn forest(&mut self, rows: &[u32], prices: &[f32], one: i64, out: &mut Vec<u32>) {
         let base = rows[0] as usize;
         self.prices.clear();
         self.prices
@@ -118,7 +121,7 @@ impl Exact {
             let row = rows[start] as usize - base;
             let end = rows[start + 1] as usize - base;
             self.rest += one - self.prices[row];
-            out[from + row] = self.prices[row] as i32;
+            out[from + row] = (one - self.prices[row]) as u32;
             for item in row + 1..end {
                 let length = item - row + 1;
                 let mut dearest = i64::MIN;
@@ -130,17 +133,17 @@ impl Exact {
                 let price = self.prices[item].min(most);
                 self.prices[item] = price;
                 self.losses[item] = dearest - price;
-                out[from + item] = (most - price) as i32;
+                out[from + item] = (most - price) as u32;
             }
         }
     }
 
     /// The losses of a piece against vocabularies.
-    fn spread(&mut self, rows: &[u32], prices: &[f32], one: i64, out: &mut Vec<i32>) {
+    fn spread(&mut self, rows: &[u32], prices: &[f32], one: i64, out: &mut Vec<u32>) {
         self.prices.clear();
         self.prices
             .extend(prices.iter().map(|&price| scaled(price, one)));
-        out.extend(self.prices.iter().map(|&price| price as i32));
+        out.extend(self.prices.iter().map(|price| (one - price) as u32));
         self.rest = self.prices.iter().map(|price| one - price).sum();
         self.losses.clear();
         for (start, ends) in rows.windows(2).enumerate() {
@@ -158,31 +161,4 @@ impl Exact {
 fn scaled(price: f32, one: i64) -> i64 {
     let scaled = (f64::from(price) * one as f64).round();
     (scaled as i64).clamp(-(1 << 30), one)
-}
-
-/// Set the prices of a part to those of a certificate.
-pub(super) fn unround(part: &mut Part, against: Against, prices: &[i32], bits: u32) {
-    let one = f64::from(1_u32 << bits);
-    let scaled = |price: i64| (price as f64 / one) as f32;
-    if against == Against::Vocabularies {
-        for (price, &exact) in part.prices.iter_mut().zip(prices) {
-            *price = scaled(exact.into());
-        }
-        return;
-    }
-    let mut exact: Vec<i64> = prices.iter().map(|&price| price.into()).collect();
-    for start in (0..part.rows.len() - 1).rev() {
-        let row = part.rows[start] as usize;
-        for item in row + 1..part.rows[start + 1] as usize {
-            let length = item - row + 1;
-            let parts = (1..length).map(|cut| {
-                let right = part.rows[start + cut] as usize + length - cut - 1;
-                exact[row + cut - 1] + exact[right]
-            });
-            exact[item] = parts.max().unwrap_or(0).min(1 << bits) - exact[item];
-        }
-    }
-    for (price, &exact) in part.prices.iter_mut().zip(&exact) {
-        *price = scaled(exact);
-    }
 }

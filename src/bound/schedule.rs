@@ -26,11 +26,11 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    pub(super) fn new(options: &Options, watch: &Watch) -> Self {
+    pub(super) fn new(options: &Options) -> Self {
         let begin = Instant::now();
         let end = match options.num_steps {
             Some(_) => None,
-            None => watch.deadline(),
+            None => options.deadline,
         };
         let most_steps = match (options.num_steps, end) {
             (Some(num_steps), _) => num_steps,

@@ -9,7 +9,6 @@ use rustc_hash::FxHashMap;
 use super::instance::{Against, Instance};
 use super::naming::NONE;
 use super::part::Part;
-use super::rounding;
 use crate::merges::Id;
 
 /// What a symbol costs if nothing is known.
@@ -97,15 +96,5 @@ fn share_tokens(rows: &[u32], names: &[u32], is_token: &[bool], prices: &mut [f3
         let length = best[start].1.max(1);
         prices[start..start + length].fill(1.0 / length as f32);
         start += length;
-    }
-}
-
-/// Set the prices of all parts to those of a certificate for the same strings.
-pub(super) fn from_prices(parts: &mut [Part], against: Against, prices: &[i32], bits: u32) {
-    let mut rest = prices;
-    for part in parts {
-        let (ours, others) = rest.split_at(part.num_prices().min(rest.len()));
-        rest = others;
-        rounding::unround(part, against, ours, bits);
     }
 }

@@ -30,6 +30,7 @@ impl Dice {
 fn options(num_threads: usize) -> Options {
     Options {
         num_steps: Some(30),
+        deadline: None,
         bits: 10,
         num_threads,
     }
@@ -53,7 +54,7 @@ fn best_gain(words: &Words, num_merges: usize) -> u64 {
     .utility
 }
 
-fn find(words: &Words, claim: &Claim, start: Start, num_threads: usize) -> (Instance, Found) {
+fn find(words: &Words, claim: &Claim, tokens: &[Vec<Id>], num_threads: usize) -> (Instance, Found) {
     let Claim {
         against,
         num_merges,
@@ -73,7 +74,7 @@ fn find(words: &Words, claim: &Claim, start: Start, num_threads: usize) -> (Inst
     )
     .expect("nothing stops it");
     let standing = Standing::default();
-    let found = ascend(&instance, start, &options(num_threads), &watch, &standing);
+    let found = ascend(&instance, tokens, &options(num_threads), &watch, &standing);
     assert_eq!(standing.read(), (30, found.gain));
     (instance, found)
 }
@@ -91,9 +92,9 @@ fn no_list_gains_more_than_the_bound_and_the_verifier_agrees() {
                 longest: 2 + dice.below(7) as usize,
                 bits: 10,
             };
-            let (instance, found) = find(&words, &claim, Start::Tokens(&[]), 1);
+            let (instance, found) = find(&words, &claim, &[], 1);
             assert_eq!(instance.longest(), claim.longest);
-            assert_eq!(verify(&words, &claim, &found.prices), Ok(found.total));
+            assert_eq!(verify(&words, &claim, &found.discounts), Ok(found.total));
             assert!(
                 found.gain >= best_gain(&words, claim.num_merges),
                 "{words:?} {claim:?}"
@@ -103,7 +104,7 @@ fn no_list_gains_more_than_the_bound_and_the_verifier_agrees() {
 }
 
 #[test]
-fn threads_change_nothing_and_prices_can_be_begun_with() {
+fn threads_change_nothing() {
     let mut dice = Dice(2);
     let mut words = Words::default();
     for _ in 0..3000 {
@@ -120,23 +121,10 @@ fn threads_change_nothing_and_prices_can_be_begun_with() {
             longest: 8,
             bits: 10,
         };
-        let (instance, alone) = find(&words, &claim, Start::Tokens(&[vec![0, 0]]), 1);
-        let (_, together) = find(&words, &claim, Start::Tokens(&[vec![0, 0]]), 3);
+        let (_, alone) = find(&words, &claim, &[vec![0, 0]], 1);
+        let (_, together) = find(&words, &claim, &[vec![0, 0]], 3);
         assert_eq!(alone, together);
         assert_eq!(alone.chosen.len(), 50);
-        let none = Options {
-            num_steps: Some(0),
-            ..options(2)
-        };
-        let watch = Watch::default();
-        let again = ascend(
-            &instance,
-            Start::Prices(&alone.prices),
-            &none,
-            &watch,
-            &Standing::default(),
-        );
-        assert_eq!(again.total, alone.total);
     }
 }
 
@@ -162,14 +150,6 @@ fn what_proves_nothing_is_refused() {
             found: 5,
             expected: 6
         })
-    );
-    assert_eq!(
-        verify(&words, &claim, &[8, 0, 0, 17, 0, 8]),
-        Err(Flaw::TooDear(3))
-    );
-    assert_eq!(
-        verify(&words, &claim, &[8, 0, -1, 8, 0, 8]),
-        Err(Flaw::Negative(2))
     );
     let too_fine = Claim { bits: 31, ..claim };
     assert_eq!(verify(&words, &too_fine, &[8; 6]), Err(Flaw::Claim));

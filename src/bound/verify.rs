@@ -5,6 +5,8 @@
 //! shorter are. Lengths are taken one after the other, so that only the prices of all spans and the
 //! names of one length are in memory. Cost: linear in the number of parts of all spans.
 
+use std::fmt;
+
 use rustc_hash::FxHashMap;
 
 use super::instance::Against;
@@ -26,7 +28,7 @@ pub struct Claim {
     pub bits: u32,
 }
 
-/// Why prices prove nothing.
+/// Why discounts prove nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flaw {
     /// There are too many or too few.
@@ -36,19 +38,29 @@ pub enum Flaw {
         /// As many are needed.
         expected: usize,
     },
-    /// The symbol's price at this place of the list is more than 1.
-    TooDear(usize),
-    /// The discount at this place of the list is negative.
-    Negative(usize),
+    /// The last is cut short, or one is too large.
+    Damaged,
     /// The claim is not one that can be checked: more bits than 30, a longest
     /// length below 2, more merges or symbols than 32 bits can number.
     Claim,
 }
 
+impl fmt::Display for Flaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number { found, expected } => {
+                write!(f, "found {found} discounts, expected {expected}")
+            }
+            Self::Damaged => write!(f, "a discount is cut short or too large"),
+            Self::Claim => write!(f, "its unit, its longest length or its size cannot be"),
+        }
+    }
+}
+
 const NONE: u32 = u32::MAX;
 
 /// The most that M merges or M strings can save, in units of 1 / 2^bits.
-pub fn verify(words: &Words, claim: &Claim, prices: &[i32]) -> Result<i128, Flaw> {
+pub fn verify(words: &Words, claim: &Claim, discounts: &[u32]) -> Result<i128, Flaw> {
     let pieces = pieces(words, claim);
     let is_too_large = claim.num_merges.max(pieces.symbols().len()) >= NONE as usize;
     if claim.bits > 30 || claim.longest < 2 || is_too_large {
@@ -63,7 +75,7 @@ pub fn verify(words: &Words, claim: &Claim, prices: &[i32]) -> Result<i128, Flaw
         prices: Vec::new(),
         losses: Vec::new(),
     };
-    check.read(prices)?;
+    check.read(discounts)?;
     let rest = check.rest();
     check.weigh_all();
     let floor = match claim.against {
@@ -207,34 +219,25 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
-    fn read(&mut self, prices: &[i32]) -> Result<(), Flaw> {
-        let is_forest = self.claim.against == Against::Merges;
+    fn read(&mut self, discounts: &[u32]) -> Result<(), Flaw> {
         let num_symbols = self.rows.len() - 1;
+        let is_forest = self.claim.against == Against::Merges;
         let expected = if is_forest {
             self.rows[num_symbols]
         } else {
             num_symbols
         };
-        if prices.len() != expected {
+        if discounts.len() != expected {
             return Err(Flaw::Number {
-                found: prices.len(),
+                found: discounts.len(),
                 expected,
             });
         }
+        self.prices = discounts.iter().map(|&number| number.into()).collect();
         for symbol in 0..num_symbols {
-            let row = if is_forest {
-                self.rows[symbol]..self.rows[symbol + 1]
-            } else {
-                symbol..symbol + 1
-            };
-            if i64::from(prices[row.start]) > self.one {
-                return Err(Flaw::TooDear(row.start));
-            }
-            if let Some(place) = row.skip(1).find(|&place| prices[place] < 0) {
-                return Err(Flaw::Negative(place));
-            }
+            let item = if is_forest { self.rows[symbol] } else { symbol };
+            self.prices[item] = self.one - self.prices[item];
         }
-        self.prices = prices.iter().map(|&price| price.into()).collect();
         Ok(())
     }
 

@@ -62,7 +62,7 @@ pub(super) fn solve_exactly(
 }
 
 /// When a limit in seconds ends; None: never.
-fn deadline(time_limit: Option<f64>) -> Option<Instant> {
+pub(super) fn deadline(time_limit: Option<f64>) -> Option<Instant> {
     let limit = Duration::try_from_secs_f64(time_limit?).ok()?;
     Instant::now().checked_add(limit)
 }

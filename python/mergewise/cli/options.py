@@ -40,8 +40,17 @@ def add_reading(parser: Parser) -> None:
 
 def add_counting(parser: Parser) -> None:
     """The arguments that decide what is counted."""
-    parser.add_argument("files", nargs="+", metavar="INPUT", help=INPUTS)
+    add_inputs(parser)
     parser.add_argument("--pattern", help=f"{PATTERNS} (default {DEFAULT_PATTERN})")
+    parser.add_argument("--normalize", choices=["nfc", "nfkc"], help="normalise texts first")
+    parser.add_argument(
+        "--special", action="append", default=[], metavar="TOKEN", help="a special token"
+    )
+
+
+def add_inputs(parser: Parser) -> None:
+    """The texts or counts of a corpus, and how they are read."""
+    parser.add_argument("files", nargs="+", metavar="INPUT", help=f"{INPUTS}; or .counts")
     parser.add_argument(
         "--documents",
         choices=["file", "lines"],
@@ -49,15 +58,11 @@ def add_counting(parser: Parser) -> None:
         help="where a document ends in a file of text (default file)",
     )
     parser.add_argument("--field", default="text", help="of .jsonl and .parquet (default text)")
-    parser.add_argument("--normalize", choices=["nfc", "nfkc"], help="normalise texts first")
     parser.add_argument(
         "--errors",
         choices=["keep", "strict", "replace"],
         default="keep",
         help="what becomes of bytes that are not UTF-8 (default keep)",
-    )
-    parser.add_argument(
-        "--special", action="append", default=[], metavar="TOKEN", help="a special token"
     )
     parser.add_argument("--threads", type=int, default=0, help="0: all cores")
 

@@ -10,6 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TypeAlias
 
+from mergewise.cli.certifying import run_certify, run_verify
 from mergewise.cli.completion import SCRIPTS, commands_of
 from mergewise.cli.curvature import run_curvature
 from mergewise.cli.decode import run_decode
@@ -20,6 +21,7 @@ from mergewise.cli.options import (
     INPUTS,
     Parser,
     add_counting,
+    add_inputs,
     add_reading,
     add_reporting,
     add_tokenizer,
@@ -65,6 +67,7 @@ def make_parser() -> Parser:
     add_encode(command)
     add_decode(command)
     add_solve(command)
+    add_certify(command)
     add_looking(command)
     add_curvature(command)
     sub = command(
@@ -237,6 +240,47 @@ def add_solve(command: Maker) -> None:
     sub.add_argument("--node-limit", type=int, metavar="NODES")
     sub.add_argument("--threads", type=int, default=0, help="0: all cores")
     sub.add_argument("-o", "--output", type=Path, help="write the merges as a tokenizer")
+    add_reporting(sub)
+
+
+def add_certify(command: Maker) -> None:
+    """`mergewise certify` and `mergewise verify`."""
+    sub = command(
+        "certify",
+        run_certify,
+        "prove how far a tokenizer can be from the best of its size",
+        "mergewise certify tokenizer.json corpus.txt --time-limit 60",
+        "mergewise certify tokenizer.json corpus.counts --against merges --save tok.cert",
+        details=" Texts are cut into words as the tokenizer does. Ctrl-C ends the search for a "
+        "better proof, and the best so far is shown.",
+    )
+    add_tokenizer(sub)
+    add_inputs(sub)
+    sub.add_argument(
+        "--against",
+        choices=["merges", "vocabularies", "both"],
+        default="both",
+        help="all merge lists of its length, all vocabularies of its size (default both)",
+    )
+    sub.add_argument(
+        "--time-limit", type=float, default=60.0, metavar="SECONDS", help="(default 60)"
+    )
+    sub.add_argument("--save", type=Path, metavar="FILE", help="keep the certificate")
+    add_reporting(sub)
+    sub = command(
+        "verify",
+        run_verify,
+        "check the proof of a certificate",
+        "mergewise verify tok.cert corpus.txt",
+        "mergewise verify tok.cert corpus.counts --tokenizer tokenizer.json --formal",
+    )
+    sub.add_argument("certificate", type=Path, metavar="CERTIFICATE")
+    add_inputs(sub)
+    sub.add_argument("--tokenizer", type=Path, metavar="FILE", help="check its utility too")
+    add_reading(sub)
+    sub.add_argument(
+        "--formal", action="store_true", help="by the short reference program (slow, independent)"
+    )
     add_reporting(sub)
 
 

@@ -9,6 +9,7 @@ fast. Everything else in mergewise is tested against it. Read in this order:
 - `order`: when two sequences do the same (section 5)
 - `exact`: the best sequence by search, Algorithm 3 (section 5)
 - `curvature`: σ, σ' and the guarantee (section 3)
+- `bound`: what merges and tokens can save at most (beyond the paper)
 - `as_published`: the paper's own wording where it does not hold
 
 docs/theory.md goes through the paper statement by statement.
@@ -26,6 +27,7 @@ from mergewise.formal.apply import (
     utility,
     words_of,
 )
+from mergewise.formal.bound import merge_bound, token_bound
 from mergewise.formal.curvature import (
     Curvature,
     curvature,
@@ -104,6 +106,7 @@ __all__ = [
     "is_greedy",
     "is_valid",
     "live",
+    "merge_bound",
     "merge_key",
     "non_iterative",
     "normal_form",
@@ -118,6 +121,7 @@ __all__ = [
     "split_words",
     "strings_up_to_renaming",
     "submerges",
+    "token_bound",
     "utility",
     "valid_sequences",
     "words_of",

@@ -28,11 +28,16 @@ merge of such a string saves at most `floor`, or, if it is too long, as often as
 string that is one symbol longer than `longest`; and each of the M losses above counts as that much
 at least.
 
+No tree has more than 2^M symbols, and no word fewer than one token, which bounds what is saved
+too.
+
 **Vocabularies.** Here symbols alone have prices, of at most 1, and a token may be any string. The
 symbols of a token of one symbol cost at most 1, those of a longer one at most 1 plus its loss, by
 which their sum exceeds 1. Sum over the tokens of a text as before. A string that occurs at most
-`floor` times loses at most `floor` times the largest loss of any span; one that is too long at
-most as many times as the most frequent string one symbol longer than `longest`.
+`floor` times is only in words that do so too, and loses at most `floor` times the largest loss of
+a span of these; one that is too long is only in words that are, and loses the largest loss of a
+span of these at most as many times as the most frequent string one symbol longer than `longest`
+occurs.
 """
 
 from __future__ import annotations
@@ -40,15 +45,19 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
-from typing import TypeAlias
+from typing import TypeVar
 
-Word: TypeAlias = str | bytes
-Words: TypeAlias = Mapping[Word, int]
-Places: TypeAlias = dict[Word, list[tuple[int, int]]]
+Word = TypeVar("Word", str, bytes)
 
 
 def merge_bound(
-    words: Words, num_merges: int, discounts: Iterable[int], *, one: int, floor: int, longest: int
+    words: Mapping[Word, int],
+    num_merges: int,
+    discounts: Iterable[int],
+    *,
+    one: int,
+    floor: int,
+    longest: int,
 ) -> int:
     """No list of `num_merges` merges saves more than this on the words.
 
@@ -81,42 +90,55 @@ def merge_bound(
             losses[string] += pieces[piece] * heaviest(lost, len(string))
     check_end(rest)
     least = max(floor, most_frequent(occurrences, longest + 1)) * one
-    return (total + largest(losses, num_merges, least)) // one
+    bound = (total + largest(losses, num_merges, least)) // one
+    return min(bound, sum(n * (len(w) - fewest_trees(w, num_merges)) for w, n in words.items()))
 
 
 def token_bound(
-    words: Words, num_tokens: int, discounts: Iterable[int], *, one: int, floor: int, longest: int
+    words: Mapping[Word, int],
+    num_tokens: int,
+    discounts: Iterable[int],
+    *,
+    one: int,
+    floor: int,
+    longest: int,
 ) -> int:
     """No vocabulary of `num_tokens` strings, beside the symbols, saves more than this on the words.
 
-    `discounts` has, for the words in ascending order, by how much the price of each symbol is
-    below 1.
+    `discounts` has, for the words of two symbols or more in ascending order, by how much the price
+    of each symbol is below 1.
 
     >>> token_bound({"abab": 3}, 1, [1, 1, 1, 1], one=2, floor=0, longest=4)
     9
     """
     occurrences = Counter[Word]()
+    for word, count in words.items():
+        for string in spans(word, longest + 1):
+            occurrences[string] += count
+    too_long = most_frequent(occurrences, longest + 1)
+    total = least = 0
     losses: dict[Word, int] = defaultdict(int)
-    total = largest_loss = 0
     rest = iter(discounts)
-    for word in sorted(words):
+    for word in sorted(word for word in words if len(word) > 1):
         off = take(rest, len(word), word)
+        prices: list[int] = [one - number for number in off]
         total += words[word] * sum(off)
-        prices = [one - number for number in off]
-        largest_loss = max([largest_loss, *(cost - one for cost in largest_sums(prices))])
-        places: Places = defaultdict(list)
+        largest_loss = max(0, largest_sum(prices) - one)
+        if words[word] <= floor:
+            least = max(least, floor * largest_loss)
+        if len(word) > longest:
+            least = max(least, too_long * largest_loss)
+        places: dict[Word, list[tuple[int, int]]] = defaultdict(list)
         for start in range(len(word)):
-            for end in range(start + 2, min(len(word), start + longest + 1) + 1):
-                occurrences[word[start:end]] += words[word]
-                loss = sum(prices[start:end]) - one
-                if end - start <= longest and loss > 0:
+            for end in range(start + 2, min(len(word), start + longest) + 1):
+                loss = max(0, sum(prices[start:end]) - one)
+                if occurrences[word[start:end]] > floor:
                     places[word[start:end]].append((start, loss))
         for string, lost in places.items():
             losses[string] += words[word] * heaviest(lost, len(string))
     check_end(rest)
-    frequent = {s: loss for s, loss in losses.items() if occurrences[s] > floor}
-    least = max(floor, most_frequent(occurrences, longest + 1)) * largest_loss
-    return (total + largest(frequent, num_tokens, least)) // one
+    bound = (total + largest(losses, num_tokens, least)) // one
+    return min(bound, sum(n * (len(w) - 1) for w, n in words.items()))
 
 
 def spans(word: Word, longest: int) -> list[Word]:
@@ -135,7 +157,7 @@ def cut(word: Word, priced: set[Word]) -> list[Word]:
     >>> cut("abxcd", {"ab", "cd"})
     ['ab', 'cd']
     """
-    breaks = [i for i in range(1, len(word)) if word[i - 1 : i + 1] not in priced]
+    breaks: list[int] = [i for i in range(1, len(word)) if word[i - 1 : i + 1] not in priced]
     edges = [0, *breaks, len(word)]
     pieces = [word[start:end] for start, end in pairwise(edges)]
     return [piece for piece in pieces if len(piece) > 1]
@@ -143,7 +165,7 @@ def cut(word: Word, priced: set[Word]) -> list[Word]:
 
 def losses_in(
     piece: Word, discounts: Iterator[int], priced: set[Word], one: int
-) -> tuple[int, Places]:
+) -> tuple[int, dict[Word, list[tuple[int, int]]]]:
     """What the symbols of a piece cost less than 1 in all; and where each string loses how much."""
     written: dict[tuple[int, int], int] = {}
     for start in range(len(piece)):
@@ -153,7 +175,7 @@ def losses_in(
         numbers = take(discounts, end - start, piece)
         written.update({(start, start + n): off for n, off in enumerate(numbers, start=1)})
     prices: dict[tuple[int, int], int] = {}
-    places: Places = defaultdict(list)
+    places: dict[Word, list[tuple[int, int]]] = defaultdict(list)
     off_symbols = 0
     for start, end in sorted(written, key=lambda span: span[1] - span[0]):
         off = written[start, end]
@@ -209,13 +231,23 @@ def largest(losses: Mapping[Word, int], number: int, least: int) -> int:
     return sum(top) + (number - len(top)) * least
 
 
-def largest_sums(numbers: Sequence[int]) -> list[int]:
-    """For each place the largest sum of numbers in a row that ends there.
+def largest_sum(numbers: Sequence[int]) -> int:
+    """The largest sum of numbers in a row; 0 if all are negative.
 
-    >>> largest_sums([2, -3, 4])
-    [2, -1, 4]
+    >>> largest_sum([2, -3, 4, 1])
+    5
     """
-    sums: list[int] = []
+    best = here = 0
     for number in numbers:
-        sums.append(number + max(0, sums[-1] if sums else 0))
-    return sums
+        here = max(0, here + number)
+        best = max(best, here)
+    return best
+
+
+def fewest_trees(word: str | bytes, num_merges: int) -> int:
+    """How many trees a word needs, as none has more than 2^M symbols.
+
+    >>> fewest_trees("aaaaa", 1), fewest_trees("aaaaa", 100)
+    (3, 1)
+    """
+    return -(-len(word) // (1 << min(num_merges, len(word).bit_length())))

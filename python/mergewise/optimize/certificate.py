@@ -1,0 +1,270 @@
+"""Certificate: how good a tokenizer is, with a proof that a short program checks."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import zlib
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from mergewise import _core, formal
+from mergewise.counts import WordCounts
+from mergewise.errors import CertificateError
+from mergewise.files import replacing
+from mergewise.merge_lists import no_merges
+from mergewise.tokenizer import Tokenizer
+from mergewise.vocabulary import Alphabet, Normalize
+
+Against: TypeAlias = Literal["merges", "vocabularies"]
+
+MAGIC = b"mergewise certificate 1\n"
+DIGEST_SIZE = hashlib.sha256().digest_size
+
+
+@dataclass(frozen=True, kw_only=True)
+class Certificate:
+    """A bound on what any merge list, or any vocabulary, of a size can save on a corpus.
+
+    The proof is a list of whole numbers, the *discounts* of docs/theory.md: `verify` computes the
+    bound from them anew, in integers, and needs to trust nothing else.
+
+    Attributes:
+        against: holds against all "merges" lists of this length, or all "vocabularies" of this
+            size, however they cut words into tokens.
+        num_merges: the length of the list, or how many tokens there are beside the symbols.
+        num_symbols: of the corpus.
+        utility: how many tokens the tokenizer saves: symbols minus tokens.
+        bound: none saves more.
+        alphabet: are symbols "bytes" or "chars"?
+        pattern: how the corpus was cut into words.
+        normalize: how it was normalised first.
+        fingerprint: SHA-256 of the counts.
+        one: the discounts are in units of 1/`one`.
+        floor: strings that occur more often have a price.
+        longest: and are no longer than this.
+        discounts: the proof, each number as a varint (LEB128).
+    """
+
+    against: Against
+    num_merges: int
+    num_symbols: int
+    utility: int
+    bound: int
+    alphabet: Alphabet
+    pattern: str | None
+    normalize: Normalize
+    fingerprint: str
+    one: int
+    floor: int
+    longest: int
+    discounts: bytes = field(repr=False)
+
+    @property
+    def ratio(self) -> float:
+        """The part of the best possible utility that the tokenizer has for certain."""
+        return self.utility / self.bound if self.bound else 1.0
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens the tokenizer makes of the corpus."""
+        return self.num_symbols - self.utility
+
+    @property
+    def tokens_bound(self) -> int:
+        """None makes fewer."""
+        return self.num_symbols - self.bound
+
+    @property
+    def excess(self) -> float:
+        """By how much the tokens exceed the fewest possible at most: 0.02 is two percent."""
+        return self.tokens / self.tokens_bound - 1 if self.tokens_bound else 0.0
+
+    def __str__(self) -> str:
+        rivals = {
+            "merges": f"no list of {self.num_merges:,} merges",
+            "vocabularies": f"no vocabulary of {self.num_merges:,} tokens beside the symbols",
+        }
+        return (
+            f"{self.tokens:,} tokens; {rivals[self.against]} makes fewer than "
+            f"{self.tokens_bound:,} of this corpus: within {self.excess:.2%} of the best possible"
+        )
+
+    def verify(
+        self,
+        counts: WordCounts,
+        *,
+        tokenizer: Tokenizer | None = None,
+        by: Literal["core", "formal"] = "core",
+    ) -> None:
+        """Compute the bound anew; CertificateError unless all is as the certificate says.
+
+        Args:
+            counts: the corpus. Other counts than the certificate was made for are refused.
+            tokenizer: if given, its utility is computed anew too.
+            by: "core" is fast; "formal" is `mergewise.formal`, short and without the core.
+        """
+        self._check_counts(counts)
+        try:
+            bound = self._formal_bound(counts) if by == "formal" else self._core_bound(counts)
+        except ValueError as error:
+            raise CertificateError(f"the proof is damaged: {error}") from None
+        if bound != self.bound:
+            raise CertificateError(f"the proof gives the bound {bound:,}, not {self.bound:,}")
+        if tokenizer is not None:
+            utility = utility_of(tokenizer, counts)
+            if utility != self.utility:
+                raise CertificateError(f"the tokenizer saves {utility:,}, not {self.utility:,}")
+        if not 0 <= self.utility <= self.bound:
+            raise CertificateError(f"a utility of {self.utility:,}, a bound of {self.bound:,}")
+
+    def _check_counts(self, counts: WordCounts) -> None:
+        found = fingerprint_of(counts)
+        if found != self.fingerprint:
+            raise CertificateError(
+                "the certificate is of other counts: "
+                f"{self.fingerprint[:12]}…, these are {found[:12]}…"
+            )
+        settings = {"pattern": counts.pattern, "normalize": counts.normalize}
+        for name, value in settings.items():
+            if getattr(self, name) != value:
+                raise CertificateError(f"{name} is {value!r}, not {getattr(self, name)!r}")
+        num_symbols = symbols_in(counts, self.alphabet)
+        if num_symbols != self.num_symbols:
+            raise CertificateError(f"{num_symbols:,} symbols, not {self.num_symbols:,}")
+
+    def _core_bound(self, counts: WordCounts) -> int:
+        return _core.verify_bound(
+            counts.core,
+            initial=no_merges(counts, self.alphabet),
+            against=self.against,
+            num_merges=self.num_merges,
+            one=self.one,
+            floor=self.floor,
+            longest=self.longest,
+            discounts=self.discounts,
+        )
+
+    def _formal_bound(self, counts: WordCounts) -> int:
+        bound = formal.merge_bound if self.against == "merges" else formal.token_bound
+        return bound(
+            words_of(counts, self.alphabet),
+            self.num_merges,
+            numbers_in(self.discounts),
+            one=self.one,
+            floor=self.floor,
+            longest=self.longest,
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the certificate to a file, whole or not at all.
+
+        A line of text, a line of JSON, the discounts compressed by zlib, and the SHA-256 of all
+        that.
+        """
+        header = {name: value for name, value in asdict(self).items() if name != "discounts"}
+        body = b"".join(
+            [
+                MAGIC,
+                json.dumps(header, sort_keys=True).encode(),
+                b"\n",
+                zlib.compress(self.discounts),
+            ]
+        )
+        with replacing(path) as temporary:
+            Path(temporary).write_bytes(body + hashlib.sha256(body).digest())
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> Certificate:
+        """The certificate that `save` wrote; CertificateError if the file is not what it was."""
+        content = Path(path).read_bytes()
+        try:
+            return cls(**parsed(content))
+        except (ValueError, TypeError, zlib.error) as error:
+            raise CertificateError(f"{os.fspath(path)}: {error}") from None
+
+
+def parsed(content: bytes) -> dict[str, Any]:
+    """The fields of a certificate in a file."""
+    if not content.startswith(MAGIC):
+        raise ValueError(f"found {content[:24]!r}, expected a certificate of mergewise")
+    body, digest = content[:-DIGEST_SIZE], content[-DIGEST_SIZE:]
+    if hashlib.sha256(body).digest() != digest:
+        raise ValueError("the file was changed or cut short: its checksum differs")
+    header, _, compressed = body[len(MAGIC) :].partition(b"\n")
+    fields = json.loads(header)
+    check_fields(fields)
+    return {**fields, "discounts": zlib.decompress(compressed)}
+
+
+def check_fields(fields: dict[str, Any]) -> None:
+    """Refuse a header in which something cannot be."""
+    numbers = ("num_merges", "num_symbols", "utility", "bound", "one", "floor", "longest")
+    for name in numbers:
+        value = fields.get(name)
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 64:
+            raise ValueError(f"{name} is {value!r}, expected a number")
+    if fields["one"] < 1:
+        raise ValueError("one is 0, expected 1 or more")
+    choices = {"against": ("merges", "vocabularies"), "alphabet": ("bytes", "chars")}
+    for name, allowed in choices.items():
+        if fields.get(name) not in allowed:
+            raise ValueError(f"{name} is {fields.get(name)!r}, expected one of {allowed}")
+
+
+def numbers_in(discounts: bytes) -> Iterator[int]:
+    """The numbers of a list of varints.
+
+    >>> list(numbers_in(bytes([5, 0x80, 1])))
+    [5, 128]
+    """
+    number = shift = 0
+    for byte in discounts:
+        number |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            yield number
+            number = shift = 0
+    if shift:
+        raise ValueError("the discounts end in the midst of a number")
+
+
+def fingerprint_of(counts: WordCounts) -> str:
+    """SHA-256 of the file of the counts: the same for equal counts."""
+    return hashlib.sha256(counts.__getstate__()).hexdigest()
+
+
+def words_of(counts: WordCounts, alphabet: Alphabet) -> dict[Any, int]:
+    """The words with their counts, as symbols."""
+    words = counts.top(counts.num_unique)
+    if alphabet == "bytes":
+        return dict(words)
+    return {word.decode(): count for word, count in words}
+
+
+def symbols_in(counts: WordCounts, alphabet: Alphabet) -> int:
+    """How many symbols the corpus has."""
+    if alphabet == "bytes":
+        return counts.num_symbols
+    return sum(len(word) * count for word, count in words_of(counts, alphabet).items())
+
+
+def utility_of(tokenizer: Tokenizer, counts: WordCounts) -> int:
+    """κ: how many symbols of the corpus minus how many tokens."""
+    return symbols_in(counts, tokenizer.vocabulary.alphabet) - tokens_in(tokenizer, counts)
+
+
+def tokens_in(tokenizer: Tokenizer, counts: WordCounts) -> int:
+    """How many tokens the words of the corpus become. They are not cut again."""
+    words = replace(
+        tokenizer.vocabulary,
+        pattern=None,
+        normalize=None,
+        prefix_space=None,
+        special_tokens={},
+        added_tokens={},
+    )
+    return Tokenizer(words).core.num_tokens(counts.core)

@@ -1,0 +1,235 @@
+"""Certify: how far a tokenizer can be from the best of its size, on a corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from mergewise import _core
+from mergewise.arguments import check_count, check_num_threads, check_time_limit
+from mergewise.counts import WordCounts
+from mergewise.merge_lists import no_merges
+from mergewise.optimize.certificate import (
+    Against,
+    Certificate,
+    fingerprint_of,
+    symbols_in,
+    utility_of,
+)
+from mergewise.progress import Ticker
+from mergewise.tokenizer import Tokenizer
+from mergewise.vocabulary import Alphabet
+
+CertifyProgress: TypeAlias = bool | Callable[[int, int | None], None]
+
+TIME_LIMIT = 60.0
+
+
+def certify(
+    tokenizer: Tokenizer,
+    counts: WordCounts,
+    *,
+    against: Against = "merges",
+    time_limit: float = TIME_LIMIT,
+    num_steps: int | None = None,
+    num_threads: int = 0,
+    progress: CertifyProgress = False,
+) -> Certificate:
+    """How far `tokenizer` can be from the best of its size on a corpus, with a proof.
+
+    >>> from mergewise import count, train
+    >>> counts = count(["low low low lower lowest"], pattern="whitespace")
+    >>> cert = certify(train(counts, num_merges=3), counts, num_steps=200)
+    >>> cert.utility, cert.bound
+    (15, 15)
+    >>> cert.verify(counts)
+
+    Ctrl-C ends the search for a better proof, and the best so far is returned.
+
+    Args:
+        tokenizer: trained here or read from a file; special tokens do not count.
+        counts: of the same words: the pattern and the normalisation must be the tokenizer's.
+        against: "merges": all merge lists of the same length. "vocabularies": all vocabularies of
+            the same size, whatever cuts words into their tokens; a weaker claim about more.
+        time_limit: seconds for the search of a proof.
+        num_steps: take so many steps of the search, in the place of a time limit; then the
+            certificate is the same on every machine.
+        num_threads: 0 means all cores. The certificate does not depend on it.
+        progress: show the search, or call this with the steps and the bound so far, None at first.
+    """
+    check_certifiable(tokenizer, counts)
+    if against not in {"merges", "vocabularies"}:
+        raise ValueError(f'against must be "merges" or "vocabularies", found {against!r}')
+    utility = utility_of(tokenizer, counts)
+    certificate, _ = find_certificate(
+        counts,
+        tokenizer.vocabulary.alphabet,
+        against,
+        size_of(tokenizer, against),
+        lambda _: utility,
+        time_limit=time_limit,
+        num_steps=num_steps,
+        num_threads=num_threads,
+        progress=progress,
+    )
+    return certificate
+
+
+def certify_prefixes(
+    tokenizer: Tokenizer,
+    counts: WordCounts,
+    *,
+    sizes: Sequence[int] | None = None,
+    against: Against = "merges",
+    time_limit: float = TIME_LIMIT,
+    num_steps: int | None = None,
+    num_threads: int = 0,
+    progress: CertifyProgress = False,
+) -> list[Certificate]:
+    """A certificate for the first so many merges of a tokenizer, for each of several numbers.
+
+    The first M merges of a trained tokenizer are what training with M merges gives, so one training
+    run has a whole curve of tokens, and this is the curve below it.
+
+    Args:
+        tokenizer: see `certify`.
+        counts: see `certify`.
+        sizes: the numbers of merges; powers of two from 256 on, and all merges, unless given.
+        against: see `certify`.
+        time_limit: seconds for all of them together.
+        num_steps: see `certify`; for each of them.
+        num_threads: see `certify`.
+        progress: see `certify`.
+    """
+    check_certifiable(tokenizer, counts)
+    merges = tokenizer.merges
+    if sizes is None:
+        powers = (1 << exponent for exponent in range(8, 32))
+        sizes = [*(size for size in powers if size < len(merges)), len(merges)]
+    for size in sizes:
+        check_count("sizes", size)
+        if size > len(merges):
+            raise ValueError(f"the tokenizer has {len(merges):,} merges, found the size {size:,}")
+    return [
+        certify(
+            first_merges(tokenizer, size),
+            counts,
+            against=against,
+            time_limit=time_limit / len(sizes),
+            num_steps=num_steps,
+            num_threads=num_threads,
+            progress=progress,
+        )
+        for size in sizes
+    ]
+
+
+def first_merges(tokenizer: Tokenizer, num_merges: int) -> Tokenizer:
+    """The tokenizer with its first merges alone, and the tokens that these make."""
+    vocabulary, merges = tokenizer.vocabulary, tokenizer.merges[:num_merges]
+    made = {left + right for left, right in tokenizer.merges}
+    kept = {left + right for left, right in merges}
+    tokens = {t: i for t, i in vocabulary.tokens.items() if t in kept or t not in made}
+    return Tokenizer(replace(vocabulary, tokens=tokens, merges=merges, ranks=None))
+
+
+def find_certificate(
+    counts: WordCounts,
+    alphabet: Alphabet,
+    against: Against,
+    num_merges: int,
+    utility_with: Callable[[list[bytes]], int],
+    *,
+    time_limit: float,
+    num_steps: int | None,
+    num_threads: int,
+    progress: CertifyProgress,
+) -> tuple[Certificate, list[bytes]]:
+    """Search for a proof; the certificate, and the strings that the search would choose as tokens.
+
+    `utility_with` tells the utility to certify, given those strings.
+    """
+    check_time_limit(time_limit)
+    check_num_threads(num_threads)
+    if num_steps is not None:
+        check_count("num_steps", num_steps)
+    num_symbols = symbols_in(counts, alphabet)
+    ticker = Ticker("certify") if progress is True else None
+    bound, discounts, one, floor, longest, steps, chosen = _core.find_bound(
+        counts.core,
+        initial=no_merges(counts, alphabet),
+        against=against,
+        num_merges=num_merges,
+        time_limit=None if num_steps is not None else time_limit,
+        num_steps=num_steps,
+        num_threads=num_threads,
+        progress=reporter(ticker, progress, num_symbols),
+    )
+    if ticker is not None:
+        ticker.close(standing(steps, bound, num_symbols))
+    certificate = Certificate(
+        against=against,
+        num_merges=num_merges,
+        num_symbols=num_symbols,
+        utility=utility_with(chosen),
+        bound=bound,
+        alphabet=alphabet,
+        pattern=counts.pattern,
+        normalize=counts.normalize,
+        fingerprint=fingerprint_of(counts),
+        one=one,
+        floor=floor,
+        longest=longest,
+        discounts=discounts,
+    )
+    return certificate, chosen
+
+
+def check_certifiable(tokenizer: Tokenizer, counts: WordCounts) -> None:
+    """Refuse a tokenizer that cuts texts into other words than were counted."""
+    if not isinstance(tokenizer, Tokenizer):
+        raise TypeError(f"expected a Tokenizer, found {type(tokenizer).__name__}")
+    if not isinstance(counts, WordCounts):
+        raise TypeError(f"expected WordCounts, found {type(counts).__name__}")
+    vocabulary = tokenizer.vocabulary
+    if vocabulary.end_of_word:
+        raise ValueError("merges that mark the ends of words cannot be certified")
+    ours = {"pattern": vocabulary.pattern, "normalize": vocabulary.normalize}
+    theirs = {"pattern": counts.pattern, "normalize": counts.normalize}
+    for name, value in ours.items():
+        if value != theirs[name]:
+            raise ValueError(
+                f"the tokenizer has {name} {value!r}, the counts have {theirs[name]!r}; "
+                "hint: count with those of the tokenizer"
+            )
+
+
+def size_of(tokenizer: Tokenizer, against: Against) -> int:
+    """How many merges, or tokens beside the symbols, the rivals may have."""
+    if against == "merges":
+        return len(tokenizer.merges)
+    vocabulary = tokenizer.vocabulary
+    if vocabulary.alphabet == "bytes":
+        return sum(len(string) > 1 for string in vocabulary.tokens)
+    return sum(len(string.decode(errors="replace")) > 1 for string in vocabulary.tokens)
+
+
+def reporter(
+    ticker: Ticker | None, progress: CertifyProgress, num_symbols: int
+) -> Callable[[int, int | None], None] | None:
+    """What the core calls with the steps and the bound so far, if there is one already."""
+    if ticker is not None:
+        return lambda steps, bound: ticker(standing(steps, bound, num_symbols))
+    return progress if callable(progress) else None
+
+
+def standing(steps: int, bound: int | None, num_symbols: int) -> str:
+    """Where the search for a proof stands.
+
+    >>> standing(40, 510, 1000)
+    '40 steps, proved: 490 tokens or more'
+    """
+    if bound is None:
+        return f"{steps:,} steps"
+    return f"{steps:,} steps, proved: {num_symbols - bound:,} tokens or more"

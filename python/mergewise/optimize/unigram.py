@@ -1,0 +1,123 @@
+"""A vocabulary that no merge list makes: the strings that the dual of the price bound chooses.
+
+Words are cut into as few of its tokens as possible. That is not byte-pair encoding, and needs
+another encoder, but such a vocabulary makes fewer tokens than any merge list of the same size that
+is known; its certificate says how far it can be from the best.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mergewise import _core
+from mergewise.arguments import check_count, check_num_threads, check_time_limit
+from mergewise.counts import WordCounts
+from mergewise.files import replacing
+from mergewise.formats.letters import to_letters
+from mergewise.optimize.certificate import Certificate
+from mergewise.optimize.certifying import TIME_LIMIT, CertifyProgress, find_certificate
+from mergewise.tokenizer import Tokenizer
+from mergewise.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnigramVocabulary:
+    """Strings, into as few of which as possible words are cut: not byte-pair encoding.
+
+    Attributes:
+        tokens: the strings, beside the 256 bytes.
+        certificate: how many tokens the corpus has, and how far that can be from the best
+            vocabulary of this size.
+        pattern: how texts are cut into words.
+        normalize: how they are normalised first.
+    """
+
+    tokens: list[bytes] = field(repr=False)
+    certificate: Certificate
+    pattern: str | None
+    normalize: str | None
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a tokenizer.json of the kind Unigram, in which every token costs the same.
+
+        The libraries of HuggingFace read it, and cut each word into as few tokens as possible.
+        """
+        document = self._as_bytes_alone()
+        pieces = [[to_letters(bytes([byte])), -1.0] for byte in range(256)]
+        pieces += [[to_letters(token), -1.0] for token in self.tokens]
+        document["model"] = {
+            "type": "Unigram",
+            "unk_id": None,
+            "vocab": pieces,
+            "byte_fallback": False,
+        }
+        with replacing(path) as temporary:
+            text = json.dumps(document, ensure_ascii=False, indent=2)
+            temporary.write_text(text, encoding="utf-8")
+
+    def _as_bytes_alone(self) -> dict[str, Any]:
+        """The file of a tokenizer that cuts texts into the same words, but has no tokens."""
+        symbols = Vocabulary(
+            tokens={bytes([byte]): byte for byte in range(256)},
+            merges=[],
+            pattern=self.pattern,
+            normalize=self.normalize,  # type: ignore[arg-type]
+        )
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "tokenizer.json"
+            Tokenizer(symbols).save(path)
+            document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return document
+
+
+def optimize_vocabulary(
+    counts: WordCounts,
+    *,
+    num_tokens: int,
+    time_limit: float = TIME_LIMIT,
+    num_steps: int | None = None,
+    num_threads: int = 0,
+    progress: CertifyProgress = False,
+) -> UnigramVocabulary:
+    """A vocabulary of `num_tokens` strings beside the bytes, into few of which the words are cut.
+
+    >>> from mergewise import count
+    >>> counts = count(["low low low lower lowest"], pattern="whitespace")
+    >>> optimize_vocabulary(counts, num_tokens=1, num_steps=50).tokens
+    [b' low']
+
+    Args:
+        counts: from `count` or `count_files`.
+        num_tokens: how many strings.
+        time_limit: seconds for the search.
+        num_steps: take so many steps of the search, in the place of a time limit.
+        num_threads: 0 means all cores.
+        progress: see `certify`.
+    """
+    if not isinstance(counts, WordCounts):
+        raise TypeError(f"expected WordCounts, found {type(counts).__name__}")
+    check_count("num_tokens", num_tokens)
+    check_time_limit(time_limit)
+    check_num_threads(num_threads)
+    certificate, chosen = find_certificate(
+        counts,
+        "bytes",
+        "vocabularies",
+        num_tokens,
+        lambda tokens: counts.num_symbols - _core.fewest_tokens(counts.core, tokens),
+        time_limit=time_limit,
+        num_steps=num_steps,
+        num_threads=num_threads,
+        progress=progress,
+    )
+    return UnigramVocabulary(
+        tokens=chosen,
+        certificate=certificate,
+        pattern=counts.pattern,
+        normalize=counts.normalize,
+    )

@@ -1,0 +1,396 @@
+"""Certificates: bounds that hold, proofs that can be checked, and nothing wrong accepted."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import zlib
+from collections.abc import Callable
+from itertools import combinations
+from pathlib import Path
+from random import Random
+
+import pytest
+import tokenizers
+from test_interrupt import interrupt
+
+import mergewise as mw
+from mergewise import formal
+from mergewise._core import WordCounts as CoreCounts
+from mergewise.demo import opticks
+from mergewise.errors import CertificateError
+from mergewise.optimize.certificate import MAGIC, Against, numbers_in
+from mergewise.vocabulary import Vocabulary
+
+TEXT = "the cat sat on the mat, and the rat sat on the cat that sat on the mat " * 3
+BOTH: tuple[Against, ...] = ("merges", "vocabularies")
+
+
+def counts_of(words: dict[str, int]) -> mw.WordCounts:
+    return mw.WordCounts(CoreCounts(list(words.items()), pattern="whitespace"))
+
+
+def random_words(random: Random) -> dict[str, int]:
+    letters = "abcd"[: random.randint(1, 4)]
+    return {
+        "".join(random.choices(letters, k=random.randint(1, 7))): random.randint(1, 6)
+        for _ in range(random.randint(1, 4))
+    }
+
+
+def best_vocabulary(words: dict[str, int], num_tokens: int) -> int:
+    """What the best vocabulary saves, by trying them all with the best segmentations."""
+    strings = {w[i:j] for w in words for i in range(len(w)) for j in range(i + 2, len(w) + 1)}
+    chosen = combinations(sorted(strings), min(num_tokens, len(strings)))
+    return max(sum(c * saved(w, set(v)) for w, c in words.items()) for v in chosen)
+
+
+def saved(word: str, vocabulary: set[str]) -> int:
+    fewest = [0]
+    for end in range(1, len(word) + 1):
+        starts = [s for s in range(end - 1) if word[s:end] in vocabulary]
+        fewest.append(1 + min(fewest[start] for start in [end - 1, *starts]))
+    return len(word) - fewest[-1]
+
+
+def trained(counts: mw.WordCounts, num_merges: int) -> mw.Tokenizer:
+    return mw.train(counts, num_merges=num_merges, min_frequency=1)
+
+
+@pytest.mark.filterwarnings("ignore:stopped after")
+def test_no_merge_list_exceeds_the_bound() -> None:
+    random = Random(0)  # noqa: S311
+    num_tight = 0
+    for _ in range(600):
+        words = random_words(random)
+        num_merges = random.randint(1, 3)
+        counts = counts_of(words)
+        tokenizer = trained(counts, num_merges)
+        cert = mw.certify(tokenizer, counts, num_steps=random.choice([0, 1, 20, 100]))
+        best = mw.solve(counts, num_merges=cert.num_merges, method="guarded")
+        assert cert.utility <= best.utility <= cert.bound, words
+        num_tight += best.utility == cert.bound
+        cert.verify(counts, tokenizer=tokenizer)
+        cert.verify(counts, by="formal")
+    assert num_tight > 300
+
+
+@pytest.mark.filterwarnings("ignore:stopped after")
+def test_no_vocabulary_exceeds_the_bound() -> None:
+    random = Random(1)  # noqa: S311
+    for _ in range(500):
+        words = random_words(random)
+        num_tokens = random.randint(1, 2)
+        counts = counts_of(words)
+        tokenizer = trained(counts, num_tokens)
+        steps = random.choice([0, 1, 20, 100])
+        cert = mw.certify(tokenizer, counts, against="vocabularies", num_steps=steps)
+        assert cert.utility <= best_vocabulary(words, cert.num_merges) <= cert.bound, words
+        cert.verify(counts, tokenizer=tokenizer)
+        cert.verify(counts, by="formal")
+
+
+@pytest.mark.parametrize("against", BOTH)
+@pytest.mark.filterwarnings("ignore:stopped after")
+def test_the_core_s_verifier_equals_the_formal_one_on_any_discounts(against: Against) -> None:
+    random = Random(2)  # noqa: S311
+    formally = formal.merge_bound if against == "merges" else formal.token_bound
+    for _ in range(500):
+        words = random_words(random)
+        counts = counts_of(words)
+        cert = mw.certify(trained(counts, 2), counts, against=against, num_steps=10)
+        numbers = [max(0, n + random.randint(-3, 3)) for n in numbers_in(cert.discounts)]
+        setting = {"one": cert.one, "floor": cert.floor, "longest": cert.longest}
+        bound = formally(words, cert.num_merges, numbers, **setting)
+        mutated = dataclasses.replace(cert, discounts=varints(numbers), bound=bound)
+        mutated.verify(counts)
+        mutated.verify(counts, by="formal")
+        with pytest.raises(CertificateError, match="the proof gives the bound"):
+            dataclasses.replace(mutated, bound=bound + 1).verify(counts)
+
+
+def varints(numbers: list[int]) -> bytes:
+    encoded = bytearray()
+    for number in numbers:
+        rest = number
+        while rest >= 0x80:
+            encoded.append(rest & 0x7F | 0x80)
+            rest >>= 7
+        encoded.append(rest)
+    return bytes(encoded)
+
+
+@pytest.fixture(scope="module")
+def counts() -> mw.WordCounts:
+    return mw.count([TEXT], pattern="whitespace")
+
+
+@pytest.fixture(scope="module")
+def tokenizer(counts: mw.WordCounts) -> mw.Tokenizer:
+    return mw.train(counts, num_merges=10)
+
+
+@pytest.fixture(scope="module")
+def cert(tokenizer: mw.Tokenizer, counts: mw.WordCounts) -> mw.Certificate:
+    return mw.certify(tokenizer, counts, num_steps=100)
+
+
+def test_what_a_certificate_says(cert: mw.Certificate, counts: mw.WordCounts) -> None:
+    assert cert.tokens == counts.num_symbols - cert.utility
+    assert cert.tokens_bound == counts.num_symbols - cert.bound
+    assert cert.ratio == cert.utility / cert.bound
+    assert cert.excess == cert.tokens / cert.tokens_bound - 1
+    assert f"no list of 10 merges makes fewer than {cert.tokens_bound:,}" in str(cert)
+
+
+@pytest.mark.parametrize("against", BOTH)
+def test_a_file_gives_back_the_certificate(
+    against: Against, tokenizer: mw.Tokenizer, counts: mw.WordCounts, tmp_path: Path
+) -> None:
+    cert = mw.certify(tokenizer, counts, against=against, num_steps=50)
+    cert.save(tmp_path / "tok.cert")
+    read = mw.Certificate.from_file(tmp_path / "tok.cert")
+    assert read == cert
+    read.verify(counts, tokenizer=tokenizer)
+
+
+def test_every_changed_or_cut_file_is_refused(cert: mw.Certificate, tmp_path: Path) -> None:
+    path = tmp_path / "tok.cert"
+    cert.save(path)
+    content = path.read_bytes()
+    damaged = [content[:size] for size in range(len(content))]
+    damaged += [
+        content[:i] + bytes([content[i] ^ 1]) + content[i + 1 :] for i in range(len(content))
+    ]
+    for wrong in damaged:
+        path.write_bytes(wrong)
+        with pytest.raises(CertificateError):
+            mw.Certificate.from_file(path)
+
+
+def rewritten(cert: mw.Certificate, path: Path, **changes: object) -> None:
+    """A file with another header and a right checksum, as someone might forge it."""
+    fields = {**dataclasses.asdict(cert), **changes}
+    discounts = fields.pop("discounts")
+    assert isinstance(discounts, bytes)
+    header = json.dumps(fields, sort_keys=True).encode()
+    body = MAGIC + header + b"\n" + zlib.compress(discounts)
+    path.write_bytes(body + hashlib.sha256(body).digest())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"num_merges": 11},
+        {"num_merges": 9},
+        {"bound": 1},
+        {"num_symbols": 1},
+        {"fingerprint": "0" * 64},
+        {"pattern": "gpt2"},
+        {"normalize": "nfc"},
+        {"against": "vocabularies"},
+        {"alphabet": "chars", "num_symbols": 3},
+        {"one": 3},
+        {"floor": 1000},
+        {"floor": 0},
+        {"longest": 1},
+        {"longest": 0},
+        {"discounts": b""},
+        {"discounts": b"\xff" * 40},
+        {"discounts": b"\x80"},
+        {"utility": 10**6},
+    ],
+)
+def test_a_forged_file_proves_nothing(
+    change: dict[str, object], cert: mw.Certificate, counts: mw.WordCounts, tmp_path: Path
+) -> None:
+    path = tmp_path / "forged.cert"
+    rewritten(cert, path, **change)
+    forged = mw.Certificate.from_file(path)
+    for by in ("core", "formal"):
+        with pytest.raises(CertificateError):
+            forged.verify(counts, by=by)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"num_merges": -1},
+        {"bound": "7"},
+        {"one": 0},
+        {"floor": 1.5},
+        {"longest": None},
+        {"against": "all"},
+        {"alphabet": "words"},
+        {"extra": 1},
+    ],
+)
+def test_a_header_that_cannot_be_is_refused(
+    change: dict[str, object], cert: mw.Certificate, tmp_path: Path
+) -> None:
+    path = tmp_path / "forged.cert"
+    rewritten(cert, path, **change)
+    with pytest.raises(CertificateError, match=r"forged\.cert"):
+        mw.Certificate.from_file(path)
+
+
+def test_another_tokenizer_has_another_utility(cert: mw.Certificate, counts: mw.WordCounts) -> None:
+    other = mw.train(counts, num_merges=5)
+    with pytest.raises(CertificateError, match="the tokenizer saves"):
+        cert.verify(counts, tokenizer=other)
+
+
+@pytest.mark.parametrize("against", BOTH)
+def test_threads_change_nothing(against: Against) -> None:
+    counts = mw.count([opticks()[:100_000]], pattern="gpt2")
+    tokenizer = mw.train(counts, num_merges=300)
+    one, two = (
+        mw.certify(tokenizer, counts, against=against, num_steps=30, num_threads=n) for n in (1, 2)
+    )
+    assert one == two
+    one.verify(counts)
+
+
+def test_characters() -> None:
+    counts = mw.count(["élève élevé relève"] * 2, pattern="whitespace")
+    tokenizer = mw.train(counts, num_merges=4, alphabet="chars")
+    cert = mw.certify(tokenizer, counts, num_steps=100)
+    cert.verify(counts, tokenizer=tokenizer)
+    cert.verify(counts, by="formal")
+    assert cert.num_symbols == 2 * len("élève élevé relève")
+    assert cert.bound >= mw.solve(counts, num_merges=4, alphabet="chars").utility
+
+
+def test_whole_texts() -> None:
+    counts = mw.count([opticks()[:20_000]], pattern=None)
+    tokenizer = mw.train(counts, num_merges=50)
+    cert = mw.certify(tokenizer, counts, num_steps=50)
+    cert.verify(counts, tokenizer=tokenizer)
+    assert cert.excess < 0.3
+
+
+def test_runs_of_one_letter() -> None:
+    counts = mw.count(["a" * 5000], pattern=None)
+    tokenizer = mw.train(counts, num_merges=5)
+    cert = mw.certify(tokenizer, counts, num_steps=20)
+    cert.verify(counts, tokenizer=tokenizer)
+    assert cert.utility <= cert.bound <= 4999
+
+
+def test_an_imported_tokenizer_with_special_tokens(tmp_path: Path) -> None:
+    counts = mw.count([TEXT], pattern="gpt2")
+    path = tmp_path / "tokenizer.json"
+    mw.train(counts, num_merges=10, special_tokens=["<|end|>"]).save(path)
+    read = mw.Tokenizer.from_file(path)
+    cert = mw.certify(read, counts, num_steps=50)
+    assert (cert.num_merges, cert.alphabet) == (10, "bytes")
+    cert.verify(counts, tokenizer=read)
+
+
+def test_better_than_trivial_on_english() -> None:
+    counts = mw.count([opticks()], pattern="gpt2")
+    tokenizer = mw.train(counts, num_merges=1000)
+    merges = mw.certify(tokenizer, counts, num_steps=150)
+    assert merges.excess < 0.06
+    anything = mw.certify(tokenizer, counts, against="vocabularies", num_steps=150)
+    assert anything.bound > merges.bound
+
+
+def test_an_empty_corpus() -> None:
+    counts = mw.count([], pattern="gpt2")
+    tokenizer = mw.Tokenizer(
+        Vocabulary(tokens={bytes([b]): b for b in range(256)}, merges=[], pattern="gpt2")
+    )
+    cert = mw.certify(tokenizer, counts, num_steps=5)
+    assert (cert.utility, cert.bound, cert.ratio) == (0, 0, 1.0)
+    cert.verify(counts)
+
+
+def test_progress(tokenizer: mw.Tokenizer) -> None:
+    counts = mw.count([opticks()], pattern="whitespace")
+    seen: list[tuple[int, int | None]] = []
+    cert = mw.certify(
+        tokenizer, counts, time_limit=1, progress=lambda *numbers: seen.append(numbers)
+    )
+    assert seen
+    assert all(bound is None or bound >= cert.bound for _, bound in seen)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "message"),
+    [
+        ({"against": "all"}, ValueError, "against must be"),
+        ({"time_limit": -1}, ValueError, "time_limit"),
+        ({"num_steps": -1}, ValueError, "num_steps"),
+        ({"num_threads": 5000}, ValueError, "num_threads"),
+    ],
+)
+def test_wrong_arguments(
+    wrong: dict[str, object],
+    error: type[Exception],
+    message: str,
+    tokenizer: mw.Tokenizer,
+    counts: mw.WordCounts,
+) -> None:
+    with pytest.raises(error, match=message):
+        mw.certify(tokenizer, counts, **wrong)  # type: ignore[arg-type]
+
+
+def test_other_words_are_refused(tokenizer: mw.Tokenizer, counts: mw.WordCounts) -> None:
+    calls: list[Callable[[], object]] = [
+        lambda: mw.certify(tokenizer, mw.count([TEXT], pattern="gpt2")),
+        lambda: mw.certify(tokenizer, mw.count([TEXT], pattern="whitespace", normalize="nfc")),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match="hint: count with those of the tokenizer"):
+            call()
+    with pytest.raises(TypeError, match="expected a Tokenizer"):
+        mw.certify("tok", counts)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="expected WordCounts"):
+        mw.certify(tokenizer, [TEXT])  # type: ignore[arg-type]
+
+
+def test_the_curve_of_one_training() -> None:
+    counts = mw.count([opticks()[:100_000]], pattern="gpt2")
+    tokenizer = mw.train(counts, num_merges=600)
+    curve = mw.certify_prefixes(tokenizer, counts, num_steps=20)
+    assert [cert.num_merges for cert in curve] == [256, 512, 600]
+    for cert in curve:
+        assert (
+            cert.utility
+            == mw.certify(mw.train(counts, num_merges=cert.num_merges), counts, num_steps=0).utility
+        )
+        cert.verify(counts)
+    with pytest.raises(ValueError, match="600 merges, found the size 601"):
+        mw.certify_prefixes(tokenizer, counts, sizes=[601])
+
+
+def test_a_vocabulary_of_any_strings(tmp_path: Path) -> None:
+    text = opticks()[:200_000]
+    counts = mw.count([text], pattern="gpt2")
+    found = mw.optimize_vocabulary(counts, num_tokens=500, num_steps=200)
+    assert len(set(found.tokens)) == 500
+    assert all(len(token) > 1 for token in found.tokens)
+    greedy = mw.certify(mw.train(counts, num_merges=500), counts, num_steps=0)
+    assert found.certificate.tokens < greedy.tokens
+    found.certificate.verify(counts)
+    found.save(tmp_path / "tokenizer.json")
+    theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    encoded = theirs.encode(text, add_special_tokens=False)
+    assert len(encoded.ids) == found.certificate.tokens
+    assert theirs.decode(encoded.ids) == text
+
+
+def test_interrupted_it_gives_the_best_so_far(tmp_path: Path) -> None:
+    code = """
+counts = mw.count([words(200_000) + letters(300_000)], pattern="whitespace")
+tok = mw.train(counts, num_merges=2000)
+ready()
+cert = mw.certify(tok, counts, time_limit=100)
+cert.verify(counts)
+print("certified")
+"""
+    seconds, output, status = interrupt(code, tmp_path, after=1)
+    assert (output, status) == ("certified\n", 0)
+    assert seconds < 30
