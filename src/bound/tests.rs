@@ -82,7 +82,7 @@ fn find(words: &Words, claim: &Claim, tokens: &[Vec<Id>], num_threads: usize) ->
 #[test]
 fn no_list_gains_more_than_the_bound_and_the_verifier_agrees() {
     let mut dice = Dice(1);
-    for _ in 0..300 {
+    for _ in 0..150 {
         let words = dice.words();
         for against in [Against::Merges, Against::Vocabularies] {
             let claim = Claim {
