@@ -182,7 +182,7 @@ impl<'a> Ascent<'a> {
             }
         }
         let floor = match self.instance.against {
-            Against::Merges => self.instance.floor.max(self.instance.too_long) as f32,
+            Against::Merges => self.instance.least() as f32,
             Against::Vocabularies => 0.0,
         };
         let slope = softness * self.threshold.max(floor).max(1.0);

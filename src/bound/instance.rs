@@ -169,6 +169,13 @@ impl Instance {
         self.floor
     }
 
+    /// Against merges, what each merge counts as at least: the floor, or how often a string occurs
+    /// that is too long to be priced.
+    #[must_use]
+    pub fn least(&self) -> u64 {
+        self.floor.max(self.too_long)
+    }
+
     /// How many strings are priced.
     #[must_use]
     pub fn num_strings(&self) -> usize {

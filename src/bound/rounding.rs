@@ -23,7 +23,7 @@ pub(super) struct Share {
 /// What all parts together prove, in units of 1 / 2^`bits`.
 pub(super) fn total(instance: &Instance, shares: &[Share], bits: u32) -> i128 {
     let floor = match instance.against {
-        Against::Merges => i128::from(instance.floor.max(instance.too_long)) << bits,
+        Against::Merges => i128::from(instance.least()) << bits,
         Against::Vocabularies => shares.iter().map(|share| share.floor).max().unwrap_or(0),
     };
     let mut losses = vec![0; instance.num_strings];
