@@ -26,7 +26,7 @@ pub const LONGEST: usize = 255;
 
 /// As many parts of spans are worth their time: for each symbol, and for small texts. Where more
 /// would be needed, the longest strings are not priced.
-const CUTS_OF_A_SYMBOL: usize = 100;
+const CUTS_OF_A_SYMBOL: usize = 40;
 const ROOM_FOR_CUTS: usize = 20_000_000;
 
 /// Pieces, and the priced strings in them.
@@ -38,7 +38,8 @@ pub struct Instance {
     pub(super) floor: u64,
     /// No longer string is priced.
     pub(super) longest: usize,
-    /// How often a string one symbol longer than the longest occurs at most.
+    /// How often a frequent string one symbol longer than the longest occurs at most, without
+    /// overlap: no longer one has more nodes in a forest.
     pub(super) too_long: u64,
     /// Distinct pieces in ascending order.
     pub(super) pieces: Words,
@@ -99,15 +100,13 @@ impl Instance {
         for length in 2..=self.longest + 1 {
             watch.check()?;
             level = naming::longer(&self.pieces, &level, self.floor, num_threads);
-            if length > self.longest {
-                self.too_long = level.largest;
-            }
-            if length > self.longest || level.num_names == 0 {
+            if level.num_names == 0 {
                 break;
             }
             let num_places = level.places.len();
-            if num_places * (length - 1) > room {
-                (self.longest, self.too_long) = (length - 1, level.largest);
+            if length > self.longest || num_places * (length - 1) > room {
+                self.longest = length - 1;
+                self.too_long = level.most_apart(&self.pieces, length);
                 break;
             }
             room -= num_places * (length - 1);

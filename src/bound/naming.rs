@@ -24,8 +24,24 @@ pub(super) struct Level {
     pub(super) places: Vec<u32>,
     pub(super) names: Vec<u32>,
     pub(super) num_names: usize,
-    /// How often the most frequent string of this length occurs.
-    pub(super) largest: u64,
+}
+
+impl Level {
+    /// How often a string of this length, which is `length`, occurs at most without overlap.
+    pub(super) fn most_apart(&self, words: &Words, length: usize) -> u64 {
+        let mut sums = vec![0_u64; self.num_names];
+        let mut free = vec![0; self.num_names];
+        let mut word = 0;
+        for (&place, &name) in self.places.iter().zip(&self.names) {
+            let (place, name) = (place as usize, name as usize);
+            if place >= free[name] {
+                word += words.ends()[word..].partition_point(|&end| end <= place);
+                sums[name] = sums[name].saturating_add(words.counts()[word]);
+                free[name] = place + length;
+            }
+        }
+        sums.into_iter().max().unwrap_or(0)
+    }
 }
 
 /// The strings of one symbol.
@@ -102,7 +118,6 @@ fn unite(words: &Words, shorter: &Level, floor: u64, shares: Vec<Share>) -> Leve
             .counts
             .iter()
             .map(|&count| {
-                level.largest = level.largest.max(count);
                 let name = level.num_names as u32;
                 level.num_names += usize::from(count > floor);
                 if count > floor { name } else { NONE }

@@ -128,7 +128,6 @@ struct Level {
     /// Where they stand, piece by piece: the piece, the symbol, the string's name.
     places: Vec<(u32, u32, u32)>,
     num_names: usize,
-    largest: u64,
 }
 
 /// The strings of one symbol.
@@ -170,7 +169,6 @@ fn next_level(pieces: &Words, level: &Level, floor: u64) -> Level {
             NONE
         });
         next.num_names += usize::from(sum > floor);
-        next.largest = next.largest.max(sum);
     }
     next.places.retain_mut(|(_, _, name)| {
         *name = names[*name as usize];
@@ -179,8 +177,22 @@ fn next_level(pieces: &Words, level: &Level, floor: u64) -> Level {
     next
 }
 
-/// Where the prices of the spans of each symbol begin, and where the last end; and how often a string
-/// one symbol longer than the longest occurs.
+/// How often a string of a level occurs at most without overlap.
+fn most_apart(pieces: &Words, level: &Level, length: usize) -> u64 {
+    let mut sums = vec![0_u64; level.num_names];
+    let mut next_free = vec![0; level.num_names];
+    for &(piece, symbol, name) in &level.places {
+        let name = name as usize;
+        if symbol as usize >= next_free[name] {
+            next_free[name] = symbol as usize + length;
+            sums[name] = sums[name].saturating_add(pieces.counts()[piece as usize]);
+        }
+    }
+    sums.into_iter().max().unwrap_or(0)
+}
+
+/// Where the prices of the spans of each symbol begin, and where the last end; and how often a
+/// frequent string one symbol longer than the longest occurs without overlap.
 fn rows(pieces: &Words, claim: &Claim) -> (Vec<usize>, u64) {
     let mut reach = vec![1; pieces.symbols().len()];
     let mut level = first_level(pieces);
@@ -188,7 +200,7 @@ fn rows(pieces: &Words, claim: &Claim) -> (Vec<usize>, u64) {
     for length in 2.. {
         level = next_level(pieces, &level, claim.floor);
         if length > claim.longest {
-            too_long = level.largest;
+            too_long = most_apart(pieces, &level, length);
         }
         if length > claim.longest || level.num_names == 0 {
             break;

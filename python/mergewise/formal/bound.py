@@ -23,10 +23,9 @@ the heaviest set of occurrences that do not overlap will do.
 
 Only strings that occur more than `floor` times, and are no longer than `longest`, get a price.
 Every string that contains one of the others is one of the others: so take all their nodes out,
-from the roots down. Each that goes adds one tree, at most as often as its string occurs. So a
-merge of such a string saves at most `floor`, or, if it is too long, as often as the most frequent
-string that is one symbol longer than `longest`; and each of the M losses above counts as that much
-at least.
+from the roots down. Each that goes adds one tree. A string that occurs at most `floor` times has
+at most so many nodes; one that is too long has at most as many as the first `longest` + 1 symbols
+of it occur without overlap. So each of the M losses above counts as the larger of the two at least.
 
 No tree has more than 2^M symbols, and no word fewer than one token, which bounds what is saved
 too.
@@ -35,9 +34,8 @@ too.
 symbols of a token of one symbol cost at most 1, those of a longer one at most 1 plus its loss, by
 which their sum exceeds 1. Sum over the tokens of a text as before. A string that occurs at most
 `floor` times is only in words that do so too, and loses at most `floor` times the largest loss of
-a span of these; one that is too long is only in words that are, and loses the largest loss of a
-span of these at most as many times as the most frequent string one symbol longer than `longest`
-occurs.
+a span of these; one that is too long is only in words that are, and loses at most the largest loss
+of a span of these, as many times as its first `longest` + 1 symbols occur without overlap.
 """
 
 from __future__ import annotations
@@ -89,7 +87,7 @@ def merge_bound(
         for string, lost in places.items():
             losses[string] += pieces[piece] * heaviest(lost, len(string))
     check_end(rest)
-    least = max(floor, most_frequent(occurrences, longest + 1)) * one
+    least = max(floor, too_long(words, floor, longest)) * one
     bound = (total + largest(losses, num_merges, least)) // one
     return min(bound, sum(n * (len(w) - fewest_trees(w, num_merges)) for w, n in words.items()))
 
@@ -115,7 +113,7 @@ def token_bound(
     for word, count in words.items():
         for string in spans(word, longest + 1):
             occurrences[string] += count
-    too_long = most_frequent(occurrences, longest + 1)
+    most = too_long(words, floor, longest)
     total = least = 0
     losses: dict[Word, int] = defaultdict(int)
     rest = iter(discounts)
@@ -127,7 +125,7 @@ def token_bound(
         if words[word] <= floor:
             least = max(least, floor * largest_loss)
         if len(word) > longest:
-            least = max(least, too_long * largest_loss)
+            least = max(least, most * largest_loss)
         places: dict[Word, list[tuple[int, int]]] = defaultdict(list)
         for start in range(len(word)):
             for end in range(start + 2, min(len(word), start + longest) + 1):
@@ -205,9 +203,24 @@ def check_end(discounts: Iterator[int]) -> None:
         raise ValueError("more discounts than symbols and spans")
 
 
-def most_frequent(occurrences: Mapping[Word, int], length: int) -> int:
-    """How often the most frequent string of a length occurs."""
-    return max((n for string, n in occurrences.items() if len(string) == length), default=0)
+def too_long(words: Mapping[Word, int], floor: int, longest: int) -> int:
+    """How often a string one symbol longer than `longest` occurs at most without overlap.
+
+    Only strings that occur more than `floor` times matter, overlaps included.
+
+    >>> too_long({"aaaaaa": 2}, 1, 1), too_long({"aaaaaa": 2}, 10, 1)
+    (6, 0)
+    """
+    occurrences, apart = Counter[Word](), Counter[Word]()
+    for word, count in words.items():
+        free: dict[Word, int] = {}
+        for start in range(len(word) - longest):
+            string = word[start : start + longest + 1]
+            occurrences[string] += count
+            if start >= free.get(string, 0):
+                free[string] = start + longest + 1
+                apart[string] += count
+    return max((apart[s] for s, n in occurrences.items() if n > floor), default=0)
 
 
 def heaviest(places: Sequence[tuple[int, int]], length: int) -> int:
