@@ -102,6 +102,8 @@ def test_the_core_s_verifier_equals_the_formal_one_on_any_discounts(against: Aga
         cert = mw.certify(trained(counts, 2), counts, against=against, num_steps=10)
         numbers = [max(0, n + random.randint(-3, 3)) for n in numbers_in(cert.discounts)]
         setting = {"one": cert.one, "floor": cert.floor, "longest": cert.longest}
+        if against == "merges":
+            setting["counted"] = cert.counted
         bound = formally(words, cert.num_merges, numbers, **setting)
         mutated = dataclasses.replace(cert, discounts=varints(numbers), bound=bound)
         mutated.verify(counts)
@@ -196,6 +198,7 @@ def rewritten(cert: mw.Certificate, path: Path, **changes: object) -> None:
         {"floor": 0},
         {"longest": 1},
         {"longest": 0},
+        {"longest": 2, "counted": 2},
         {"discounts": b""},
         {"discounts": b"\xff" * 40},
         {"discounts": b"\x80"},

@@ -242,7 +242,7 @@ def find_bound(
     num_steps: int | None,
     num_threads: int,
     progress: Callable[[int, int | None], None] | None = None,
-) -> tuple[int, bytes, int, int, int, int, list[bytes]]: ...
+) -> tuple[int, bytes, int, int, int, int, int, list[bytes]]: ...
 def verify_bound(
     counts: WordCounts,
     /,
@@ -253,5 +253,6 @@ def verify_bound(
     one: int,
     floor: int,
     longest: int,
+    counted: int,
     discounts: bytes,
 ) -> int: ...

@@ -97,7 +97,7 @@ impl Best {
 struct Ascent<'a> {
     instance: &'a Instance,
     parts: Vec<Mutex<Part<'a>>>,
-    /// How much each string counts, and what it loses.
+    /// How much each string counts, and what it loses; behind them what long strings lose.
     shares: Vec<f32>,
     losses: Vec<f32>,
     /// The loss from which on a string counts.
@@ -113,11 +113,12 @@ impl<'a> Ascent<'a> {
         for part in &mut parts {
             start::from_tokens(part, instance.against, &is_token);
         }
+        let long = instance.long.iter().map(|&count| count as f32).collect();
         Self {
             instance,
             parts: parts.into_iter().map(Mutex::new).collect(),
             shares: vec![0.0; instance.num_strings],
-            losses: vec![0.0; instance.num_strings],
+            losses: [vec![0.0; instance.num_strings], long].concat(),
             threshold: 0.0,
             num_steps: 0,
             options,
@@ -173,7 +174,7 @@ impl<'a> Ascent<'a> {
     /// Sum up the losses and find how much each string counts; `softness` is the part of the
     /// threshold over which that rises.
     fn count_shares(&mut self, softness: f32) {
-        self.losses.fill(0.0);
+        self.losses[..self.instance.num_strings].fill(0.0);
         for part in &mut self.parts {
             if let Ok(part) = part.get_mut() {
                 for (sum, loss) in self.losses.iter_mut().zip(&part.losses) {
@@ -209,7 +210,7 @@ impl<'a> Ascent<'a> {
 
     /// The strings that lose most, as many as there are merges.
     fn chosen(&self) -> Vec<Vec<Id>> {
-        let mut names: Vec<usize> = (0..self.losses.len()).collect();
+        let mut names: Vec<usize> = (0..self.instance.num_strings).collect();
         names.sort_by(|&a, &b| self.losses[b].total_cmp(&self.losses[a]));
         let strings = start::strings(self.instance);
         let chosen = names.iter().take(self.instance.num_merges);

@@ -27,6 +27,10 @@ pub const LONGEST: usize = 255;
 /// As many parts of spans are worth their time: for each symbol, and for small texts. Where more
 /// would be needed, the longest strings are not priced.
 const CUTS_OF_A_SYMBOL: usize = 40;
+
+/// As many places of still longer strings are counted, and strings up to this length.
+const LONG_PLACES_OF_A_SYMBOL: usize = 20;
+const LONGEST_COUNTED: usize = 10_000;
 const ROOM_FOR_CUTS: usize = 20_000_000;
 
 /// Pieces, and the priced strings in them.
@@ -38,8 +42,11 @@ pub struct Instance {
     pub(super) floor: u64,
     /// No longer string is priced.
     pub(super) longest: usize,
-    /// How often a frequent string one symbol longer than the longest occurs at most, without
-    /// overlap: no longer one has more nodes in a forest.
+    /// Against merges, how often each frequent string longer than the longest occurs without
+    /// overlap, up to the length `counted`: it has no more nodes in a forest.
+    pub(super) long: Vec<u64>,
+    pub(super) counted: usize,
+    /// How often a still longer one does at most.
     pub(super) too_long: u64,
     /// Distinct pieces in ascending order.
     pub(super) pieces: Words,
@@ -67,6 +74,8 @@ impl Instance {
             num_merges,
             floor,
             longest,
+            long: Vec::new(),
+            counted: longest,
             too_long: 0,
             pieces: Words::default(),
             reach: Vec::new(),
@@ -106,7 +115,7 @@ impl Instance {
             let num_places = level.places.len();
             if length > self.longest || num_places * (length - 1) > room {
                 self.longest = length - 1;
-                self.too_long = level.most_apart(&self.pieces, length);
+                self.count_long(level, num_threads, watch)?;
                 break;
             }
             room -= num_places * (length - 1);
@@ -116,6 +125,25 @@ impl Instance {
         }
         self.fill_rows(&lengths);
         Ok(())
+    }
+
+    /// Count the strings that get no price, from those of `level` on, which are the shortest.
+    fn count_long(&mut self, mut level: Level, num_threads: usize, watch: &Watch) -> Result<()> {
+        let mut room = LONG_PLACES_OF_A_SYMBOL * self.pieces.symbols().len() + ROOM_FOR_CUTS;
+        self.counted = self.longest;
+        loop {
+            watch.check()?;
+            let apart = level.apart(&self.pieces, self.counted + 1);
+            let has_room = level.places.len() <= room && self.counted < LONGEST_COUNTED;
+            if self.against == Against::Vocabularies || !has_room {
+                self.too_long = apart.into_iter().max().unwrap_or(0);
+                return Ok(());
+            }
+            room -= level.places.len();
+            self.long.extend(apart);
+            self.counted += 1;
+            level = naming::longer(&self.pieces, &level, self.floor, num_threads);
+        }
     }
 
     fn add_level(&mut self, level: &Level, length: usize) -> Result<()> {
@@ -160,6 +188,12 @@ impl Instance {
     #[must_use]
     pub fn longest(&self) -> usize {
         self.longest
+    }
+
+    /// Longer strings than that, up to this length, count as often as they occur without overlap.
+    #[must_use]
+    pub fn counted(&self) -> usize {
+        self.counted
     }
 
     /// Strings that occur more often are priced.

@@ -27,8 +27,8 @@ pub(super) struct Level {
 }
 
 impl Level {
-    /// How often a string of this length, which is `length`, occurs at most without overlap.
-    pub(super) fn most_apart(&self, words: &Words, length: usize) -> u64 {
+    /// How often each string of this length, which is `length`, occurs without overlap.
+    pub(super) fn apart(&self, words: &Words, length: usize) -> Vec<u64> {
         let mut sums = vec![0_u64; self.num_names];
         let mut free = vec![0; self.num_names];
         let mut word = 0;
@@ -40,7 +40,7 @@ impl Level {
                 free[name] = place + length;
             }
         }
-        sums.into_iter().max().unwrap_or(0)
+        sums
     }
 }
 

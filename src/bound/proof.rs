@@ -25,6 +25,8 @@ pub struct Setting {
     pub floor: u64,
     /// And are no longer.
     pub longest: usize,
+    /// Longer strings up to this length count as often as they occur without overlap.
+    pub counted: usize,
 }
 
 /// A bound and its proof.
@@ -88,6 +90,7 @@ pub fn find(task: &Task, options: &Options, watch: &Watch, standing: &Standing) 
             one: 1 << options.bits,
             floor: instance.floor(),
             longest: instance.longest(),
+            counted: instance.counted(),
         },
         num_steps: found.num_steps,
         chosen: found.chosen.iter().map(spell).collect(),
@@ -119,6 +122,7 @@ fn trivial(task: &Task, words: &Words) -> Proof {
             one: 1,
             floor: u64::MAX,
             longest: 2,
+            counted: 2,
         },
         num_steps: 0,
         chosen: Vec::new(),
@@ -140,6 +144,7 @@ pub fn check(task: &Task, setting: &Setting, discounts: &[u8]) -> Result<u64> {
         num_merges: task.num_merges,
         floor: setting.floor,
         longest: setting.longest,
+        counted: setting.counted,
         bits: setting.one.trailing_zeros(),
     };
     let total = verify(&words, &claim, &numbers).map_err(flawed)?;

@@ -32,6 +32,7 @@ pub(super) fn total(instance: &Instance, shares: &[Share], bits: u32) -> i128 {
             *sum += loss;
         }
     }
+    losses.extend(instance.long.iter().map(|&count| i128::from(count) << bits));
     let num_counted = instance.num_merges.min(losses.len());
     if num_counted < losses.len() {
         losses.select_nth_unstable_by(num_counted, |a, b| b.cmp(a));

@@ -24,6 +24,8 @@ pub struct Claim {
     pub floor: u64,
     /// No longer string has a price; at least 2.
     pub longest: usize,
+    /// Against merges, longer strings up to this length count as often as they occur without overlap.
+    pub counted: usize,
     /// Prices are in units of 1 / 2^bits; at most 30.
     pub bits: u32,
 }
@@ -66,7 +68,7 @@ pub fn verify(words: &Words, claim: &Claim, discounts: &[u32]) -> Result<i128, F
     if claim.bits > 30 || claim.longest < 2 || is_too_large {
         return Err(Flaw::Claim);
     }
-    let (rows, too_long) = rows(&pieces, claim);
+    let (rows, long, too_long) = rows(&pieces, claim);
     let mut check = Check {
         claim,
         pieces: &pieces,
@@ -83,6 +85,7 @@ pub fn verify(words: &Words, claim: &Claim, discounts: &[u32]) -> Result<i128, F
         Against::Vocabularies => check.unpriced(too_long),
     };
     let mut losses = check.losses;
+    losses.extend(long.iter().map(|&count| i128::from(count) << claim.bits));
     losses.sort_unstable_by(|a, b| b.cmp(a));
     let num_counted = claim.num_merges.min(losses.len());
     let counted: i128 = losses[..num_counted]
@@ -177,8 +180,8 @@ fn next_level(pieces: &Words, level: &Level, floor: u64) -> Level {
     next
 }
 
-/// How often a string of a level occurs at most without overlap.
-fn most_apart(pieces: &Words, level: &Level, length: usize) -> u64 {
+/// How often each string of a level occurs without overlap.
+fn apart(pieces: &Words, level: &Level, length: usize) -> Vec<u64> {
     let mut sums = vec![0_u64; level.num_names];
     let mut next_free = vec![0; level.num_names];
     for &(piece, symbol, name) in &level.places {
@@ -188,22 +191,32 @@ fn most_apart(pieces: &Words, level: &Level, length: usize) -> u64 {
             sums[name] = sums[name].saturating_add(pieces.counts()[piece as usize]);
         }
     }
-    sums.into_iter().max().unwrap_or(0)
+    sums
 }
 
-/// Where the prices of the spans of each symbol begin, and where the last end; and how often a
-/// frequent string one symbol longer than the longest occurs without overlap.
-fn rows(pieces: &Words, claim: &Claim) -> (Vec<usize>, u64) {
+/// Where the prices of the spans of each symbol begin, and where the last end; and how often each
+/// frequent string that is too long for a price occurs without overlap, but those that are too long
+/// for that too at most.
+fn rows(pieces: &Words, claim: &Claim) -> (Vec<usize>, Vec<u64>, u64) {
     let mut reach = vec![1; pieces.symbols().len()];
     let mut level = first_level(pieces);
-    let mut too_long = 0;
+    let (mut long, mut too_long) = (Vec::new(), 0);
+    let longest_counted = match claim.against {
+        Against::Merges => claim.counted.max(claim.longest),
+        Against::Vocabularies => claim.longest,
+    };
     for length in 2.. {
         level = next_level(pieces, &level, claim.floor);
-        if length > claim.longest {
-            too_long = most_apart(pieces, &level, length);
-        }
-        if length > claim.longest || level.num_names == 0 {
+        if level.num_names == 0 {
             break;
+        }
+        if length > longest_counted {
+            too_long = apart(pieces, &level, length).into_iter().max().unwrap_or(0);
+            break;
+        }
+        if length > claim.longest {
+            long.extend(apart(pieces, &level, length));
+            continue;
         }
         for &(_, symbol, _) in &level.places {
             reach[symbol as usize] = length;
@@ -215,7 +228,7 @@ fn rows(pieces: &Words, claim: &Claim) -> (Vec<usize>, u64) {
         end += reach;
         end
     }));
-    (rows, too_long)
+    (rows, long, too_long)
 }
 
 struct Check<'a> {

@@ -22,6 +22,7 @@ type Answer<'py> = (
     u64,
     usize,
     usize,
+    usize,
     Vec<Bound<'py, PyBytes>>,
 );
 
@@ -79,6 +80,7 @@ pub(super) fn find_bound<'py>(
         setting.one,
         setting.floor,
         setting.longest,
+        setting.counted,
         num_steps,
         chosen.collect(),
     ))
@@ -86,7 +88,7 @@ pub(super) fn find_bound<'py>(
 
 #[pyfunction]
 #[pyo3(signature = (
-    counts, /, *, initial, against, num_merges, one, floor, longest, discounts
+    counts, /, *, initial, against, num_merges, one, floor, longest, counted, discounts
 ))]
 #[allow(clippy::too_many_arguments)]
 pub(super) fn verify_bound(
@@ -98,6 +100,7 @@ pub(super) fn verify_bound(
     one: u64,
     floor: u64,
     longest: usize,
+    counted: usize,
     discounts: &[u8],
 ) -> PyResult<u64> {
     let task = Task {
@@ -110,6 +113,7 @@ pub(super) fn verify_bound(
         one,
         floor,
         longest,
+        counted,
     };
     watched(py, None, |_| check(&task, &setting, discounts))
 }

@@ -23,9 +23,10 @@ the heaviest set of occurrences that do not overlap will do.
 
 Only strings that occur more than `floor` times, and are no longer than `longest`, get a price.
 Every string that contains one of the others is one of the others: so take all their nodes out,
-from the roots down. Each that goes adds one tree. A string that occurs at most `floor` times has
-at most so many nodes; one that is too long has at most as many as the first `longest` + 1 symbols
-of it occur without overlap. So each of the M losses above counts as the larger of the two at least.
+from the roots down. Each that goes adds one tree. A string has no more nodes than it occurs without
+overlap; so one that is too long, but not longer than `counted`, counts as that many. And each of
+the M losses above counts as `floor` at least, which a rarer string has at most, and as often as a
+string that is longer still can have nodes: its first `counted` + 1 symbols occur as often.
 
 No tree has more than 2^M symbols, and no word fewer than one token, which bounds what is saved
 too.
@@ -56,6 +57,7 @@ def merge_bound(
     one: int,
     floor: int,
     longest: int,
+    counted: int = 0,
 ) -> int:
     """No list of `num_merges` merges saves more than this on the words.
 
@@ -87,7 +89,10 @@ def merge_bound(
         for string, lost in places.items():
             losses[string] += pieces[piece] * heaviest(lost, len(string))
     check_end(rest)
-    least = max(floor, too_long(words, floor, longest)) * one
+    counted = max(counted, longest)
+    for length in range(longest + 1, counted + 1):
+        losses.update({s: n * one for s, n in apart(words, floor, length).items()})
+    least = max([floor, *apart(words, floor, counted + 1).values()]) * one
     bound = (total + largest(losses, num_merges, least)) // one
     return min(bound, sum(n * (len(w) - fewest_trees(w, num_merges)) for w, n in words.items()))
 
@@ -113,7 +118,7 @@ def token_bound(
     for word, count in words.items():
         for string in spans(word, longest + 1):
             occurrences[string] += count
-    most = too_long(words, floor, longest)
+    most = max(apart(words, floor, longest + 1).values(), default=0)
     total = least = 0
     losses: dict[Word, int] = defaultdict(int)
     rest = iter(discounts)
@@ -203,24 +208,22 @@ def check_end(discounts: Iterator[int]) -> None:
         raise ValueError("more discounts than symbols and spans")
 
 
-def too_long(words: Mapping[Word, int], floor: int, longest: int) -> int:
-    """How often a string one symbol longer than `longest` occurs at most without overlap.
+def apart(words: Mapping[Word, int], floor: int, length: int) -> dict[Word, int]:
+    """How often each string of a length that occurs more than `floor` times occurs without overlap.
 
-    Only strings that occur more than `floor` times matter, overlaps included.
-
-    >>> too_long({"aaaaaa": 2}, 1, 1), too_long({"aaaaaa": 2}, 10, 1)
-    (6, 0)
+    >>> apart({"aaaaaa": 2}, 1, 2), apart({"aaaaaa": 2}, 10, 2)
+    ({'aa': 6}, {})
     """
-    occurrences, apart = Counter[Word](), Counter[Word]()
+    occurrences, sums = Counter[Word](), Counter[Word]()
     for word, count in words.items():
         free: dict[Word, int] = {}
-        for start in range(len(word) - longest):
-            string = word[start : start + longest + 1]
+        for start in range(len(word) - length + 1):
+            string = word[start : start + length]
             occurrences[string] += count
             if start >= free.get(string, 0):
-                free[string] = start + longest + 1
-                apart[string] += count
-    return max((apart[s] for s, n in occurrences.items() if n > floor), default=0)
+                free[string] = start + length
+                sums[string] += count
+    return {string: sums[string] for string, n in occurrences.items() if n > floor}
 
 
 def heaviest(places: Sequence[tuple[int, int]], length: int) -> int:

@@ -46,6 +46,8 @@ class Certificate:
         one: the discounts are in units of 1/`one`.
         floor: strings that occur more often have a price.
         longest: and are no longer than this.
+        counted: against merges, longer strings up to this length count as often as they occur
+            without overlap.
         discounts: the proof, each number as a varint (LEB128).
     """
 
@@ -61,6 +63,7 @@ class Certificate:
     one: int
     floor: int
     longest: int
+    counted: int
     discounts: bytes = field(repr=False)
 
     @property
@@ -145,19 +148,18 @@ class Certificate:
             one=self.one,
             floor=self.floor,
             longest=self.longest,
+            counted=self.counted,
             discounts=self.discounts,
         )
 
     def _formal_bound(self, counts: WordCounts) -> int:
-        bound = formal.merge_bound if self.against == "merges" else formal.token_bound
-        return bound(
-            words_of(counts, self.alphabet),
-            self.num_merges,
-            numbers_in(self.discounts),
-            one=self.one,
-            floor=self.floor,
-            longest=self.longest,
-        )
+        words, numbers = words_of(counts, self.alphabet), numbers_in(self.discounts)
+        prices = {"one": self.one, "floor": self.floor, "longest": self.longest}
+        if self.against == "merges":
+            return formal.merge_bound(
+                words, self.num_merges, numbers, counted=self.counted, **prices
+            )
+        return formal.token_bound(words, self.num_merges, numbers, **prices)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the certificate to a file, whole or not at all.
@@ -202,7 +204,16 @@ def parsed(content: bytes) -> dict[str, Any]:
 
 def check_fields(fields: dict[str, Any]) -> None:
     """Refuse a header in which something cannot be."""
-    numbers = ("num_merges", "num_symbols", "utility", "bound", "one", "floor", "longest")
+    numbers = (
+        "num_merges",
+        "num_symbols",
+        "utility",
+        "bound",
+        "one",
+        "floor",
+        "longest",
+        "counted",
+    )
     for name in numbers:
         value = fields.get(name)
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 64:

@@ -156,7 +156,7 @@ def find_certificate(
         check_count("num_steps", num_steps)
     num_symbols = symbols_in(counts, alphabet)
     ticker = Ticker("certify") if progress is True else None
-    bound, discounts, one, floor, longest, steps, chosen = _core.find_bound(
+    bound, discounts, one, floor, longest, counted, steps, chosen = _core.find_bound(
         counts.core,
         initial=no_merges(counts, alphabet),
         against=against,
@@ -181,6 +181,7 @@ def find_certificate(
         one=one,
         floor=floor,
         longest=longest,
+        counted=counted,
         discounts=discounts,
     )
     return certificate, chosen
