@@ -66,6 +66,11 @@ bench-encode: .venv/.built .venv/.peers  ## measure encoding beside its peers: m
 bench-exact: .venv/.built  ## measure exact solving
 	$(BIN)/python bench/exact.py
 
+.PHONY: bench-certify
+bench-certify: .venv/.built .venv/.peers  ## measure certificates, also beside a solver of linear programs
+	$(BIN)/python bench/certify.py
+	$(BIN)/python bench/certify.py --linear-programs
+
 .PHONY: format
 format: .venv/.tools  ## rewrite the sources in the house style
 	cargo fmt

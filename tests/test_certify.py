@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 import json
 import zlib
+from collections import Counter
 from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
@@ -18,8 +19,11 @@ from test_interrupt import interrupt
 import mergewise as mw
 from mergewise import formal
 from mergewise._core import WordCounts as CoreCounts
+from mergewise._core import verify_bound
 from mergewise.demo import opticks
 from mergewise.errors import CertificateError
+from mergewise.formal.bound import cut, spans
+from mergewise.merge_lists import no_merges
 from mergewise.optimize.certificate import MAGIC, Against, numbers_in
 from mergewise.vocabulary import Vocabulary
 
@@ -110,6 +114,38 @@ def test_the_core_s_verifier_equals_the_formal_one_on_any_discounts(against: Aga
         mutated.verify(counts, by="formal")
         with pytest.raises(CertificateError, match="the proof gives the bound"):
             dataclasses.replace(mutated, bound=bound + 1).verify(counts)
+
+
+def test_strings_without_a_price_are_bounded_alike() -> None:
+    random = Random(3)  # noqa: S311
+    for _ in range(500):
+        words = {**random_words(random), "ab" * random.randint(1, 6): random.randint(1, 4)}
+        setting = {
+            "one": 16,
+            "floor": random.randint(1, 6),
+            "longest": random.randint(2, 4),
+            "counted": random.randint(0, 8),
+        }
+        occurrences = Counter[str]()
+        for word, count in words.items():
+            for string in spans(word, setting["longest"]):
+                occurrences[string] += count
+        priced = {string for string, n in occurrences.items() if n > setting["floor"]}
+        pieces = {piece for word in words for piece in cut(word, priced)}
+        size = sum(len(p) + sum(s in priced for s in spans(p, len(p))) for p in pieces)
+        numbers = [random.choice([0, 0, 1, 5, 12]) for _ in range(size)]
+        counts, num_merges = counts_of(words), random.randint(1, 3)
+        bound = formal.merge_bound(words, num_merges, numbers, **setting)
+        assert bound >= mw.solve(counts, num_merges=num_merges).utility
+        found = verify_bound(
+            counts.core,
+            initial=no_merges(counts, "chars"),
+            against="merges",
+            num_merges=num_merges,
+            discounts=varints(numbers),
+            **setting,
+        )
+        assert found == bound, (words, setting)
 
 
 def varints(numbers: list[int]) -> bytes:

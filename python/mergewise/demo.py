@@ -11,12 +11,16 @@ from typing import TextIO
 from mergewise import formal
 from mergewise.counts import WordCounts
 from mergewise.drawing import draw_segmentation, is_coloured
+from mergewise.optimize import certify
+from mergewise.optimize.certificate import Against
 from mergewise.tokenizer import Tokenizer
 from mergewise.training import count, train
 
 PATTERN = "gpt2"
 VOCAB_SIZES = (512, 1024, 2048, 4096)
 VOCAB_SIZE = 4096
+NUM_STEPS = 300
+AGAINST: tuple[Against, ...] = ("merges", "vocabularies")
 PARAGRAPH = "From what has been said it is also evident, that the Whiteness"
 
 
@@ -39,6 +43,18 @@ def run_demo(out: TextIO) -> None:
     print_segmentation(tokenizer, paragraph_of(text), out)
     print_compression(text, counts, out)
     print_formats(tokenizer, text, out)
+    print_certificates(tokenizer, counts, out)
+
+
+def print_certificates(tokenizer: Tokenizer, counts: WordCounts, out: TextIO) -> None:
+    """How far the tokenizer can be from the best of its size, proved."""
+    started = time.perf_counter()
+    print("\nHow good is it? Proved, and the proofs checked:", file=out)
+    for against in AGAINST:
+        certificate = certify(tokenizer, counts, against=against, num_steps=NUM_STEPS)
+        certificate.verify(counts, tokenizer=tokenizer)
+        print(f"  {certificate}", file=out)
+    print(f"  in {time.perf_counter() - started:.1f} s", file=out)
 
 
 def print_the_paper(out: TextIO) -> None:
