@@ -29,7 +29,7 @@ those of the search for the proof on one thread, counting and training not inclu
 
 AGAINST: tuple[Against, ...] = ("merges", "vocabularies")
 # Texts and numbers of merges that a general solver of linear programs can do.
-PROGRAMS = ((5_000, 50), (20_000, 100), (20_000, 400), (50_000, 200))
+PROGRAMS = ((5_000, 50), (20_000, 100), (20_000, 400))
 
 
 def measure(counts: mw.WordCounts, merges: list[int], seconds: list[float]) -> list[list[str]]:

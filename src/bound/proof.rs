@@ -13,8 +13,8 @@ use crate::greedy::{self, Overlaps};
 use crate::limits::Watch;
 use crate::merges::{Alphabet, Id, MergeList};
 
-/// Prices are in units of 1 / 2^10: finer ones gain less than they cost in size.
-pub const BITS: u32 = 10;
+/// Prices are in units of 1 / 2^12: coarser ones lose more of the bound than they spare of the file.
+pub const BITS: u32 = 12;
 
 /// With which prices were found, and which strings have one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,11 +101,10 @@ pub fn find(task: &Task, options: &Options, watch: &Watch, standing: &Standing) 
 ///
 /// Rarer strings are hardly worth a merge, but a rare and long one may be worth a token.
 fn floor(against: Against, last_gain: u64) -> u64 {
-    let floor = match against {
-        Against::Merges => last_gain.saturating_mul(9) / 10,
+    match against {
+        Against::Merges => (last_gain.saturating_mul(9) / 10).max(1),
         Against::Vocabularies => last_gain / 50,
-    };
-    floor.max(1)
+    }
 }
 
 /// A proof that needs no search: no string occurs so often that it has a price.
