@@ -84,7 +84,7 @@ def main() -> None:
     parser.add_argument("--seconds", nargs="+", type=float, default=[2, 10])
     parser.add_argument("--linear-programs", action="store_true", help="compare with HiGHS")
     parsed = parser.parse_args()
-    options = " ".join(sys.argv[1:])
+    options = " ".join(Path(argument).name for argument in sys.argv[1:])
     origin = f"`python bench/certify.py {options}`, {time.strftime('%Y-%m-%d')}, {processor()}."
     if parsed.linear_programs:
         name, body = "beside HiGHS", beside_highs(max(parsed.seconds))
