@@ -950,7 +950,7 @@ def test_a_batch_is_no_single_text() -> None:
 # Ctrl-C.
 
 LONG_WORK = {
-    "a long text": ("text = words(100_000) * 150", "tok.count_tokens(text)"),
+    "a long text": ("text = words(100_000) * 600", "tok.count_tokens(text)"),
     "a long batch": ("texts = [words(100_000)] * 900", "tok.encode_batch_numpy(texts)"),
     "one long word": (
         """
@@ -982,4 +982,4 @@ def test_ctrl_c_stops_encoding_within_a_second(work: str, tmp_path: Path) -> Non
     code += "except KeyboardInterrupt:\n    print('interrupted')\n"
     seconds, output, status = interrupt(code, tmp_path, after=0.3)
     assert (output, status) == ("interrupted\n", 0)
-    assert seconds < 5, f"{seconds:.1f} s"  # a busy machine needs longer than the second promised
+    assert seconds < 1, f"{seconds:.1f} s"

@@ -433,5 +433,5 @@ def test_ctrl_c_leaves_no_file(tmp_path: Path) -> None:
     )
     seconds, output, status = interrupt(code, tmp_path, after=0.5)
     assert (output, status) == ("interrupted\n", 0)
-    assert seconds < 5, f"{seconds:.1f} s"  # a busy machine needs longer than the second promised
+    assert seconds < 1, f"{seconds:.1f} s"
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
