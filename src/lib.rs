@@ -32,6 +32,7 @@ pub mod encode;
 pub mod error;
 pub mod exact;
 pub mod greedy;
+pub mod improve;
 pub mod limits;
 pub mod merges;
 pub mod normalize;

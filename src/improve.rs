@@ -1,0 +1,128 @@
+//! Merge lists better than greedy's, of the same length: local search.
+//!
+//! Greedy takes the pair that saves most and never looks back. What it leaves on the table is mostly
+//! the order of the merges and how tokens are split (docs/theory.md): a token that takes a letter
+//! from a better one, or cannot be built any more because another merge came first. So a move here
+//! changes ranks, splits and tokens together, mends the tokens that it leaves underivable, and is
+//! weighed exactly: only words on whose derivation some change acts are derived again.
+
+#![allow(clippy::cast_precision_loss, clippy::cast_possible_wrap)]
+
+mod corpus;
+mod derivation;
+mod draft;
+mod finish;
+mod list;
+mod moves;
+mod random;
+mod search;
+mod state;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+pub use list::Rule;
+
+use self::corpus::Corpus;
+use self::state::{Scratch, State};
+use crate::counts::WordCounts;
+use crate::error::Result;
+use crate::limits::Watch;
+use crate::merges::{Id, MergeList};
+
+/// How to search.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// What the list will mean.
+    pub rule: Rule,
+    /// Where the random numbers begin.
+    pub seed: u64,
+    /// How many moves to try; None: as many as the deadline allows.
+    pub num_moves: Option<u64>,
+    /// When to be done.
+    pub deadline: Option<Instant>,
+    /// How many threads work; with the same number of moves the result is the same with any.
+    pub num_threads: usize,
+    /// No new token has more symbols.
+    pub longest_token: usize,
+}
+
+impl Options {
+    /// The part of the search that is done.
+    fn progress(&self, num_moves: u64, started: Instant) -> f64 {
+        if let Some(all) = self.num_moves {
+            return num_moves as f64 / all.max(1) as f64;
+        }
+        match self.deadline {
+            Some(deadline) => {
+                let all = deadline.saturating_duration_since(started).as_secs_f64();
+                started.elapsed().as_secs_f64() / all.max(1e-9)
+            }
+            None => 0.0,
+        }
+    }
+}
+
+/// Where a search stands, to be read from another thread.
+#[derive(Debug, Default)]
+pub struct Standing {
+    num_tokens: AtomicU64,
+}
+
+impl Standing {
+    /// How many tokens the words have now; 0 before the search begins.
+    #[must_use]
+    pub fn num_tokens(&self) -> u64 {
+        self.num_tokens.load(Ordering::Relaxed)
+    }
+
+    fn set(&self, num_tokens: u64) {
+        self.num_tokens.store(num_tokens, Ordering::Relaxed);
+    }
+}
+
+/// A list as long as `initial`, found by a search that begins there.
+///
+/// The merges of `initial` make distinct strings; those for which `is_pinned` says so stay tokens.
+/// The caller judges the result: with many words too long for the search it may be no better, and
+/// where no list of that length was found it is `initial`.
+pub fn improve(
+    counts: &WordCounts,
+    initial: &MergeList,
+    is_pinned: &[bool],
+    options: &Options,
+    watch: &Watch,
+    standing: &Standing,
+) -> Result<MergeList> {
+    let num_symbols = initial.alphabet().len();
+    let corpus = Corpus::new(counts, initial.alphabet())?;
+    let merges = initial.pairs();
+    let mut state = State::new(&corpus, options.rule, num_symbols, merges, is_pinned);
+    standing.set(state.num_tokens);
+    let price = finish::pairs(&state, options.longest_token).first().map(|pair| pair.0);
+    if let Some(price) = price
+        && !merges.is_empty()
+    {
+        search::search(&mut state, price as f64, merges.len(), options, watch, standing);
+    }
+    let is_whole = finish::finish(
+        &mut state,
+        merges.len(),
+        options.longest_token,
+        &mut Scratch::default(),
+    );
+    if is_whole { list_of(&state, initial) } else { Ok(initial.clone()) }
+}
+
+/// The tokens of the state by rank, as a list of merges.
+fn list_of(state: &State<'_>, initial: &MergeList) -> Result<MergeList> {
+    let mut list = MergeList::new(initial.alphabet().clone());
+    let mut ids: Vec<Id> = (0..state.list.num_ids() as Id).collect();
+    for id in state.list.in_order() {
+        if let Some(shape) = state.list.token(id).shape {
+            let (left, right) = (ids[shape.left as usize], ids[shape.right as usize]);
+            ids[id as usize] = list.push(left, right)?;
+        }
+    }
+    Ok(list)
+}

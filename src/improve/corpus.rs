@@ -1,0 +1,130 @@
+//! The words as the search sees them: the frequent ones first, and where each string occurs.
+
+use std::cmp::{Ordering, Reverse};
+
+use crate::counts::WordCounts;
+use crate::error::Result;
+use crate::merges::{Alphabet, Id};
+
+/// Words with more symbols are left out of the search; they count again when its result is judged.
+const LONGEST_WORD: usize = 250;
+/// Positions are 32 bits wide.
+const MOST_SYMBOLS: usize = u32::MAX as usize - 1;
+
+/// Words of at least two symbols, in the order of their counts, and all their suffixes in order.
+#[derive(Debug, Default)]
+pub(super) struct Corpus {
+    symbols: Vec<Id>,
+    /// Where each word begins, and where the last one ends.
+    starts: Vec<u32>,
+    counts: Vec<u64>,
+    word_at: Vec<u32>,
+    /// Positions, in the order of what stands there up to the end of the word.
+    suffixes: Vec<u32>,
+}
+
+impl Corpus {
+    /// The words of `counts` that can be searched; the rarest are left out if there are too many.
+    pub(super) fn new(counts: &WordCounts, alphabet: &Alphabet) -> Result<Self> {
+        let mut corpus = Self::default();
+        let mut word = Vec::new();
+        corpus.starts.push(0);
+        let mut by_count = counts.sorted();
+        by_count.sort_by_key(|&(_, count)| Reverse(count));
+        for (bytes, count) in by_count {
+            word.clear();
+            alphabet.extend_symbols(bytes, &mut word)?;
+            let fits = corpus.symbols.len() + word.len() <= MOST_SYMBOLS;
+            if (2..=LONGEST_WORD).contains(&word.len()) && fits {
+                corpus.push(&word, count);
+            }
+        }
+        corpus.suffixes = sorted_suffixes(&corpus, alphabet.len());
+        Ok(corpus)
+    }
+
+    fn push(&mut self, word: &[Id], count: u64) {
+        let number = self.counts.len() as u32;
+        self.symbols.extend_from_slice(word);
+        self.word_at.resize(self.symbols.len(), number);
+        self.starts.push(self.symbols.len() as u32);
+        self.counts.push(count);
+    }
+
+    pub(super) fn num_words(&self) -> usize {
+        self.counts.len()
+    }
+
+    pub(super) fn num_symbols(&self) -> usize {
+        self.symbols.len()
+    }
+
+    /// The positions of a word.
+    pub(super) fn range(&self, word: u32) -> std::ops::Range<usize> {
+        self.starts[word as usize] as usize..self.starts[word as usize + 1] as usize
+    }
+
+    pub(super) fn word(&self, word: u32) -> &[Id] {
+        &self.symbols[self.range(word)]
+    }
+
+    pub(super) fn count(&self, word: u32) -> u64 {
+        self.counts[word as usize]
+    }
+
+    pub(super) fn word_at(&self, position: u32) -> u32 {
+        self.word_at[position as usize]
+    }
+
+    /// Where a string occurs, in ascending order: in the frequent words first.
+    pub(super) fn places(&self, string: &[Id]) -> Vec<u32> {
+        let begins_below = |order: Ordering| {
+            move |&position: &u32| self.beginning(position, string.len()).cmp(string) < order
+        };
+        let from = self.suffixes.partition_point(begins_below(Ordering::Equal));
+        let rest = &self.suffixes[from..];
+        let len = rest.partition_point(begins_below(Ordering::Greater));
+        let mut places = rest[..len].to_vec();
+        places.sort_unstable();
+        places
+    }
+
+    /// How often a string occurs, overlaps included.
+    pub(super) fn weight(&self, places: &[u32]) -> u64 {
+        let counts = places.iter().map(|&place| self.count(self.word_at(place)));
+        counts.fold(0, u64::saturating_add)
+    }
+
+    /// At most `len` symbols of what stands at a position.
+    fn beginning(&self, position: u32, len: usize) -> &[Id] {
+        let end = self.starts[self.word_at(position) as usize + 1] as usize;
+        let start = position as usize;
+        &self.symbols[start..end.min(start.saturating_add(len))]
+    }
+}
+
+/// All positions, sorted by the suffixes of words that begin there.
+fn sorted_suffixes(corpus: &Corpus, num_symbols: usize) -> Vec<u32> {
+    let bits = (num_symbols + 1).ilog2() + 1;
+    let packed = (u64::BITS / bits) as usize;
+    // The first symbols in one number, 0 for the end of the word, decide nearly all comparisons.
+    let mut keyed: Vec<(u64, u32)> = (0..corpus.num_symbols() as u32)
+        .map(|position| {
+            let beginning = corpus.beginning(position, packed);
+            let ends = std::iter::repeat_n(0, packed - beginning.len());
+            let symbols = beginning.iter().map(|&symbol| u64::from(symbol) + 1);
+            let key = symbols.chain(ends).fold(0, |key, symbol| key << bits | symbol);
+            (key, position)
+        })
+        .collect();
+    keyed.sort_unstable();
+    for equal in keyed.chunk_by_mut(|a, b| a.0 == b.0) {
+        if equal.len() > 1 && equal[0].0 & ((1 << bits) - 1) != 0 {
+            equal.sort_unstable_by(|a, b| {
+                let (a, b) = (corpus.beginning(a.1, usize::MAX), corpus.beginning(b.1, usize::MAX));
+                a.cmp(b)
+            });
+        }
+    }
+    keyed.into_iter().map(|(_, position)| position).collect()
+}

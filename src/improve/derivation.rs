@@ -1,0 +1,145 @@
+//! How each word becomes tokens: for each boundary between symbols, the token that erased it.
+//!
+//! That is the whole tree of merges: a token stands at a span if the boundaries inside it went before
+//! the two at its ends.
+
+use super::corpus::Corpus;
+use super::draft::{Change, Draft};
+use super::list::{List, Merge, NEVER, Rule, Shape, product};
+use crate::merges::Id;
+
+/// Nothing erased this boundary.
+pub(super) const NOBODY: Id = Id::MAX;
+
+/// The derivations of all words.
+#[derive(Debug)]
+pub(super) struct Derivations {
+    /// For each position, what erased the boundary before it; NOBODY at the beginnings of words, and
+    /// once more at the end.
+    erasers: Vec<Id>,
+    num_tokens: Vec<u32>,
+}
+
+impl Derivations {
+    pub(super) fn new(corpus: &Corpus) -> Self {
+        let len = |word: u32| corpus.range(word).len() as u32;
+        Self {
+            erasers: vec![NOBODY; corpus.num_symbols() + 1],
+            num_tokens: (0..corpus.num_words() as u32).map(len).collect(),
+        }
+    }
+
+    /// What erased the boundaries of a word; the first entry is its beginning.
+    pub(super) fn of(&self, corpus: &Corpus, word: u32) -> &[Id] {
+        &self.erasers[corpus.range(word)]
+    }
+
+    pub(super) fn num_tokens(&self, word: u32) -> u32 {
+        self.num_tokens[word as usize]
+    }
+
+    pub(super) fn set(&mut self, corpus: &Corpus, word: u32, derived: &Derived) {
+        self.erasers[corpus.range(word)].copy_from_slice(&derived.erasers);
+        self.num_tokens[word as usize] = derived.tokens.len() as u32;
+    }
+
+    /// Could a change act on the derivation of the word in which its token's string occurs here?
+    ///
+    /// A word derives otherwise only if some change acts on its present derivation: look at the
+    /// first step that differs. So words for which no change of a draft says yes stay as they are.
+    pub(super) fn concerns(&self, list: &List, change: &Change, place: u32) -> bool {
+        let start = place as usize;
+        let end = start + change.string.len();
+        if list.rule == Rule::Ranks {
+            // A token of a lower rank may come after one of a higher: nothing is known of the order.
+            let is_built = || self.erasers[start + 1..end].contains(&change.id);
+            return change.after.is_some() || is_built();
+        }
+        let old_split = |shape: Shape| start + list.token(shape.left).string.len();
+        let is_built = |shape: Shape| self.erasers[old_split(shape)] == change.id;
+        let split = start + change.left_len;
+        match (change.before, change.after) {
+            (None, None) => false,
+            (Some(before), None) => is_built(before),
+            (None, Some(after)) => self.can_build(list, start, end, split, after.rank),
+            (Some(before), Some(after)) => {
+                let (is_built, is_same) = (is_built(before), old_split(before) == split);
+                if is_same && after.rank >= before.rank {
+                    // Where it is not built, its parts never meet.
+                    is_built && after.rank > before.rank
+                } else if is_same && is_built {
+                    // It only comes sooner.
+                    false
+                } else {
+                    is_built || self.can_build(list, start, end, split, after.rank)
+                }
+            }
+        }
+    }
+
+    /// At this rank, do the two parts of a span stand side by side?
+    fn can_build(&self, list: &List, start: usize, end: usize, split: usize, rank: u32) -> bool {
+        let went_before = |position: usize| match self.erasers[position] {
+            NOBODY => false,
+            eraser => list.token(eraser).shape.is_some_and(|shape| shape.rank < rank),
+        };
+        !went_before(split)
+            && !went_before(start)
+            && !went_before(end)
+            && (start + 1..end).all(|position| position == split || went_before(position))
+    }
+}
+
+/// One word, derived.
+#[derive(Debug, Default)]
+pub(super) struct Derived {
+    pub(super) tokens: Vec<Id>,
+    pub(super) erasers: Vec<Id>,
+    starts: Vec<u32>,
+    merges: Vec<Merge>,
+}
+
+impl Derived {
+    /// Merge the symbols of a word as long as a pair has a rank, the lowest and leftmost first.
+    pub(super) fn derive(&mut self, draft: &Draft<'_>, word: &[Id]) {
+        let Self {
+            tokens,
+            erasers,
+            starts,
+            merges,
+        } = self;
+        tokens.clear();
+        tokens.extend_from_slice(word);
+        erasers.clear();
+        erasers.resize(word.len(), NOBODY);
+        starts.clear();
+        starts.extend(0..word.len() as u32);
+        merges.clear();
+        merges.extend(word.windows(2).map(|pair| draft.merge_of(pair[0], pair[1])));
+        while let Some((merge, index)) = lowest(merges) {
+            let made = product(merge);
+            erasers[starts[index + 1] as usize] = made;
+            tokens[index] = made;
+            tokens.remove(index + 1);
+            starts.remove(index + 1);
+            merges.remove(index);
+            if index > 0 {
+                merges[index - 1] = draft.merge_of(tokens[index - 1], made);
+            }
+            if index < merges.len() {
+                merges[index] = draft.merge_of(made, tokens[index + 1]);
+            }
+        }
+    }
+}
+
+/// The leftmost of the lowest merges.
+fn lowest(merges: &[Merge]) -> Option<(Merge, usize)> {
+    let mut lowest = (NEVER, 0);
+    for (index, &merge) in merges.iter().enumerate() {
+        if merge < lowest.0 {
+            lowest = (merge, index);
+        }
+    }
+    (lowest.0 != NEVER).then_some(lowest)
+}

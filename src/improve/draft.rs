@@ -1,0 +1,343 @@
+//! A draft: changes to the merge list that are not made yet, and the list as it would be with them.
+//!
+//! Drafts are weighed in parallel against one list that stands still.
+
+use std::sync::Arc;
+
+use super::corpus::Corpus;
+use super::list::{Fingerprint, List, Merge, NEVER, Rule, Shape, merge, product};
+use crate::merges::Id;
+
+/// What a draft does to one token.
+#[derive(Debug, Clone)]
+pub(super) struct Change {
+    pub(super) id: Id,
+    /// None: the draft makes the token.
+    pub(super) before: Option<Shape>,
+    /// None: the draft removes it.
+    pub(super) after: Option<Shape>,
+    pub(super) string: Arc<[Id]>,
+    pub(super) places: Arc<[u32]>,
+    fingerprint: Fingerprint,
+    /// The length of the left part afterwards.
+    pub(super) left_len: usize,
+}
+
+/// The changes of a draft. Ids from `base` on are of tokens that it makes.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Edit {
+    base: Id,
+    pub(super) changes: Vec<Change>,
+    /// Keys of merges that are not as in the list; the last entry of a key counts.
+    merges: Vec<(u64, Merge)>,
+    /// One bit for each of those keys, so that others are told apart at a glance.
+    filter: u64,
+}
+
+impl Edit {
+    /// How many tokens more there are with these changes.
+    pub(super) fn growth(&self) -> i64 {
+        let growth = |change: &Change| {
+            i64::from(change.after.is_some()) - i64::from(change.before.is_some())
+        };
+        self.changes.iter().map(growth).sum()
+    }
+
+    /// The same changes for a list that has given more ids since.
+    pub(super) fn rebased(mut self, base: Id) -> Self {
+        let (old, shift) = (self.base, base - self.base);
+        if shift == 0 {
+            return self;
+        }
+        let moved = |id: Id| if id >= old { id + shift } else { id };
+        for change in &mut self.changes {
+            change.id = moved(change.id);
+            if let Some(after) = &mut change.after {
+                after.left = moved(after.left);
+                after.right = moved(after.right);
+            }
+        }
+        self.base = base;
+        // Keys of pairs have ids in them.
+        self.merges.clear();
+        self.filter = 0;
+        self
+    }
+}
+
+fn bit(key: u64) -> u64 {
+    1 << (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58)
+}
+
+/// The list as it would be.
+#[derive(Debug)]
+pub(super) struct Draft<'a> {
+    pub(super) list: &'a List,
+    pub(super) corpus: &'a Corpus,
+    pub(super) edit: Edit,
+    pieces: Vec<Id>,
+}
+
+impl<'a> Draft<'a> {
+    pub(super) fn new(list: &'a List, corpus: &'a Corpus) -> Self {
+        let base = list.num_ids() as Id;
+        Self {
+            list,
+            corpus,
+            edit: Edit {
+                base,
+                ..Edit::default()
+            },
+            pieces: Vec::new(),
+        }
+    }
+
+    /// A draft that was made for an earlier state of the list; None if it no longer fits.
+    pub(super) fn again(list: &'a List, corpus: &'a Corpus, edit: Edit) -> Option<Self> {
+        let edit = edit.rebased(list.num_ids() as Id);
+        let mut draft = Self::new(list, corpus);
+        draft.edit = edit;
+        for index in 0..draft.edit.changes.len() {
+            let change = &draft.edit.changes[index];
+            let is_new = change.id >= draft.edit.base;
+            if is_new && list.id(&change.string).is_some() {
+                return None;
+            }
+            if !is_new && list.token(change.id).shape != change.before {
+                return None;
+            }
+            let kept_rank = change.before.map(|shape| shape.rank);
+            if let Some(after) = change.after
+                && list.has_rank(after.rank)
+                && kept_rank != Some(after.rank)
+            {
+                return None;
+            }
+        }
+        draft.edit.merges.clear();
+        draft.edit.filter = 0;
+        let changes = draft.edit.changes.clone();
+        for change in &changes {
+            if let Some(before) = change.before {
+                let key = draft.key(before, change.fingerprint);
+                draft.set_merge(key, NEVER);
+            }
+        }
+        for change in &changes {
+            if let Some(after) = change.after {
+                let key = draft.key(after, change.fingerprint);
+                draft.set_merge(key, merge(after.rank, change.id));
+            }
+        }
+        draft.is_valid().then_some(draft)
+    }
+
+    /// Is every changed token made of parts that are made before it, and the parts of others too?
+    fn is_valid(&self) -> bool {
+        self.edit.changes.iter().all(|change| match change.after {
+            Some(after) => {
+                let parts = [after.left, after.right];
+                parts.iter().all(|&part| self.exists(part) && self.rank(part) < after.rank)
+                    && self.users(change.id).iter().all(|&user| self.rank(user) > after.rank)
+            }
+            None => self.users(change.id).is_empty(),
+        })
+    }
+
+    fn change(&self, id: Id) -> Option<&Change> {
+        self.edit.changes.iter().find(|change| change.id == id)
+    }
+
+    /// How a token is made; None for symbols and for tokens that are not.
+    pub(super) fn shape(&self, id: Id) -> Option<Shape> {
+        match self.change(id) {
+            Some(change) => change.after,
+            None => self.list.token(id).shape,
+        }
+    }
+
+    /// Its rank; 0 for symbols, which are there before all others.
+    pub(super) fn rank(&self, id: Id) -> u32 {
+        self.shape(id).map_or(0, |shape| shape.rank)
+    }
+
+    fn exists(&self, id: Id) -> bool {
+        self.list.is_symbol(id) || self.shape(id).is_some()
+    }
+
+    pub(super) fn string(&self, id: Id) -> Arc<[Id]> {
+        match self.change(id) {
+            Some(change) => change.string.clone(),
+            None => self.list.token(id).string.clone(),
+        }
+    }
+
+    pub(super) fn len_of(&self, id: Id) -> usize {
+        if id < self.edit.base {
+            self.list.token(id).string.len()
+        } else {
+            self.string(id).len()
+        }
+    }
+
+    /// The token with this string, if there is one.
+    pub(super) fn id(&self, string: &[Id]) -> Option<Id> {
+        let made = self.edit.changes.iter().rev().find(|change| *change.string == *string);
+        match made {
+            Some(change) => change.after.map(|_| change.id),
+            None => self.list.id(string),
+        }
+    }
+
+    /// The tokens of which this one is a part, the lowest rank first.
+    pub(super) fn users(&self, id: Id) -> Vec<Id> {
+        let is_user = |user: &Id| {
+            self.shape(*user).is_some_and(|shape| shape.left == id || shape.right == id)
+        };
+        let mut users: Vec<Id> = match self.list.num_ids() {
+            named if (id as usize) < named => self.list.token(id).users.clone(),
+            _ => Vec::new(),
+        };
+        users.extend(self.edit.changes.iter().map(|change| change.id));
+        users.retain(is_user);
+        users.sort_unstable_by_key(|&user| (self.rank(user), user));
+        users.dedup();
+        users
+    }
+
+    fn fingerprint(&self, id: Id) -> Fingerprint {
+        if id < self.edit.base {
+            return self.list.token(id).fingerprint;
+        }
+        self.change(id).map_or(Fingerprint::of(&[]), |change| change.fingerprint)
+    }
+
+    fn key(&self, shape: Shape, whole: Fingerprint) -> u64 {
+        match self.list.rule {
+            Rule::Pairs => u64::from(shape.left) << 32 | u64::from(shape.right),
+            Rule::Ranks => whole.value(),
+        }
+    }
+
+    fn set_merge(&mut self, key: u64, merge: Merge) {
+        self.edit.filter |= bit(key);
+        match self.edit.merges.iter_mut().find(|entry| entry.0 == key) {
+            Some(entry) => entry.1 = merge,
+            None => self.edit.merges.push((key, merge)),
+        }
+    }
+
+    /// What becomes of two adjacent tokens.
+    pub(super) fn merge_of(&self, left: Id, right: Id) -> Merge {
+        let key = match self.list.rule {
+            Rule::Pairs => u64::from(left) << 32 | u64::from(right),
+            Rule::Ranks => self.fingerprint(left).then(self.fingerprint(right)).value(),
+        };
+        if self.edit.filter & bit(key) != 0
+            && let Some(entry) = self.edit.merges.iter().find(|entry| entry.0 == key)
+        {
+            return entry.1;
+        }
+        self.list.merge_of(key)
+    }
+
+    /// Make a token in another way, or at another time, or no longer.
+    pub(super) fn set(&mut self, id: Id, shape: Option<Shape>) {
+        let index = match self.edit.changes.iter().position(|change| change.id == id) {
+            Some(index) => index,
+            None => {
+                let token = self.list.token(id);
+                self.edit.changes.push(Change {
+                    id,
+                    before: token.shape,
+                    after: token.shape,
+                    string: token.string.clone(),
+                    places: token.places.clone(),
+                    fingerprint: token.fingerprint,
+                    left_len: 0,
+                });
+                self.edit.changes.len() - 1
+            }
+        };
+        let left_len = shape.map_or(0, |shape| self.len_of(shape.left));
+        let change = &mut self.edit.changes[index];
+        change.left_len = left_len;
+        let (old, fingerprint) = (change.after, change.fingerprint);
+        change.after = shape;
+        if let Some(old) = old {
+            self.set_merge(self.key(old, fingerprint), NEVER);
+        }
+        if let Some(new) = shape {
+            self.set_merge(self.key(new, fingerprint), merge(new.rank, id));
+        }
+    }
+
+    /// A new token.
+    pub(super) fn add(&mut self, string: Arc<[Id]>, places: Arc<[u32]>, shape: Shape) -> Id {
+        let id = self.edit.base + self.num_made();
+        self.edit.changes.push(Change {
+            id,
+            before: None,
+            after: None,
+            fingerprint: Fingerprint::of(&string),
+            string,
+            places,
+            left_len: 0,
+        });
+        self.set(id, Some(shape));
+        id
+    }
+
+    fn num_made(&self) -> Id {
+        let base = self.edit.base;
+        self.edit.changes.iter().filter(|change| change.id >= base).count() as Id
+    }
+
+    /// A rank in the middle between two neighbours that are taken; None if there is no room.
+    fn between(low: u32, high: u32) -> Option<u32> {
+        (high - low >= 2).then(|| low + (high - low) / 2)
+    }
+
+    /// A free rank right after this one.
+    pub(super) fn rank_after(&self, rank: u32) -> Option<u32> {
+        let ours = self.edit.changes.iter().filter_map(|change| change.after);
+        let ours = ours.map(|shape| shape.rank).filter(|&other| other > rank);
+        let next = self.list.rank_above(rank).into_iter().chain(ours).min();
+        match next {
+            Some(next) => Self::between(rank, next),
+            None => rank.checked_add(1 << 12),
+        }
+    }
+
+    /// A free rank right before this one.
+    pub(super) fn rank_before(&self, rank: u32) -> Option<u32> {
+        let ours = self.edit.changes.iter().filter_map(|change| change.after);
+        let ours = ours.map(|shape| shape.rank).filter(|&other| other < rank);
+        let previous = ours.chain([self.list.rank_below(rank)]).max().unwrap_or(0);
+        Self::between(previous, rank)
+    }
+
+    /// Is a rank nobody's, before and after?
+    pub(super) fn is_free(&self, rank: u32) -> bool {
+        let is_ours = |change: &Change| change.after.is_some_and(|shape| shape.rank == rank);
+        !self.list.has_rank(rank) && !self.edit.changes.iter().any(is_ours)
+    }
+
+    /// The tokens that a string becomes by merges of ranks below `end`.
+    pub(super) fn pieces(&mut self, string: &[Id], end: u32) -> Vec<Id> {
+        let mut pieces = std::mem::take(&mut self.pieces);
+        pieces.clear();
+        pieces.extend_from_slice(string);
+        loop {
+            let merges = pieces.windows(2).map(|pair| self.merge_of(pair[0], pair[1]));
+            let first = merges.zip(0..).min().filter(|first| first.0 < merge(end, 0));
+            let Some((merge, index)) = first else {
+                break;
+            };
+            pieces[index] = product(merge);
+            pieces.remove(index + 1);
+        }
+        self.pieces = pieces.clone();
+        pieces
+    }
+}

@@ -1,0 +1,133 @@
+//! From a list of about the right length to one of exactly that length.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::draft::Draft;
+use super::list::Shape;
+use super::state::{Scratch, State};
+use crate::merges::Id;
+
+/// So many of the rarest tokens are weighed before one is removed.
+const WEIGHED: usize = 24;
+
+/// Drop what is not used, then remove or add tokens until there are `len`. False if that cannot be.
+pub(super) fn finish(
+    state: &mut State<'_>,
+    len: usize,
+    longest_token: usize,
+    scratch: &mut Scratch,
+) -> bool {
+    while drop_unused(state, scratch) {}
+    while state.list.len() > len {
+        if !remove_cheapest(state, scratch) {
+            return false;
+        }
+    }
+    while state.list.len() < len {
+        let missing = len - state.list.len();
+        if !add_pairs(state, missing, longest_token, scratch) {
+            return false;
+        }
+    }
+    true
+}
+
+/// The tokens that are part of no other and not pinned, the rarest first.
+fn leaves(state: &State<'_>) -> Vec<Id> {
+    let token = |id: Id| state.list.token(id);
+    let is_leaf = |id: &Id| token(*id).users.is_empty() && !token(*id).is_pinned;
+    let mut leaves: Vec<Id> = state.list.ids().filter(is_leaf).collect();
+    leaves.sort_unstable_by_key(|&id| (token(id).weight, id));
+    leaves
+}
+
+fn drop_unused(state: &mut State<'_>, scratch: &mut Scratch) -> bool {
+    let leaves = leaves(state).into_iter();
+    let unused: Vec<Id> = leaves.take_while(|&id| state.list.token(id).weight == 0).collect();
+    for &id in &unused {
+        remove(state, id, scratch);
+    }
+    !unused.is_empty()
+}
+
+fn remove(state: &mut State<'_>, id: Id, scratch: &mut Scratch) {
+    let mut draft = Draft::new(&state.list, state.corpus);
+    draft.set(id, None);
+    if let Some(outcome) = state.weigh(&draft, f64::INFINITY, scratch) {
+        let edit = draft.edit;
+        state.make(&edit, &outcome, scratch);
+    }
+}
+
+fn remove_cheapest(state: &mut State<'_>, scratch: &mut Scratch) -> bool {
+    let leaves = leaves(state);
+    let costs = leaves.iter().take(WEIGHED).filter_map(|&id| {
+        let mut draft = Draft::new(&state.list, state.corpus);
+        draft.set(id, None);
+        let outcome = state.weigh(&draft, f64::INFINITY, scratch)?;
+        Some((outcome.delta, id))
+    });
+    let Some((_, cheapest)) = costs.min() else {
+        return false;
+    };
+    remove(state, cheapest, scratch);
+    true
+}
+
+/// How often two tokens stand side by side, the most frequent pairs first.
+pub(super) fn pairs(state: &State<'_>, longest_token: usize) -> Vec<(u64, Id, Id)> {
+    let mut counts: FxHashMap<(Id, Id), u64> = FxHashMap::default();
+    for word in 0..state.corpus.num_words() as u32 {
+        let (cuts, symbols) = (state.cuts(word), state.corpus.word(word));
+        let spans = cuts.windows(2).map(|cut| &symbols[cut[0]..cut[1]]);
+        let tokens: Vec<Id> = spans.filter_map(|span| state.list.id(span)).collect();
+        for pair in tokens.windows(2) {
+            *counts.entry((pair[0], pair[1])).or_default() += state.corpus.count(word);
+        }
+    }
+    let len = |id: Id| state.list.token(id).string.len();
+    let counts = counts.into_iter().filter(|((a, b), _)| len(*a) + len(*b) <= longest_token);
+    let mut pairs: Vec<_> = counts.map(|((left, right), count)| (count, left, right)).collect();
+    pairs.sort_unstable_by_key(|&(count, left, right)| (Reverse(count), left, right));
+    pairs
+}
+
+/// Add some of the most frequent pairs, at most `missing`; false if there is none to add.
+fn add_pairs(
+    state: &mut State<'_>,
+    missing: usize,
+    longest_token: usize,
+    scratch: &mut Scratch,
+) -> bool {
+    let (goal, mut num_added) = (missing.div_ceil(4), 0);
+    for (count, left, right) in pairs(state, longest_token) {
+        if num_added == goal {
+            break;
+        }
+        let parts = [left, right].map(|part| state.list.token(part).string.clone());
+        let string = parts.concat();
+        if state.list.id(&string).is_some() {
+            continue;
+        }
+        let mut draft = Draft::new(&state.list, state.corpus);
+        let Some(rank) = draft.rank_after(state.list.last_rank()) else {
+            state.list.spread_ranks();
+            return true;
+        };
+        let places: Arc<[u32]> = Arc::from(state.corpus.places(&string));
+        draft.add(Arc::from(string), places, Shape { left, right, rank });
+        // Other additions may have taken what this one was to gain.
+        if let Some(outcome) = state.weigh(&draft, f64::INFINITY, scratch)
+            && (num_added == 0 || -outcome.delta * 2 > count as i64)
+            && outcome.delta < 0
+        {
+            let edit = draft.edit;
+            state.make(&edit, &outcome, scratch);
+            num_added += 1;
+        }
+    }
+    num_added > 0
+}

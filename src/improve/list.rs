@@ -1,0 +1,273 @@
+//! The merge list of the search: tokens that come, go, split anew and change their ranks.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::corpus::Corpus;
+use crate::merges::Id;
+
+/// Which adjacent tokens merge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rule {
+    /// The two parts of a token: the meaning of merges.txt and tokenizer.json.
+    Pairs,
+    /// Any two whose concatenation is a token: the meaning of tiktoken's files.
+    Ranks,
+}
+
+/// How a token is made, and when: what has the lower rank merges first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Shape {
+    pub(super) left: Id,
+    pub(super) right: Id,
+    pub(super) rank: u32,
+}
+
+/// What becomes of two adjacent tokens: the rank and the id of their product in one number, so that
+/// the smallest merges first.
+pub(super) type Merge = u64;
+
+/// They do not merge.
+pub(super) const NEVER: Merge = Merge::MAX;
+
+pub(super) fn merge(rank: u32, id: Id) -> Merge {
+    u64::from(rank) << 32 | u64::from(id)
+}
+
+pub(super) fn product(merge: Merge) -> Id {
+    merge as Id
+}
+
+pub(super) fn rank(merge: Merge) -> u32 {
+    (merge >> 32) as u32
+}
+
+/// A string's number under [`Rule::Ranks`]: a polynomial modulo 2^61 - 1, so that the number of a
+/// concatenation follows from those of its parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Fingerprint {
+    value: u64,
+    /// The base to the power of the length.
+    shift: u64,
+}
+
+impl Fingerprint {
+    const MODULUS: u64 = (1 << 61) - 1;
+    const BASE: u64 = 0x0A5C_3F19_7D2E_86B7;
+
+    pub(super) fn of(string: &[Id]) -> Self {
+        let start = Self { value: 0, shift: 1 };
+        string.iter().fold(start, |before, &symbol| {
+            before.then(Self {
+                value: u64::from(symbol) + 1,
+                shift: Self::BASE,
+            })
+        })
+    }
+
+    pub(super) fn value(self) -> u64 {
+        self.value
+    }
+
+    pub(super) fn then(self, next: Self) -> Self {
+        let product = |a: u64, b: u64| (u128::from(a) * u128::from(b)) % u128::from(Self::MODULUS);
+        let value = (product(self.value, next.shift) as u64 + next.value) % Self::MODULUS;
+        let shift = product(self.shift, next.shift) as u64;
+        Self { value, shift }
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Token {
+    pub(super) string: Arc<[Id]>,
+    pub(super) fingerprint: Fingerprint,
+    /// None: a symbol, or a token that is gone.
+    pub(super) shape: Option<Shape>,
+    /// The tokens of which it is a part.
+    pub(super) users: Vec<Id>,
+    /// Where its string occurs; nothing for symbols.
+    pub(super) places: Arc<[u32]>,
+    /// How often it is built, also as a part.
+    pub(super) weight: u64,
+    pub(super) is_pinned: bool,
+}
+
+/// All tokens by id, symbols first; an id is never given twice.
+#[derive(Debug)]
+pub(super) struct List {
+    pub(super) rule: Rule,
+    num_symbols: usize,
+    tokens: Vec<Token>,
+    table: FxHashMap<u64, Merge>,
+    strings: FxHashMap<Arc<[Id]>, Id>,
+    ranks: BTreeSet<u32>,
+}
+
+/// Ranks begin in the lower half, so that there is room behind the last one.
+const ROOM: u32 = 1 << 31;
+
+impl List {
+    pub(super) fn new(rule: Rule, num_symbols: usize) -> Self {
+        let symbols = (0..num_symbols as Id).map(|symbol| Arc::from([symbol]));
+        let tokens: Vec<Token> = symbols
+            .map(|string: Arc<[Id]>| Token {
+                fingerprint: Fingerprint::of(&string),
+                string,
+                shape: None,
+                users: Vec::new(),
+                places: Arc::from([]),
+                weight: 0,
+                is_pinned: true,
+            })
+            .collect();
+        let strings = (0..).zip(&tokens).map(|(id, token)| (token.string.clone(), id)).collect();
+        Self {
+            rule,
+            num_symbols,
+            tokens,
+            table: FxHashMap::default(),
+            strings,
+            ranks: BTreeSet::new(),
+        }
+    }
+
+    /// How many ids were given.
+    pub(super) fn num_ids(&self) -> usize {
+        self.tokens.len()
+    }
+
+    pub(super) fn num_symbols(&self) -> usize {
+        self.num_symbols
+    }
+
+    /// How many tokens there are beside the symbols.
+    pub(super) fn len(&self) -> usize {
+        self.ranks.len()
+    }
+
+    pub(super) fn token(&self, id: Id) -> &Token {
+        &self.tokens[id as usize]
+    }
+
+    pub(super) fn token_mut(&mut self, id: Id) -> &mut Token {
+        &mut self.tokens[id as usize]
+    }
+
+    pub(super) fn is_symbol(&self, id: Id) -> bool {
+        (id as usize) < self.num_symbols
+    }
+
+    /// The token with this string.
+    pub(super) fn id(&self, string: &[Id]) -> Option<Id> {
+        self.strings.get(string).copied()
+    }
+
+    pub(super) fn merge_of(&self, key: u64) -> Merge {
+        self.table.get(&key).copied().unwrap_or(NEVER)
+    }
+
+    pub(super) fn has_rank(&self, rank: u32) -> bool {
+        self.ranks.contains(&rank)
+    }
+
+    /// The next rank above this one that is taken.
+    pub(super) fn rank_above(&self, rank: u32) -> Option<u32> {
+        self.ranks.range(rank.saturating_add(1)..).next().copied()
+    }
+
+    /// The next rank below this one that is taken; 0 is nobody's.
+    pub(super) fn rank_below(&self, rank: u32) -> u32 {
+        self.ranks.range(..rank).next_back().copied().unwrap_or(0)
+    }
+
+    /// The highest rank.
+    pub(super) fn last_rank(&self) -> u32 {
+        self.ranks.last().copied().unwrap_or(0)
+    }
+
+    /// Ids of the tokens beside the symbols.
+    pub(super) fn ids(&self) -> impl Iterator<Item = Id> + '_ {
+        let ids = self.num_symbols as Id..self.tokens.len() as Id;
+        ids.filter(|&id| self.token(id).shape.is_some())
+    }
+
+    /// The same, the lowest rank first.
+    pub(super) fn in_order(&self) -> Vec<Id> {
+        let mut ids: Vec<Id> = self.ids().collect();
+        ids.sort_unstable_by_key(|&id| self.token(id).shape.map(|shape| shape.rank));
+        ids
+    }
+
+    /// Give an id to a string that is not a token, for now without a shape.
+    pub(super) fn name(&mut self, string: Arc<[Id]>, places: Arc<[u32]>, is_pinned: bool) -> Id {
+        let id = self.tokens.len() as Id;
+        self.tokens.push(Token {
+            fingerprint: Fingerprint::of(&string),
+            string,
+            shape: None,
+            users: Vec::new(),
+            places,
+            weight: 0,
+            is_pinned,
+        });
+        id
+    }
+
+    /// The same with all that the corpus knows.
+    pub(super) fn name_in(&mut self, corpus: &Corpus, string: &[Id], is_pinned: bool) -> Id {
+        self.name(Arc::from(string), Arc::from(corpus.places(string)), is_pinned)
+    }
+
+    /// Make a token in another way, or at another time, or no longer.
+    pub(super) fn reshape(&mut self, id: Id, shape: Option<Shape>) {
+        if let Some(old) = self.token(id).shape {
+            let key = self.key_of(id, old);
+            self.table.remove(&key);
+            self.ranks.remove(&old.rank);
+            for part in [old.left, old.right] {
+                let users = &mut self.token_mut(part).users;
+                if let Some(place) = users.iter().position(|&user| user == id) {
+                    users.swap_remove(place);
+                }
+            }
+            let string = self.token(id).string.clone();
+            self.strings.remove(&string);
+        }
+        self.token_mut(id).shape = shape;
+        if let Some(new) = shape {
+            self.table.insert(self.key_of(id, new), merge(new.rank, id));
+            self.ranks.insert(new.rank);
+            for part in [new.left, new.right] {
+                self.token_mut(part).users.push(id);
+            }
+            let string = self.token(id).string.clone();
+            self.strings.insert(string, id);
+        }
+    }
+
+    fn key_of(&self, id: Id, shape: Shape) -> u64 {
+        match self.rule {
+            Rule::Pairs => u64::from(shape.left) << 32 | u64::from(shape.right),
+            Rule::Ranks => self.token(id).fingerprint.value,
+        }
+    }
+
+    /// Space the ranks evenly, in the same order.
+    pub(super) fn spread_ranks(&mut self) {
+        let order = self.in_order();
+        let step = ROOM / (order.len() as u32 + 1);
+        self.ranks.clear();
+        for (place, &id) in (1..).zip(&order) {
+            let rank = place * step;
+            let Some(shape) = self.token(id).shape else {
+                continue;
+            };
+            self.token_mut(id).shape = Some(Shape { rank, ..shape });
+            let key = self.key_of(id, shape);
+            self.table.insert(key, merge(rank, id));
+            self.ranks.insert(rank);
+        }
+    }
+}

@@ -1,0 +1,386 @@
+//! What the search tries: drafts of a few changes each.
+
+use std::sync::Arc;
+
+use super::draft::Draft;
+use super::list::Shape;
+use super::random::Random;
+use super::state::State;
+use crate::merges::Id;
+
+/// Strings are not made longer than so many symbols across a boundary.
+const LONGEST_REACH: usize = 12;
+/// Users of users are followed so far.
+const DEEPEST: usize = 12;
+
+/// What moves go by.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Guide {
+    /// What a token must save to be worth its place.
+    pub(super) price: f64,
+    pub(super) longest_token: usize,
+}
+
+/// Draw a move; None if what was drawn cannot be done.
+pub(super) fn propose<'a>(
+    state: &'a State<'_>,
+    guide: Guide,
+    random: &mut Random,
+) -> Option<Draft<'a>> {
+    let mut move_ = Move {
+        draft: Draft::new(&state.list, state.corpus),
+        state,
+        guide,
+        random,
+    };
+    match move_.random.below(100) {
+        0..15 => move_.remove_one(),
+        15..30 => move_.add_pair(),
+        30..50 => move_.add_across(),
+        50..65 => move_.rerank(),
+        65..90 => move_.rank_before_rival(),
+        _ => move_.exchange(),
+    }?;
+    (!move_.draft.edit.changes.is_empty()).then_some(move_.draft)
+}
+
+/// Mend a draft that leaves tokens underivable, most of all those in `losses`. None: nothing to mend.
+pub(super) fn repair<'a>(
+    state: &'a State<'_>,
+    guide: Guide,
+    draft: Draft<'a>,
+    losses: &[(Id, i64)],
+    random: &mut Random,
+) -> Option<Draft<'a>> {
+    let mut move_ = Move {
+        draft,
+        state,
+        guide,
+        random,
+    };
+    let mut has_mended = false;
+    let mut worst: Vec<(Id, i64)> = losses.iter().copied().take(6).collect();
+    worst.sort_unstable_by_key(|&(id, _)| move_.draft.rank(id));
+    for (id, loss) in worst {
+        has_mended |= move_.mend(id, loss)?;
+    }
+    has_mended.then_some(move_.draft)
+}
+
+struct Move<'a, 's, 'r> {
+    draft: Draft<'a>,
+    state: &'a State<'s>,
+    guide: Guide,
+    random: &'r mut Random,
+}
+
+impl Move<'_, '_, '_> {
+    /// Remove a token, likelier a rare one, and make its users of other parts.
+    fn remove_one(&mut self) -> Option<()> {
+        let id = self.rare_token()?;
+        self.remove(id, 0)
+    }
+
+    fn rare_token(&mut self) -> Option<Id> {
+        let mut rarest: Option<(u64, Id)> = None;
+        for _ in 0..8 {
+            let Some(id) = self.state.any_token(self.random) else {
+                continue;
+            };
+            let drawn = (self.weight(id), id);
+            rarest = Some(rarest.map_or(drawn, |rarest| rarest.min(drawn)));
+            if self.random.once_in(3) {
+                break;
+            }
+        }
+        rarest.map(|(_, id)| id)
+    }
+
+    /// Remove a token and one that could take its place.
+    fn exchange(&mut self) -> Option<()> {
+        self.add_across()?;
+        let id = self.rare_token()?;
+        if self.draft.shape(id) == self.state.list.token(id).shape {
+            self.remove(id, 0)?;
+        }
+        Some(())
+    }
+
+    /// Add the two tokens at a boundary as one.
+    fn add_pair(&mut self) -> Option<()> {
+        let (word, at) = self.state.boundary(self.random)?;
+        let cuts = self.state.cuts(word);
+        let index = cuts.binary_search(&at).ok()?;
+        let symbols = self.state.corpus.word(word);
+        let left = self.draft.id(&symbols[cuts[index - 1]..at])?;
+        let right = self.draft.id(&symbols[at..cuts[index + 1]])?;
+        let string = &symbols[cuts[index - 1]..cuts[index + 1]];
+        self.make(string, left, right)
+    }
+
+    /// Add a string across a boundary.
+    fn add_across(&mut self) -> Option<()> {
+        let (word, at) = self.state.boundary(self.random)?;
+        let symbols = self.state.corpus.word(word);
+        let (start, end) = if self.random.once_in(2) {
+            // From one of the next cuts to another.
+            let cuts = self.state.cuts(word);
+            let index = cuts.binary_search(&at).ok()?;
+            let from = index - 1 - self.random.index(index.min(2));
+            let to = index + 1 + self.random.index((cuts.len() - 1 - index).min(2));
+            (cuts[from], cuts[to])
+        } else {
+            let before = 1 + self.random.index(at.min(LONGEST_REACH));
+            let after = 1 + self.random.index((symbols.len() - at).min(LONGEST_REACH));
+            (at - before, at + after)
+        };
+        let string = &symbols[start..end];
+        if self.draft.id(string).is_some() {
+            return None;
+        }
+        let pieces = self.draft.pieces(string, u32::MAX);
+        match pieces[..] {
+            [left, right] => self.make(string, left, right),
+            [first, second, third] => {
+                let (left, right) = self.join(first, second, third)?;
+                self.make(string, left, right)
+            }
+            _ => None,
+        }
+    }
+
+    /// Three pieces as two: the one that this makes is new.
+    fn join(&mut self, first: Id, second: Id, third: Id) -> Option<(Id, Id)> {
+        let string = |a: Id, b: Id| [&*self.draft.string(a), &*self.draft.string(b)].concat();
+        let (front, back) = (string(first, second), string(second, third));
+        let is_new = |string: &[Id]| self.draft.id(string).is_none();
+        let takes_front = match (is_new(&front), is_new(&back)) {
+            (true, true) => {
+                let weight = |string: &[Id]| {
+                    let places = self.state.corpus.places(string);
+                    self.state.corpus.weight(&places)
+                };
+                if self.random.once_in(4) {
+                    self.random.once_in(2)
+                } else {
+                    weight(&front) >= weight(&back)
+                }
+            }
+            (takes_front, takes_back) if takes_front || takes_back => takes_front,
+            _ => return None,
+        };
+        let (string, left, right) = if takes_front {
+            (front, first, second)
+        } else {
+            (back, second, third)
+        };
+        let rank = self.rank_after(left, right)?;
+        let places: Arc<[u32]> = Arc::from(self.state.corpus.places(&string));
+        let made = self.draft.add(Arc::from(string), places, Shape { left, right, rank });
+        Some(if takes_front { (made, third) } else { (first, made) })
+    }
+
+    /// A token of these parts: a new one, or the one with that string made anew.
+    fn make(&mut self, string: &[Id], left: Id, right: Id) -> Option<()> {
+        if string.len() > self.guide.longest_token {
+            return None;
+        }
+        if let Some(id) = self.draft.id(string) {
+            let shape = self.draft.shape(id)?;
+            return self.resplit(id, left, right, shape.rank);
+        }
+        let places: Arc<[u32]> = Arc::from(self.state.corpus.places(string));
+        if (self.state.corpus.weight(&places) as f64) < self.guide.price * 0.8 {
+            return None;
+        }
+        let rank = if self.random.once_in(3) {
+            self.end()?
+        } else {
+            let low = self.draft.rank(left).max(self.draft.rank(right));
+            self.rank_between(low, self.end()?)?
+        };
+        self.draft.add(Arc::from(string), places, Shape { left, right, rank });
+        Some(())
+    }
+
+    fn end(&self) -> Option<u32> {
+        self.draft.rank_after(self.state.list.last_rank())
+    }
+
+    fn rank_between(&mut self, low: u32, high: u32) -> Option<u32> {
+        let room = high.checked_sub(low)?.checked_sub(1).filter(|&room| room > 0)?;
+        let rank = low + 1 + self.random.below(u64::from(room)) as u32;
+        self.draft.is_free(rank).then_some(rank)
+    }
+
+    /// A rank right after those of two parts.
+    fn rank_after(&self, left: Id, right: Id) -> Option<u32> {
+        self.draft.rank_after(self.draft.rank(left).max(self.draft.rank(right)))
+    }
+
+    /// Make a token of other parts, not before `rank`.
+    fn resplit(&mut self, id: Id, left: Id, right: Id, rank: u32) -> Option<()> {
+        let parts = self.draft.rank(left).max(self.draft.rank(right));
+        let rank = if rank > parts { rank } else { self.draft.rank_after(parts)? };
+        self.draft.set(id, Some(Shape { left, right, rank }));
+        self.lift_users(id, 0)
+    }
+
+    /// Users that come too soon come right after their parts.
+    fn lift_users(&mut self, id: Id, depth: usize) -> Option<()> {
+        if depth > DEEPEST {
+            return None;
+        }
+        for user in self.draft.users(id) {
+            let shape = self.draft.shape(user)?;
+            if shape.rank <= self.draft.rank(id) {
+                let rank = self.rank_after(shape.left, shape.right)?;
+                self.draft.set(user, Some(Shape { rank, ..shape }));
+                self.lift_users(user, depth + 1)?;
+            }
+        }
+        Some(())
+    }
+
+    /// Remove a token; its users are made of other parts, or go too if they are rare.
+    fn remove(&mut self, id: Id, depth: usize) -> Option<()> {
+        if depth > DEEPEST || self.is_pinned(id) {
+            return None;
+        }
+        self.draft.set(id, None);
+        for user in self.draft.users(id) {
+            // It may have gone with another user.
+            if self.draft.shape(user).is_some_and(|shape| shape.left == id || shape.right == id) {
+                self.rebuild(user, depth)?;
+            }
+        }
+        Some(())
+    }
+
+    fn is_pinned(&self, id: Id) -> bool {
+        (id as usize) < self.state.list.num_ids() && self.state.list.token(id).is_pinned
+    }
+
+    fn weight(&self, id: Id) -> u64 {
+        if (id as usize) < self.state.list.num_ids() {
+            self.state.list.token(id).weight
+        } else {
+            0
+        }
+    }
+
+    /// Make a token of what its string becomes without it.
+    fn rebuild(&mut self, id: Id, depth: usize) -> Option<()> {
+        let shape = self.draft.shape(id)?;
+        self.draft.set(id, None);
+        let string = self.draft.string(id);
+        let pieces = self.draft.pieces(&string, u32::MAX);
+        let (left, right) = match pieces[..] {
+            [left, right] => (left, right),
+            [first, second, third] if self.weight(id) as f64 > self.guide.price => {
+                self.join(first, second, third)?
+            }
+            _ if (self.weight(id) as f64) < self.guide.price * 1.5 => {
+                self.draft.set(id, Some(shape));
+                return self.remove(id, depth + 1);
+            }
+            _ => return None,
+        };
+        self.resplit(id, left, right, shape.rank)
+    }
+
+    /// Give a token any rank after its parts; users follow.
+    fn rerank(&mut self) -> Option<()> {
+        let id = self.state.any_token(self.random)?;
+        let shape = self.draft.shape(id)?;
+        let low = self.draft.rank(shape.left).max(self.draft.rank(shape.right));
+        let users = self.draft.users(id);
+        let first_user = users.first().map(|&user| self.draft.rank(user));
+        let high = match first_user {
+            Some(rank) if !self.random.once_in(4) => rank,
+            _ => self.end()?,
+        };
+        let rank = self.rank_between(low, high)?;
+        self.draft.set(id, Some(Shape { rank, ..shape }));
+        self.lift_users(id, 0)
+    }
+
+    /// Take a token that would cross a boundary and let it come before what kept it from there.
+    fn rank_before_rival(&mut self) -> Option<()> {
+        let (word, at) = self.state.boundary(self.random)?;
+        let symbols = self.state.corpus.word(word);
+        let erasers = self.state.derivations.of(self.state.corpus, word);
+        let longest = self.guide.longest_token.min(2 * LONGEST_REACH);
+        let mut crossing: Option<(usize, usize, Id)> = None;
+        let mut found = 0;
+        for start in at.saturating_sub(longest)..at {
+            for end in at + 1..=symbols.len().min(start + longest) {
+                if let Some(id) = self.state.list.id(&symbols[start..end]) {
+                    found += 1;
+                    if self.random.once_in(found) {
+                        crossing = Some((start, end, id));
+                    }
+                }
+            }
+        }
+        let (start, end, id) = crossing?;
+        let shape = self.draft.shape(id)?;
+        // What erased a boundary that must stay: those at the ends.
+        let end_eraser = erasers.get(end).copied();
+        let rivals = [Some(erasers[start]), end_eraser].into_iter().flatten();
+        let rivals = rivals.filter(|&rival| rival != super::derivation::NOBODY);
+        let first = rivals.map(|rival| self.draft.rank(rival)).min();
+        let Some(rival_rank) = first else {
+            // Only its parts are missing: make it of what is there.
+            let pieces = self.without(id, u32::MAX);
+            return match pieces[..] {
+                [left, right] if left != shape.left => self.resplit(id, left, right, shape.rank),
+                _ => None,
+            };
+        };
+        let pieces = self.without(id, rival_rank);
+        let (left, right) = match pieces[..] {
+            [left, right] => (left, right),
+            [first, second, third] if self.random.once_in(2) => self.join(first, second, third)?,
+            _ => return None,
+        };
+        let rank = self.draft.rank_before(rival_rank)?;
+        self.resplit(id, left, right, rank)
+    }
+
+    /// What the string of a token becomes without it, by merges of ranks below `end`.
+    fn without(&mut self, id: Id, end: u32) -> Vec<Id> {
+        let shape = self.draft.shape(id);
+        self.draft.set(id, None);
+        let string = self.draft.string(id);
+        let pieces = self.draft.pieces(&string, end);
+        self.draft.set(id, shape);
+        pieces
+    }
+
+    /// Make a token derivable again that the draft made rarer by `loss`; did anything change?
+    fn mend(&mut self, id: Id, loss: i64) -> Option<bool> {
+        let Some(shape) = self.draft.shape(id) else {
+            return Some(false);
+        };
+        let left_over = self.weight(id) as f64 - loss as f64;
+        let pieces = self.without(id, u32::MAX);
+        match pieces[..] {
+            [left, _] if left == shape.left => {
+                // It is derivable, but seldom.
+                if left_over < self.guide.price * 0.5 && self.draft.users(id).is_empty() {
+                    self.remove(id, 0)?;
+                    return Some(true);
+                }
+                Some(false)
+            }
+            [left, right] => self.resplit(id, left, right, shape.rank).map(|()| true),
+            _ if left_over < self.guide.price => self.remove(id, 0).map(|()| true),
+            [first, second, third] => {
+                let (left, right) = self.join(first, second, third)?;
+                self.resplit(id, left, right, shape.rank).map(|()| true)
+            }
+            _ => Some(false),
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Simulated annealing over merge lists.
+//!
+//! Moves come in rounds. The drafts of a round are drawn and weighed against one state, by any
+//! thread; then they are looked at in order, and those that are accepted are made, after another
+//! weighing if one before them was. So the result does not depend on the number of threads.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use super::draft::{Draft, Edit};
+use super::moves::{Guide, propose, repair};
+use super::random::Random;
+use super::state::{Outcome, Scratch, State};
+use super::{Options, Standing};
+use crate::limits::Watch;
+
+/// How many moves a round has.
+const ROUND: u64 = 64;
+/// Every so many rounds, what moves draw from is brought up to date.
+const ROUNDS_BETWEEN_LOOKS: u64 = 64;
+/// Temperatures in units of the price of a token: at the beginning and before the last part.
+const HOT: f64 = 0.2;
+const COLD: f64 = 0.01;
+/// The last part of the search accepts nothing that is worse.
+const FROZEN: f64 = 0.95;
+/// Drafts that cost at most so many prices are repaired.
+const WORTH_REPAIR: f64 = 3.0;
+const MOST_REPAIRS: usize = 2;
+
+/// A draft that may be accepted.
+struct Candidate {
+    number: u64,
+    edit: Edit,
+    outcome: Outcome,
+    /// What it may cost at most.
+    allowed: f64,
+}
+
+/// Search until the moves are made or the watch ends it.
+pub(super) fn search(
+    state: &mut State<'_>,
+    price: f64,
+    len: usize,
+    options: &Options,
+    watch: &Watch,
+    standing: &Standing,
+) {
+    let mut price = price.max(1.0);
+    let (started, mut done) = (Instant::now(), 0);
+    let mut scratches: Vec<Scratch> = Vec::new();
+    scratches.resize_with(options.num_threads.max(1), Scratch::default);
+    for round in 0.. {
+        let progress = options.progress(done, started);
+        if progress >= 1.0 || watch.is_stopped() {
+            return;
+        }
+        if round % ROUNDS_BETWEEN_LOOKS == 0 {
+            state.list.spread_ranks();
+            state.look_around();
+        }
+        let guide = Guide {
+            price,
+            longest_token: options.longest_token,
+        };
+        let temperature = price * temperature(progress);
+        let until = options.num_moves.unwrap_or(u64::MAX).min(done + ROUND);
+        let candidates = draw(state, guide, temperature, done..until, options, &mut scratches);
+        let mut is_changed = false;
+        for candidate in candidates {
+            is_changed |= settle(state, candidate, price, is_changed, &mut scratches[0]);
+        }
+        let excess = (state.list.len() as f64 - len as f64) / len as f64;
+        price = (price * (1.0 + 0.0005 * (excess / 0.005).clamp(-1.0, 1.0))).max(1.0);
+        watch.advance(until - done);
+        done = until;
+        standing.set(state.num_tokens);
+    }
+}
+
+fn temperature(progress: f64) -> f64 {
+    if progress >= FROZEN {
+        return 0.0;
+    }
+    HOT * (COLD / HOT).powf(progress / FROZEN)
+}
+
+/// The candidates among the moves of these numbers, in their order.
+fn draw(
+    state: &State<'_>,
+    guide: Guide,
+    temperature: f64,
+    numbers: std::ops::Range<u64>,
+    options: &Options,
+    scratches: &mut [Scratch],
+) -> Vec<Candidate> {
+    let (next, end) = (AtomicU64::new(numbers.start), numbers.end);
+    let found = Mutex::new(Vec::new());
+    let work = |scratch: &mut Scratch| {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= end {
+                return;
+            }
+            let candidate = candidate(state, guide, temperature, number, options.seed, scratch);
+            if let (Some(candidate), Ok(mut found)) = (candidate, found.lock()) {
+                found.push(candidate);
+            }
+        }
+    };
+    if let Some((first, others)) = scratches.split_first_mut() {
+        std::thread::scope(|scope| {
+            for scratch in others {
+                scope.spawn(|| work(scratch));
+            }
+            work(first);
+        });
+    }
+    let mut candidates: Vec<Candidate> = found.into_inner().unwrap_or_default();
+    candidates.sort_unstable_by_key(|candidate| candidate.number);
+    candidates
+}
+
+/// Draw one move and weigh it, with its repairs.
+fn candidate(
+    state: &State<'_>,
+    guide: Guide,
+    temperature: f64,
+    number: u64,
+    seed: u64,
+    scratch: &mut Scratch,
+) -> Option<Candidate> {
+    let mut random = Random::of_move(seed, number);
+    let allowed = -temperature * (1.0 - random.unit()).ln();
+    let mut draft = propose(state, guide, &mut random)?;
+    for num_repairs in 0..=MOST_REPAIRS {
+        let cost_of_growth = draft.edit.growth() as f64 * guide.price;
+        let limit = WORTH_REPAIR * guide.price - cost_of_growth;
+        let outcome = state.weigh(&draft, limit, scratch)?;
+        let cost = outcome.delta as f64 + cost_of_growth;
+        if cost <= allowed && !is_idle(&outcome, &draft.edit) {
+            return Some(Candidate {
+                number,
+                edit: draft.edit,
+                outcome,
+                allowed,
+            });
+        }
+        if num_repairs == MOST_REPAIRS || cost > WORTH_REPAIR * guide.price {
+            return None;
+        }
+        let losses = state.losses(&draft, &outcome, scratch);
+        draft = repair(state, guide, draft, &losses, &mut random)?;
+    }
+    None
+}
+
+/// Would nothing be otherwise?
+fn is_idle(outcome: &Outcome, edit: &Edit) -> bool {
+    outcome.words.is_empty() && edit.growth() == 0
+}
+
+/// Make a candidate, unless others that were made since its weighing have spoilt it.
+fn settle(
+    state: &mut State<'_>,
+    candidate: Candidate,
+    price: f64,
+    is_changed: bool,
+    scratch: &mut Scratch,
+) -> bool {
+    let Candidate {
+        edit,
+        outcome,
+        allowed,
+        ..
+    } = candidate;
+    if !is_changed {
+        state.make(&edit, &outcome, scratch);
+        return true;
+    }
+    let Some(draft) = Draft::again(&state.list, state.corpus, edit) else {
+        return false;
+    };
+    let cost_of_growth = draft.edit.growth() as f64 * price;
+    let Some(outcome) = state.weigh(&draft, allowed - cost_of_growth, scratch) else {
+        return false;
+    };
+    if outcome.delta as f64 + cost_of_growth > allowed {
+        return false;
+    }
+    let edit = draft.edit;
+    state.make(&edit, &outcome, scratch);
+    true
+}

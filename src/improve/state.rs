@@ -1,0 +1,280 @@
+//! Where the search stands: the list, how it derives every word, and what a draft would change.
+
+use rustc_hash::FxHashMap;
+
+use super::corpus::Corpus;
+use super::derivation::{Derivations, Derived, NOBODY};
+use super::draft::{Change, Draft, Edit};
+use super::list::{List, Rule, Shape};
+use super::random::Random;
+use crate::merges::Id;
+
+/// Drafts that concern more words are first weighed on the most frequent of these and on a sample.
+const SCREENED: usize = 512;
+const FREQUENT: usize = 192;
+const SAMPLED_ONE_IN: usize = 16;
+
+#[derive(Debug)]
+pub(super) struct State<'a> {
+    pub(super) corpus: &'a Corpus,
+    pub(super) list: List,
+    pub(super) derivations: Derivations,
+    /// How many tokens the words have together.
+    pub(super) num_tokens: u64,
+    boundaries: Boundaries,
+    /// Tokens to draw from. They may lag behind the list.
+    drawn: Vec<Id>,
+}
+
+/// What weighing needs beside the state.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    derived: Derived,
+    /// For each word, the last draft that met it.
+    met: Vec<u32>,
+    draft: u32,
+    words: Vec<u32>,
+}
+
+/// What a draft would do.
+#[derive(Debug)]
+pub(super) struct Outcome {
+    /// How many tokens more.
+    pub(super) delta: i64,
+    /// The words that may derive otherwise.
+    pub(super) words: Vec<u32>,
+}
+
+/// Boundaries between tokens, to be drawn by how often they occur. It may lag behind the state.
+#[derive(Debug, Default)]
+struct Boundaries {
+    words: Vec<u32>,
+    sums: Vec<u64>,
+}
+
+impl<'a> State<'a> {
+    /// The state of a list of merges over symbols, by their ids in the order of the list.
+    pub(super) fn new(
+        corpus: &'a Corpus,
+        rule: Rule,
+        num_symbols: usize,
+        merges: &[(Id, Id)],
+        is_pinned: &[bool],
+    ) -> Self {
+        let mut list = List::new(rule, num_symbols);
+        for (rank, (&(left, right), &is_pinned)) in (1..).zip(merges.iter().zip(is_pinned)) {
+            let string = [&*list.token(left).string, &*list.token(right).string].concat();
+            let id = list.name_in(corpus, &string, is_pinned);
+            list.reshape(id, Some(Shape { left, right, rank }));
+        }
+        list.spread_ranks();
+        let mut state = Self {
+            corpus,
+            list,
+            derivations: Derivations::new(corpus),
+            num_tokens: 0,
+            boundaries: Boundaries::default(),
+            drawn: Vec::new(),
+        };
+        let mut derived = Derived::default();
+        for word in 0..corpus.num_words() as u32 {
+            derived.derive(&Draft::new(&state.list, corpus), corpus.word(word));
+            state.derivations.set(corpus, word, &derived);
+            state.num_tokens += corpus.count(word) * derived.tokens.len() as u64;
+            for &eraser in &derived.erasers {
+                if eraser != NOBODY {
+                    state.list.token_mut(eraser).weight += corpus.count(word);
+                }
+            }
+        }
+        state.look_around();
+        state
+    }
+
+    /// Bring what moves draw from up to date.
+    pub(super) fn look_around(&mut self) {
+        self.drawn = self.list.ids().collect();
+        let Boundaries { words, sums } = &mut self.boundaries;
+        words.clear();
+        sums.clear();
+        let mut sum = 0;
+        for word in 0..self.corpus.num_words() as u32 {
+            let num_inside = self.derivations.num_tokens(word) - 1;
+            if num_inside > 0 {
+                sum += self.corpus.count(word) * u64::from(num_inside);
+                words.push(word);
+                sums.push(sum);
+            }
+        }
+    }
+
+    /// Any token.
+    pub(super) fn any_token(&self, random: &mut Random) -> Option<Id> {
+        let id = *self.drawn.get(random.index(self.drawn.len().max(1)))?;
+        self.list.token(id).shape.map(|_| id)
+    }
+
+    /// A word and a boundary between two tokens in it, likelier where it is frequent.
+    pub(super) fn boundary(&self, random: &mut Random) -> Option<(u32, usize)> {
+        let Boundaries { words, sums } = &self.boundaries;
+        let drawn = random.below(*sums.last()?);
+        let word = words[sums.partition_point(|&sum| sum <= drawn)];
+        let erasers = self.derivations.of(self.corpus, word);
+        let inside = (1..erasers.len()).filter(|&at| erasers[at] == NOBODY);
+        let count = inside.clone().count();
+        if count == 0 {
+            return None;
+        }
+        let mut inside = inside;
+        inside.nth(random.index(count)).map(|at| (word, at))
+    }
+
+    /// The beginnings of the tokens of a word, and its end.
+    pub(super) fn cuts(&self, word: u32) -> Vec<usize> {
+        let erasers = self.derivations.of(self.corpus, word);
+        let starts = (0..erasers.len()).filter(|&at| erasers[at] == NOBODY);
+        starts.chain([erasers.len()]).collect()
+    }
+
+    /// How many tokens more a draft would make; None if a sample shows that it is more than `limit`.
+    pub(super) fn weigh(
+        &self,
+        draft: &Draft<'_>,
+        limit: f64,
+        scratch: &mut Scratch,
+    ) -> Option<Outcome> {
+        self.find_words(&draft.edit, scratch);
+        let words = std::mem::take(&mut scratch.words);
+        let screened = words.len() <= SCREENED || {
+            let (frequent, rest) = words.split_at(FREQUENT);
+            let sample = rest.iter().step_by(SAMPLED_ONE_IN);
+            let frequent = self.delta(draft, frequent.iter(), scratch);
+            let rest = self.delta(draft, sample, scratch) * SAMPLED_ONE_IN as i64;
+            (frequent + rest) as f64 <= limit
+        };
+        let outcome = screened.then(|| Outcome {
+            delta: self.delta(draft, words.iter(), scratch),
+            words: words.clone(),
+        });
+        scratch.words = words;
+        outcome
+    }
+
+    fn delta<'w>(
+        &self,
+        draft: &Draft<'_>,
+        words: impl Iterator<Item = &'w u32>,
+        scratch: &mut Scratch,
+    ) -> i64 {
+        let mut delta = 0;
+        for &word in words {
+            scratch.derived.derive(draft, self.corpus.word(word));
+            let before = i64::from(self.derivations.num_tokens(word));
+            let after = scratch.derived.tokens.len() as i64;
+            delta += (after - before) * self.corpus.count(word) as i64;
+        }
+        delta
+    }
+
+    /// Does a change make no difference? By ranks, parts do not matter.
+    fn is_idle(&self, change: &Change) -> bool {
+        match (self.list.rule, change.before, change.after) {
+            (Rule::Ranks, Some(before), Some(after)) => before.rank == after.rank,
+            (_, before, after) => before == after,
+        }
+    }
+
+    /// Leave the words that an edit may concern in `scratch`, the frequent ones first.
+    fn find_words(&self, edit: &Edit, scratch: &mut Scratch) {
+        scratch.words.clear();
+        scratch.met.resize(self.corpus.num_words(), 0);
+        scratch.draft += 1;
+        let mut lists = 0;
+        for change in &edit.changes {
+            if self.is_idle(change) {
+                continue;
+            }
+            let before = scratch.words.len();
+            let mut last = u32::MAX;
+            for &place in &*change.places {
+                let word = self.corpus.word_at(place);
+                if word == last || scratch.met[word as usize] == scratch.draft {
+                    continue;
+                }
+                if self.derivations.concerns(&self.list, change, place) {
+                    last = word;
+                    scratch.met[word as usize] = scratch.draft;
+                    scratch.words.push(word);
+                }
+            }
+            lists += u32::from(scratch.words.len() > before);
+        }
+        if lists > 1 {
+            scratch.words.sort_unstable();
+        }
+    }
+
+    /// How often each token would be built less often, in the words of an outcome.
+    pub(super) fn losses(
+        &self,
+        draft: &Draft<'_>,
+        outcome: &Outcome,
+        scratch: &mut Scratch,
+    ) -> Vec<(Id, i64)> {
+        let mut losses: FxHashMap<Id, i64> = FxHashMap::default();
+        for &word in &outcome.words {
+            scratch.derived.derive(draft, self.corpus.word(word));
+            let count = self.corpus.count(word) as i64;
+            let before = self.derivations.of(self.corpus, word);
+            if before == scratch.derived.erasers {
+                continue;
+            }
+            for (&old, &new) in before.iter().zip(&scratch.derived.erasers) {
+                if old != NOBODY {
+                    *losses.entry(old).or_default() += count;
+                }
+                if new != NOBODY {
+                    *losses.entry(new).or_default() -= count;
+                }
+            }
+        }
+        let mut losses: Vec<(Id, i64)> = losses.into_iter().filter(|loss| loss.1 > 0).collect();
+        losses.sort_unstable_by_key(|&(id, loss)| (std::cmp::Reverse(loss), id));
+        losses
+    }
+
+    /// Make the changes of a draft.
+    pub(super) fn make(&mut self, edit: &Edit, outcome: &Outcome, scratch: &mut Scratch) {
+        for change in &edit.changes {
+            if change.before.is_none() {
+                let Change { string, places, .. } = change;
+                let id = self.list.name(string.clone(), places.clone(), false);
+                debug_assert_eq!(id, change.id);
+            }
+        }
+        // First all that goes, so that strings and ranks are free for what comes.
+        for change in edit.changes.iter().filter(|change| change.before.is_some()) {
+            self.list.reshape(change.id, None);
+        }
+        for change in edit.changes.iter().filter(|change| change.after.is_some()) {
+            self.list.reshape(change.id, change.after);
+        }
+        for &word in &outcome.words {
+            let count = self.corpus.count(word);
+            for &eraser in self.derivations.of(self.corpus, word) {
+                if eraser != NOBODY {
+                    self.list.token_mut(eraser).weight -= count;
+                }
+            }
+            let draft = Draft::new(&self.list, self.corpus);
+            scratch.derived.derive(&draft, self.corpus.word(word));
+            for &eraser in &scratch.derived.erasers {
+                if eraser != NOBODY {
+                    self.list.token_mut(eraser).weight += count;
+                }
+            }
+            self.derivations.set(self.corpus, word, &scratch.derived);
+        }
+        self.num_tokens = self.num_tokens.saturating_add_signed(outcome.delta);
+    }
+}
