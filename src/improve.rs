@@ -99,11 +99,20 @@ pub fn improve(
     let merges = initial.pairs();
     let mut state = State::new(&corpus, options.rule, num_symbols, merges, is_pinned);
     standing.set(state.num_tokens);
-    let price = finish::pairs(&state, options.longest_token).first().map(|pair| pair.0);
+    let price = finish::pairs(&state, options.longest_token)
+        .first()
+        .map(|pair| pair.0);
     if let Some(price) = price
         && !merges.is_empty()
     {
-        search::search(&mut state, price as f64, merges.len(), options, watch, standing);
+        search::search(
+            &mut state,
+            price as f64,
+            merges.len(),
+            options,
+            watch,
+            standing,
+        );
     }
     let is_whole = finish::finish(
         &mut state,
@@ -111,7 +120,11 @@ pub fn improve(
         options.longest_token,
         &mut Scratch::default(),
     );
-    if is_whole { list_of(&state, initial) } else { Ok(initial.clone()) }
+    if is_whole {
+        list_of(&state, initial)
+    } else {
+        Ok(initial.clone())
+    }
 }
 
 /// The tokens of the state by rank, as a list of merges.

@@ -113,7 +113,9 @@ fn sorted_suffixes(corpus: &Corpus, num_symbols: usize) -> Vec<u32> {
             let beginning = corpus.beginning(position, packed);
             let ends = std::iter::repeat_n(0, packed - beginning.len());
             let symbols = beginning.iter().map(|&symbol| u64::from(symbol) + 1);
-            let key = symbols.chain(ends).fold(0, |key, symbol| key << bits | symbol);
+            let key = symbols
+                .chain(ends)
+                .fold(0, |key, symbol| key << bits | symbol);
             (key, position)
         })
         .collect();
@@ -121,7 +123,10 @@ fn sorted_suffixes(corpus: &Corpus, num_symbols: usize) -> Vec<u32> {
     for equal in keyed.chunk_by_mut(|a, b| a.0 == b.0) {
         if equal.len() > 1 && equal[0].0 & ((1 << bits) - 1) != 0 {
             equal.sort_unstable_by(|a, b| {
-                let (a, b) = (corpus.beginning(a.1, usize::MAX), corpus.beginning(b.1, usize::MAX));
+                let (a, b) = (
+                    corpus.beginning(a.1, usize::MAX),
+                    corpus.beginning(b.1, usize::MAX),
+                );
                 a.cmp(b)
             });
         }

@@ -81,7 +81,7 @@ impl Derivations {
     fn can_build(&self, list: &List, start: usize, end: usize, split: usize, rank: u32) -> bool {
         let went_before = |position: usize| match self.erasers[position] {
             NOBODY => false,
-            eraser => list.token(eraser).shape.is_some_and(|shape| shape.rank < rank),
+            eraser => list.rank(eraser) < rank,
         };
         !went_before(split)
             && !went_before(start)
@@ -102,20 +102,70 @@ pub(super) struct Derived {
 impl Derived {
     /// Merge the symbols of a word as long as a pair has a rank, the lowest and leftmost first.
     pub(super) fn derive(&mut self, draft: &Draft<'_>, word: &[Id]) {
+        self.tokens.clear();
+        self.tokens.extend_from_slice(word);
+        self.starts.clear();
+        self.starts.extend(0..word.len() as u32);
+        self.erasers.clear();
+        self.erasers.resize(word.len(), NOBODY);
+        self.go_on(draft);
+    }
+
+    /// The same for a draft that changes nothing before `first_rank`, given the word's derivation by
+    /// the list as it is.
+    pub(super) fn derive_again(
+        &mut self,
+        draft: &Draft<'_>,
+        word: &[Id],
+        erasers: &[Id],
+        first_rank: u32,
+    ) {
+        if draft.list.rule == Rule::Ranks {
+            // The steps need not be in the order of the ranks.
+            return self.derive(draft, word);
+        }
+        self.tokens.clear();
+        self.starts.clear();
+        self.erasers.clear();
+        let mut last_rank = 0;
+        for (start, (&symbol, &eraser)) in (0..).zip(word.iter().zip(erasers)) {
+            let rank = if eraser == NOBODY {
+                u32::MAX
+            } else {
+                draft.list.rank(eraser)
+            };
+            if rank >= first_rank {
+                self.tokens.push(symbol);
+                self.starts.push(start);
+                self.erasers.push(NOBODY);
+                last_rank = 0;
+                continue;
+            }
+            self.erasers.push(eraser);
+            // Of what erased the boundaries inside a token, the last is the token.
+            if rank >= last_rank
+                && let Some(token) = self.tokens.last_mut()
+            {
+                *token = eraser;
+                last_rank = rank;
+            }
+        }
+        self.go_on(draft);
+    }
+
+    fn go_on(&mut self, draft: &Draft<'_>) {
         let Self {
             tokens,
             erasers,
             starts,
             merges,
         } = self;
-        tokens.clear();
-        tokens.extend_from_slice(word);
-        erasers.clear();
-        erasers.resize(word.len(), NOBODY);
-        starts.clear();
-        starts.extend(0..word.len() as u32);
         merges.clear();
-        merges.extend(word.windows(2).map(|pair| draft.merge_of(pair[0], pair[1])));
+        merges.extend(
+            tokens
+                .windows(2)
+                .map(|pair| draft.merge_of(pair[0], pair[1])),
+        );
         while let Some((merge, index)) = lowest(merges) {
             let made = product(merge);
             erasers[starts[index + 1] as usize] = made;

@@ -4,7 +4,6 @@
 
 use std::sync::Arc;
 
-use super::corpus::Corpus;
 use super::list::{Fingerprint, List, Merge, NEVER, Rule, Shape, merge, product};
 use crate::merges::Id;
 
@@ -43,6 +42,20 @@ impl Edit {
         self.changes.iter().map(growth).sum()
     }
 
+    /// The rank at which a derivation can first differ.
+    pub(super) fn first_rank(&self) -> u32 {
+        let shapes = self
+            .changes
+            .iter()
+            .filter(|change| change.before != change.after);
+        let shapes = shapes.flat_map(|change| [change.before, change.after]);
+        shapes
+            .flatten()
+            .map(|shape| shape.rank)
+            .min()
+            .unwrap_or(u32::MAX)
+    }
+
     /// The same changes for a list that has given more ids since.
     pub(super) fn rebased(mut self, base: Id) -> Self {
         let (old, shift) = (self.base, base - self.base);
@@ -73,17 +86,15 @@ fn bit(key: u64) -> u64 {
 #[derive(Debug)]
 pub(super) struct Draft<'a> {
     pub(super) list: &'a List,
-    pub(super) corpus: &'a Corpus,
     pub(super) edit: Edit,
     pieces: Vec<Id>,
 }
 
 impl<'a> Draft<'a> {
-    pub(super) fn new(list: &'a List, corpus: &'a Corpus) -> Self {
+    pub(super) fn new(list: &'a List) -> Self {
         let base = list.num_ids() as Id;
         Self {
             list,
-            corpus,
             edit: Edit {
                 base,
                 ..Edit::default()
@@ -93,9 +104,9 @@ impl<'a> Draft<'a> {
     }
 
     /// A draft that was made for an earlier state of the list; None if it no longer fits.
-    pub(super) fn again(list: &'a List, corpus: &'a Corpus, edit: Edit) -> Option<Self> {
+    pub(super) fn again(list: &'a List, edit: Edit) -> Option<Self> {
         let edit = edit.rebased(list.num_ids() as Id);
-        let mut draft = Self::new(list, corpus);
+        let mut draft = Self::new(list);
         draft.edit = edit;
         for index in 0..draft.edit.changes.len() {
             let change = &draft.edit.changes[index];
@@ -133,12 +144,17 @@ impl<'a> Draft<'a> {
     }
 
     /// Is every changed token made of parts that are made before it, and the parts of others too?
-    fn is_valid(&self) -> bool {
+    pub(super) fn is_valid(&self) -> bool {
         self.edit.changes.iter().all(|change| match change.after {
             Some(after) => {
                 let parts = [after.left, after.right];
-                parts.iter().all(|&part| self.exists(part) && self.rank(part) < after.rank)
-                    && self.users(change.id).iter().all(|&user| self.rank(user) > after.rank)
+                parts
+                    .iter()
+                    .all(|&part| self.exists(part) && self.rank(part) < after.rank)
+                    && self
+                        .users(change.id)
+                        .iter()
+                        .all(|&user| self.rank(user) > after.rank)
             }
             None => self.users(change.id).is_empty(),
         })
@@ -161,7 +177,7 @@ impl<'a> Draft<'a> {
         self.shape(id).map_or(0, |shape| shape.rank)
     }
 
-    fn exists(&self, id: Id) -> bool {
+    pub(super) fn exists(&self, id: Id) -> bool {
         self.list.is_symbol(id) || self.shape(id).is_some()
     }
 
@@ -182,7 +198,12 @@ impl<'a> Draft<'a> {
 
     /// The token with this string, if there is one.
     pub(super) fn id(&self, string: &[Id]) -> Option<Id> {
-        let made = self.edit.changes.iter().rev().find(|change| *change.string == *string);
+        let made = self
+            .edit
+            .changes
+            .iter()
+            .rev()
+            .find(|change| *change.string == *string);
         match made {
             Some(change) => change.after.map(|_| change.id),
             None => self.list.id(string),
@@ -192,7 +213,8 @@ impl<'a> Draft<'a> {
     /// The tokens of which this one is a part, the lowest rank first.
     pub(super) fn users(&self, id: Id) -> Vec<Id> {
         let is_user = |user: &Id| {
-            self.shape(*user).is_some_and(|shape| shape.left == id || shape.right == id)
+            self.shape(*user)
+                .is_some_and(|shape| shape.left == id || shape.right == id)
         };
         let mut users: Vec<Id> = match self.list.num_ids() {
             named if (id as usize) < named => self.list.token(id).users.clone(),
@@ -209,7 +231,8 @@ impl<'a> Draft<'a> {
         if id < self.edit.base {
             return self.list.token(id).fingerprint;
         }
-        self.change(id).map_or(Fingerprint::of(&[]), |change| change.fingerprint)
+        self.change(id)
+            .map_or(Fingerprint::of(&[]), |change| change.fingerprint)
     }
 
     fn key(&self, shape: Shape, whole: Fingerprint) -> u64 {
@@ -290,7 +313,11 @@ impl<'a> Draft<'a> {
 
     fn num_made(&self) -> Id {
         let base = self.edit.base;
-        self.edit.changes.iter().filter(|change| change.id >= base).count() as Id
+        self.edit
+            .changes
+            .iter()
+            .filter(|change| change.id >= base)
+            .count() as Id
     }
 
     /// A rank in the middle between two neighbours that are taken; None if there is no room.
@@ -329,8 +356,13 @@ impl<'a> Draft<'a> {
         pieces.clear();
         pieces.extend_from_slice(string);
         loop {
-            let merges = pieces.windows(2).map(|pair| self.merge_of(pair[0], pair[1]));
-            let first = merges.zip(0..).min().filter(|first| first.0 < merge(end, 0));
+            let merges = pieces
+                .windows(2)
+                .map(|pair| self.merge_of(pair[0], pair[1]));
+            let first = merges
+                .zip(0..)
+                .min()
+                .filter(|first| first.0 < merge(end, 0));
             let Some((merge, index)) = first else {
                 break;
             };

@@ -46,7 +46,9 @@ fn leaves(state: &State<'_>) -> Vec<Id> {
 
 fn drop_unused(state: &mut State<'_>, scratch: &mut Scratch) -> bool {
     let leaves = leaves(state).into_iter();
-    let unused: Vec<Id> = leaves.take_while(|&id| state.list.token(id).weight == 0).collect();
+    let unused: Vec<Id> = leaves
+        .take_while(|&id| state.list.token(id).weight == 0)
+        .collect();
     for &id in &unused {
         remove(state, id, scratch);
     }
@@ -54,7 +56,7 @@ fn drop_unused(state: &mut State<'_>, scratch: &mut Scratch) -> bool {
 }
 
 fn remove(state: &mut State<'_>, id: Id, scratch: &mut Scratch) {
-    let mut draft = Draft::new(&state.list, state.corpus);
+    let mut draft = Draft::new(&state.list);
     draft.set(id, None);
     if let Some(outcome) = state.weigh(&draft, f64::INFINITY, scratch) {
         let edit = draft.edit;
@@ -65,7 +67,7 @@ fn remove(state: &mut State<'_>, id: Id, scratch: &mut Scratch) {
 fn remove_cheapest(state: &mut State<'_>, scratch: &mut Scratch) -> bool {
     let leaves = leaves(state);
     let costs = leaves.iter().take(WEIGHED).filter_map(|&id| {
-        let mut draft = Draft::new(&state.list, state.corpus);
+        let mut draft = Draft::new(&state.list);
         draft.set(id, None);
         let outcome = state.weigh(&draft, f64::INFINITY, scratch)?;
         Some((outcome.delta, id))
@@ -89,8 +91,12 @@ pub(super) fn pairs(state: &State<'_>, longest_token: usize) -> Vec<(u64, Id, Id
         }
     }
     let len = |id: Id| state.list.token(id).string.len();
-    let counts = counts.into_iter().filter(|((a, b), _)| len(*a) + len(*b) <= longest_token);
-    let mut pairs: Vec<_> = counts.map(|((left, right), count)| (count, left, right)).collect();
+    let counts = counts
+        .into_iter()
+        .filter(|((a, b), _)| len(*a) + len(*b) <= longest_token);
+    let mut pairs: Vec<_> = counts
+        .map(|((left, right), count)| (count, left, right))
+        .collect();
     pairs.sort_unstable_by_key(|&(count, left, right)| (Reverse(count), left, right));
     pairs
 }
@@ -112,7 +118,7 @@ fn add_pairs(
         if state.list.id(&string).is_some() {
             continue;
         }
-        let mut draft = Draft::new(&state.list, state.corpus);
+        let mut draft = Draft::new(&state.list);
         let Some(rank) = draft.rank_after(state.list.last_rank()) else {
             state.list.spread_ranks();
             return true;

@@ -40,10 +40,6 @@ pub(super) fn product(merge: Merge) -> Id {
     merge as Id
 }
 
-pub(super) fn rank(merge: Merge) -> u32 {
-    (merge >> 32) as u32
-}
-
 /// A string's number under [`Rule::Ranks`]: a polynomial modulo 2^61 - 1, so that the number of a
 /// concatenation follows from those of its parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,7 +99,12 @@ pub(super) struct List {
     table: FxHashMap<u64, Merge>,
     strings: FxHashMap<Arc<[Id]>, Id>,
     ranks: BTreeSet<u32>,
+    /// The rank of each id; 0 for symbols, GONE for what is no token.
+    rank_of: Vec<u32>,
 }
+
+/// The rank of what is no token.
+pub(super) const GONE: u32 = u32::MAX;
 
 /// Ranks begin in the lower half, so that there is room behind the last one.
 const ROOM: u32 = 1 << 31;
@@ -122,7 +123,10 @@ impl List {
                 is_pinned: true,
             })
             .collect();
-        let strings = (0..).zip(&tokens).map(|(id, token)| (token.string.clone(), id)).collect();
+        let strings = (0..)
+            .zip(&tokens)
+            .map(|(id, token)| (token.string.clone(), id))
+            .collect();
         Self {
             rule,
             num_symbols,
@@ -130,16 +134,18 @@ impl List {
             table: FxHashMap::default(),
             strings,
             ranks: BTreeSet::new(),
+            rank_of: vec![0; num_symbols],
         }
+    }
+
+    /// The rank of a token; 0 for symbols, which are there before all others.
+    pub(super) fn rank(&self, id: Id) -> u32 {
+        self.rank_of[id as usize]
     }
 
     /// How many ids were given.
     pub(super) fn num_ids(&self) -> usize {
         self.tokens.len()
-    }
-
-    pub(super) fn num_symbols(&self) -> usize {
-        self.num_symbols
     }
 
     /// How many tokens there are beside the symbols.
@@ -212,12 +218,17 @@ impl List {
             weight: 0,
             is_pinned,
         });
+        self.rank_of.push(GONE);
         id
     }
 
     /// The same with all that the corpus knows.
     pub(super) fn name_in(&mut self, corpus: &Corpus, string: &[Id], is_pinned: bool) -> Id {
-        self.name(Arc::from(string), Arc::from(corpus.places(string)), is_pinned)
+        self.name(
+            Arc::from(string),
+            Arc::from(corpus.places(string)),
+            is_pinned,
+        )
     }
 
     /// Make a token in another way, or at another time, or no longer.
@@ -236,6 +247,7 @@ impl List {
             self.strings.remove(&string);
         }
         self.token_mut(id).shape = shape;
+        self.rank_of[id as usize] = shape.map_or(GONE, |shape| shape.rank);
         if let Some(new) = shape {
             self.table.insert(self.key_of(id, new), merge(new.rank, id));
             self.ranks.insert(new.rank);
@@ -265,6 +277,7 @@ impl List {
                 continue;
             };
             self.token_mut(id).shape = Some(Shape { rank, ..shape });
+            self.rank_of[id as usize] = rank;
             let key = self.key_of(id, shape);
             self.table.insert(key, merge(rank, id));
             self.ranks.insert(rank);

@@ -5,11 +5,15 @@ use std::sync::Arc;
 use super::draft::Draft;
 use super::list::Shape;
 use super::random::Random;
-use super::state::State;
+use super::state::{Effects, State};
 use crate::merges::Id;
 
 /// Strings are not made longer than so many symbols across a boundary.
 const LONGEST_REACH: usize = 12;
+/// So many tokens are mended at once.
+const MOST_MENDED: usize = 24;
+/// So many pairs are joined at once.
+const MOST_JOINED: usize = 2;
 /// Users of users are followed so far.
 const DEEPEST: usize = 12;
 
@@ -28,7 +32,7 @@ pub(super) fn propose<'a>(
     random: &mut Random,
 ) -> Option<Draft<'a>> {
     let mut move_ = Move {
-        draft: Draft::new(&state.list, state.corpus),
+        draft: Draft::new(&state.list),
         state,
         guide,
         random,
@@ -44,12 +48,13 @@ pub(super) fn propose<'a>(
     (!move_.draft.edit.changes.is_empty()).then_some(move_.draft)
 }
 
-/// Mend a draft that leaves tokens underivable, most of all those in `losses`. None: nothing to mend.
+/// Mend a draft: make tokens derivable again that it made rarer, and join what it put side by side.
+/// None: there is nothing to mend.
 pub(super) fn repair<'a>(
     state: &'a State<'_>,
     guide: Guide,
     draft: Draft<'a>,
-    losses: &[(Id, i64)],
+    effects: &Effects,
     random: &mut Random,
 ) -> Option<Draft<'a>> {
     let mut move_ = Move {
@@ -59,10 +64,24 @@ pub(super) fn repair<'a>(
         random,
     };
     let mut has_mended = false;
-    let mut worst: Vec<(Id, i64)> = losses.iter().copied().take(6).collect();
+    let mut worst: Vec<(Id, i64)> = effects.losses.iter().copied().take(MOST_MENDED).collect();
     worst.sort_unstable_by_key(|&(id, _)| move_.draft.rank(id));
     for (id, loss) in worst {
-        has_mended |= move_.mend(id, loss)?;
+        let edit = move_.draft.edit.clone();
+        match move_.mend(id, loss) {
+            Some(changed) => has_mended |= changed,
+            // It broke off halfway.
+            None => move_.draft.edit = edit,
+        }
+    }
+    let is_frequent = |pair: &&((Id, Id), u64)| pair.1 as f64 > guide.price;
+    for &((left, right), _) in effects
+        .pairs
+        .iter()
+        .take(MOST_JOINED)
+        .take_while(is_frequent)
+    {
+        has_mended |= move_.join_neighbours(left, right).is_some();
     }
     has_mended.then_some(move_.draft)
 }
@@ -81,19 +100,35 @@ impl Move<'_, '_, '_> {
         self.remove(id, 0)
     }
 
+    /// A token that is likelier one that ends up in few words, or is built in few.
     fn rare_token(&mut self) -> Option<Id> {
+        let counts_parts = self.random.once_in(3);
         let mut rarest: Option<(u64, Id)> = None;
         for _ in 0..8 {
             let Some(id) = self.state.any_token(self.random) else {
                 continue;
             };
-            let drawn = (self.weight(id), id);
+            let weight = if counts_parts {
+                self.weight(id)
+            } else {
+                self.own_weight(id)
+            };
+            let drawn = (weight, id);
             rarest = Some(rarest.map_or(drawn, |rarest| rarest.min(drawn)));
-            if self.random.once_in(3) {
+            if self.random.once_in(4) {
                 break;
             }
         }
         rarest.map(|(_, id)| id)
+    }
+
+    /// How often a token is built and becomes part of no other.
+    fn own_weight(&self, id: Id) -> u64 {
+        let users = self.state.list.token(id).users.iter();
+        let as_part = users
+            .map(|&user| self.weight(user))
+            .fold(0, u64::saturating_add);
+        self.weight(id).saturating_sub(as_part)
     }
 
     /// Remove a token and one that could take its place.
@@ -153,7 +188,7 @@ impl Move<'_, '_, '_> {
     fn join(&mut self, first: Id, second: Id, third: Id) -> Option<(Id, Id)> {
         let string = |a: Id, b: Id| [&*self.draft.string(a), &*self.draft.string(b)].concat();
         let (front, back) = (string(first, second), string(second, third));
-        let is_new = |string: &[Id]| self.draft.id(string).is_none();
+        let is_new = |string: &[Id]| self.is_new(string);
         let takes_front = match (is_new(&front), is_new(&back)) {
             (true, true) => {
                 let weight = |string: &[Id]| {
@@ -176,8 +211,14 @@ impl Move<'_, '_, '_> {
         };
         let rank = self.rank_after(left, right)?;
         let places: Arc<[u32]> = Arc::from(self.state.corpus.places(&string));
-        let made = self.draft.add(Arc::from(string), places, Shape { left, right, rank });
-        Some(if takes_front { (made, third) } else { (first, made) })
+        let made = self
+            .draft
+            .add(Arc::from(string), places, Shape { left, right, rank });
+        Some(if takes_front {
+            (made, third)
+        } else {
+            (first, made)
+        })
     }
 
     /// A token of these parts: a new one, or the one with that string made anew.
@@ -199,7 +240,8 @@ impl Move<'_, '_, '_> {
             let low = self.draft.rank(left).max(self.draft.rank(right));
             self.rank_between(low, self.end()?)?
         };
-        self.draft.add(Arc::from(string), places, Shape { left, right, rank });
+        self.draft
+            .add(Arc::from(string), places, Shape { left, right, rank });
         Some(())
     }
 
@@ -208,20 +250,28 @@ impl Move<'_, '_, '_> {
     }
 
     fn rank_between(&mut self, low: u32, high: u32) -> Option<u32> {
-        let room = high.checked_sub(low)?.checked_sub(1).filter(|&room| room > 0)?;
+        let room = high
+            .checked_sub(low)?
+            .checked_sub(1)
+            .filter(|&room| room > 0)?;
         let rank = low + 1 + self.random.below(u64::from(room)) as u32;
         self.draft.is_free(rank).then_some(rank)
     }
 
     /// A rank right after those of two parts.
     fn rank_after(&self, left: Id, right: Id) -> Option<u32> {
-        self.draft.rank_after(self.draft.rank(left).max(self.draft.rank(right)))
+        self.draft
+            .rank_after(self.draft.rank(left).max(self.draft.rank(right)))
     }
 
     /// Make a token of other parts, not before `rank`.
     fn resplit(&mut self, id: Id, left: Id, right: Id, rank: u32) -> Option<()> {
         let parts = self.draft.rank(left).max(self.draft.rank(right));
-        let rank = if rank > parts { rank } else { self.draft.rank_after(parts)? };
+        let rank = if rank > parts {
+            rank
+        } else {
+            self.draft.rank_after(parts)?
+        };
         self.draft.set(id, Some(Shape { left, right, rank }));
         self.lift_users(id, 0)
     }
@@ -250,7 +300,11 @@ impl Move<'_, '_, '_> {
         self.draft.set(id, None);
         for user in self.draft.users(id) {
             // It may have gone with another user.
-            if self.draft.shape(user).is_some_and(|shape| shape.left == id || shape.right == id) {
+            if self
+                .draft
+                .shape(user)
+                .is_some_and(|shape| shape.left == id || shape.right == id)
+            {
                 self.rebuild(user, depth)?;
             }
         }
@@ -293,7 +347,10 @@ impl Move<'_, '_, '_> {
     fn rerank(&mut self) -> Option<()> {
         let id = self.state.any_token(self.random)?;
         let shape = self.draft.shape(id)?;
-        let low = self.draft.rank(shape.left).max(self.draft.rank(shape.right));
+        let low = self
+            .draft
+            .rank(shape.left)
+            .max(self.draft.rank(shape.right));
         let users = self.draft.users(id);
         let first_user = users.first().map(|&user| self.draft.rank(user));
         let high = match first_user {
@@ -356,6 +413,27 @@ impl Move<'_, '_, '_> {
         let pieces = self.draft.pieces(&string, end);
         self.draft.set(id, shape);
         pieces
+    }
+
+    /// Is a string neither a token nor one that the draft removes?
+    fn is_new(&self, string: &[Id]) -> bool {
+        self.draft.id(string).is_none() && self.state.list.id(string).is_none()
+    }
+
+    /// Add two tokens as one, after all others.
+    fn join_neighbours(&mut self, left: Id, right: Id) -> Option<()> {
+        let string = [left, right].map(|part| self.draft.string(part)).concat();
+        // Mending may have removed one of them.
+        let are_there = self.draft.exists(left) && self.draft.exists(right);
+        if !are_there || string.len() > self.guide.longest_token || !self.is_new(&string) {
+            return None;
+        }
+        let rank = self.end()?;
+        let rank = rank.max(self.rank_after(left, right)?);
+        let places: Arc<[u32]> = Arc::from(self.state.corpus.places(&string));
+        self.draft
+            .add(Arc::from(string), places, Shape { left, right, rank });
+        Some(())
     }
 
     /// Make a token derivable again that the draft made rarer by `loss`; did anything change?

@@ -24,9 +24,13 @@ const HOT: f64 = 0.2;
 const COLD: f64 = 0.01;
 /// The last part of the search accepts nothing that is worse.
 const FROZEN: f64 = 0.95;
+/// With one part in so many too many tokens, the price is multiplied by e.
+const STIFFNESS: f64 = 25.0;
+/// How fast the price follows, a round.
+const LEARNING: f64 = 0.001;
 /// Drafts that cost at most so many prices are repaired.
-const WORTH_REPAIR: f64 = 3.0;
-const MOST_REPAIRS: usize = 2;
+const WORTH_REPAIR: f64 = 30.0;
+const MOST_REPAIRS: usize = 3;
 
 /// A draft that may be accepted.
 struct Candidate {
@@ -46,7 +50,7 @@ pub(super) fn search(
     watch: &Watch,
     standing: &Standing,
 ) {
-    let mut price = price.max(1.0);
+    let mut steering = Steering::new(price, len);
     let (started, mut done) = (Instant::now(), 0);
     let mut scratches: Vec<Scratch> = Vec::new();
     scratches.resize_with(options.num_threads.max(1), Scratch::default);
@@ -59,22 +63,59 @@ pub(super) fn search(
             state.list.spread_ranks();
             state.look_around();
         }
+        let price = steering.price(state.list.len());
         let guide = Guide {
             price,
             longest_token: options.longest_token,
         };
         let temperature = price * temperature(progress);
         let until = options.num_moves.unwrap_or(u64::MAX).min(done + ROUND);
-        let candidates = draw(state, guide, temperature, done..until, options, &mut scratches);
+        let candidates = draw(
+            state,
+            guide,
+            temperature,
+            done..until,
+            options,
+            &mut scratches,
+        );
         let mut is_changed = false;
         for candidate in candidates {
             is_changed |= settle(state, candidate, price, is_changed, &mut scratches[0]);
         }
-        let excess = (state.list.len() as f64 - len as f64) / len as f64;
-        price = (price * (1.0 + 0.0005 * (excess / 0.005).clamp(-1.0, 1.0))).max(1.0);
+        steering.learn(state.list.len());
         watch.advance(until - done);
         done = until;
         standing.set(state.num_tokens);
+    }
+}
+
+/// The price of a token, such that there are about as many as there should be.
+struct Steering {
+    /// What a token seems to be worth.
+    base: f64,
+    len: f64,
+}
+
+impl Steering {
+    fn new(price: f64, len: usize) -> Self {
+        Self {
+            base: price.max(1.0),
+            len: len as f64,
+        }
+    }
+
+    fn excess(&self, len: usize) -> f64 {
+        (len as f64 - self.len) / self.len
+    }
+
+    /// The price when there are `len` tokens.
+    fn price(&self, len: usize) -> f64 {
+        self.base * (STIFFNESS * self.excess(len)).clamp(-1.0, 1.0).exp()
+    }
+
+    fn learn(&mut self, len: usize) {
+        let step = LEARNING * (STIFFNESS * self.excess(len)).clamp(-1.0, 1.0);
+        self.base = (self.base * (1.0 + step)).max(1.0);
     }
 }
 
@@ -133,9 +174,11 @@ fn candidate(
     let mut random = Random::of_move(seed, number);
     let allowed = -temperature * (1.0 - random.unit()).ln();
     let mut draft = propose(state, guide, &mut random)?;
+    let mut worth_repair = WORTH_REPAIR * guide.price;
     for num_repairs in 0..=MOST_REPAIRS {
+        debug_assert!(draft.is_valid(), "{:?}", draft.edit);
         let cost_of_growth = draft.edit.growth() as f64 * guide.price;
-        let limit = WORTH_REPAIR * guide.price - cost_of_growth;
+        let limit = worth_repair - cost_of_growth;
         let outcome = state.weigh(&draft, limit, scratch)?;
         let cost = outcome.delta as f64 + cost_of_growth;
         if cost <= allowed && !is_idle(&outcome, &draft.edit) {
@@ -146,11 +189,12 @@ fn candidate(
                 allowed,
             });
         }
-        if num_repairs == MOST_REPAIRS || cost > WORTH_REPAIR * guide.price {
+        if num_repairs == MOST_REPAIRS || cost > worth_repair {
             return None;
         }
-        let losses = state.losses(&draft, &outcome, scratch);
-        draft = repair(state, guide, draft, &losses, &mut random)?;
+        worth_repair = cost * 0.7;
+        let effects = state.effects(&draft, &outcome, scratch);
+        draft = repair(state, guide, draft, &effects, &mut random)?;
     }
     None
 }
@@ -178,7 +222,7 @@ fn settle(
         state.make(&edit, &outcome, scratch);
         return true;
     }
-    let Some(draft) = Draft::again(&state.list, state.corpus, edit) else {
+    let Some(draft) = Draft::again(&state.list, edit) else {
         return false;
     };
     let cost_of_growth = draft.edit.growth() as f64 * price;

@@ -1,5 +1,7 @@
 //! Where the search stands: the list, how it derives every word, and what a draft would change.
 
+use std::cmp::Reverse;
+
 use rustc_hash::FxHashMap;
 
 use super::corpus::Corpus;
@@ -9,9 +11,11 @@ use super::list::{List, Rule, Shape};
 use super::random::Random;
 use crate::merges::Id;
 
-/// Drafts that concern more words are first weighed on the most frequent of these and on a sample.
-const SCREENED: usize = 512;
-const FREQUENT: usize = 192;
+/// Drafts of strings that occur in more places are first weighed on the most frequent words and on a
+/// sample of the others.
+const SCREENED: usize = 1024;
+/// The most frequent words are those that make up half of the corpus.
+const FREQUENT_SHARE: u64 = 2;
 const SAMPLED_ONE_IN: usize = 16;
 
 #[derive(Debug)]
@@ -21,6 +25,7 @@ pub(super) struct State<'a> {
     pub(super) derivations: Derivations,
     /// How many tokens the words have together.
     pub(super) num_tokens: u64,
+    num_frequent: usize,
     boundaries: Boundaries,
     /// Tokens to draw from. They may lag behind the list.
     drawn: Vec<Id>,
@@ -43,6 +48,15 @@ pub(super) struct Outcome {
     pub(super) delta: i64,
     /// The words that may derive otherwise.
     pub(super) words: Vec<u32>,
+}
+
+/// What a draft does to the words that derive otherwise.
+#[derive(Debug)]
+pub(super) struct Effects {
+    /// How much less often tokens are built, the most first.
+    pub(super) losses: Vec<(Id, i64)>,
+    /// How often two tokens stand side by side in these words, the most frequent first.
+    pub(super) pairs: Vec<((Id, Id), u64)>,
 }
 
 /// Boundaries between tokens, to be drawn by how often they occur. It may lag behind the state.
@@ -73,12 +87,13 @@ impl<'a> State<'a> {
             list,
             derivations: Derivations::new(corpus),
             num_tokens: 0,
+            num_frequent: num_frequent(corpus),
             boundaries: Boundaries::default(),
             drawn: Vec::new(),
         };
         let mut derived = Derived::default();
         for word in 0..corpus.num_words() as u32 {
-            derived.derive(&Draft::new(&state.list, corpus), corpus.word(word));
+            derived.derive(&Draft::new(&state.list), corpus.word(word));
             state.derivations.set(corpus, word, &derived);
             state.num_tokens += corpus.count(word) * derived.tokens.len() as u64;
             for &eraser in &derived.erasers {
@@ -143,37 +158,51 @@ impl<'a> State<'a> {
         limit: f64,
         scratch: &mut Scratch,
     ) -> Option<Outcome> {
-        self.find_words(&draft.edit, scratch);
+        let num_places: usize = draft
+            .edit
+            .changes
+            .iter()
+            .map(|change| change.places.len())
+            .sum();
+        if num_places > SCREENED && limit.is_finite() {
+            // A word is in the sample or not, whichever change concerns it.
+            self.find_words(&draft.edit, scratch, |word| {
+                (word as usize) < self.num_frequent
+                    || (word as usize).is_multiple_of(SAMPLED_ONE_IN)
+            });
+            let words = std::mem::take(&mut scratch.words);
+            let num_frequent = words.partition_point(|&word| (word as usize) < self.num_frequent);
+            let frequent = self.delta(draft, &words[..num_frequent], scratch);
+            let rest = self.delta(draft, &words[num_frequent..], scratch) * SAMPLED_ONE_IN as i64;
+            scratch.words = words;
+            if (frequent + rest) as f64 > limit {
+                return None;
+            }
+        }
+        self.find_words(&draft.edit, scratch, |_| true);
         let words = std::mem::take(&mut scratch.words);
-        let screened = words.len() <= SCREENED || {
-            let (frequent, rest) = words.split_at(FREQUENT);
-            let sample = rest.iter().step_by(SAMPLED_ONE_IN);
-            let frequent = self.delta(draft, frequent.iter(), scratch);
-            let rest = self.delta(draft, sample, scratch) * SAMPLED_ONE_IN as i64;
-            (frequent + rest) as f64 <= limit
-        };
-        let outcome = screened.then(|| Outcome {
-            delta: self.delta(draft, words.iter(), scratch),
-            words: words.clone(),
-        });
-        scratch.words = words;
-        outcome
+        let delta = self.delta(draft, &words, scratch);
+        Some(Outcome { delta, words })
     }
 
-    fn delta<'w>(
-        &self,
-        draft: &Draft<'_>,
-        words: impl Iterator<Item = &'w u32>,
-        scratch: &mut Scratch,
-    ) -> i64 {
+    fn delta(&self, draft: &Draft<'_>, words: &[u32], scratch: &mut Scratch) -> i64 {
+        let first_rank = draft.edit.first_rank();
         let mut delta = 0;
         for &word in words {
-            scratch.derived.derive(draft, self.corpus.word(word));
+            self.derive_again(draft, word, first_rank, scratch);
             let before = i64::from(self.derivations.num_tokens(word));
             let after = scratch.derived.tokens.len() as i64;
             delta += (after - before) * self.corpus.count(word) as i64;
         }
         delta
+    }
+
+    fn derive_again(&self, draft: &Draft<'_>, word: u32, first_rank: u32, scratch: &mut Scratch) {
+        let erasers = self.derivations.of(self.corpus, word);
+        let symbols = self.corpus.word(word);
+        scratch
+            .derived
+            .derive_again(draft, symbols, erasers, first_rank);
     }
 
     /// Does a change make no difference? By ranks, parts do not matter.
@@ -185,7 +214,7 @@ impl<'a> State<'a> {
     }
 
     /// Leave the words that an edit may concern in `scratch`, the frequent ones first.
-    fn find_words(&self, edit: &Edit, scratch: &mut Scratch) {
+    fn find_words(&self, edit: &Edit, scratch: &mut Scratch, is_wanted: impl Fn(u32) -> bool) {
         scratch.words.clear();
         scratch.met.resize(self.corpus.num_words(), 0);
         scratch.draft += 1;
@@ -198,7 +227,7 @@ impl<'a> State<'a> {
             let mut last = u32::MAX;
             for &place in &*change.places {
                 let word = self.corpus.word_at(place);
-                if word == last || scratch.met[word as usize] == scratch.draft {
+                if word == last || !is_wanted(word) || scratch.met[word as usize] == scratch.draft {
                     continue;
                 }
                 if self.derivations.concerns(&self.list, change, place) {
@@ -214,33 +243,43 @@ impl<'a> State<'a> {
         }
     }
 
-    /// How often each token would be built less often, in the words of an outcome.
-    pub(super) fn losses(
+    /// What a draft does to the words of an outcome.
+    pub(super) fn effects(
         &self,
         draft: &Draft<'_>,
         outcome: &Outcome,
         scratch: &mut Scratch,
-    ) -> Vec<(Id, i64)> {
+    ) -> Effects {
         let mut losses: FxHashMap<Id, i64> = FxHashMap::default();
+        let mut pairs: FxHashMap<(Id, Id), u64> = FxHashMap::default();
+        let first_rank = draft.edit.first_rank();
         for &word in &outcome.words {
-            scratch.derived.derive(draft, self.corpus.word(word));
-            let count = self.corpus.count(word) as i64;
+            self.derive_again(draft, word, first_rank, scratch);
+            let count = self.corpus.count(word);
+            let Derived {
+                tokens, erasers, ..
+            } = &scratch.derived;
             let before = self.derivations.of(self.corpus, word);
-            if before == scratch.derived.erasers {
+            if before == erasers {
                 continue;
             }
-            for (&old, &new) in before.iter().zip(&scratch.derived.erasers) {
-                if old != NOBODY {
-                    *losses.entry(old).or_default() += count;
+            for (&old, &new) in before.iter().zip(erasers) {
+                if old != new && old != NOBODY {
+                    *losses.entry(old).or_default() += count as i64;
                 }
-                if new != NOBODY {
-                    *losses.entry(new).or_default() -= count;
+                if old != new && new != NOBODY {
+                    *losses.entry(new).or_default() -= count as i64;
                 }
+            }
+            for pair in tokens.windows(2) {
+                *pairs.entry((pair[0], pair[1])).or_default() += count;
             }
         }
         let mut losses: Vec<(Id, i64)> = losses.into_iter().filter(|loss| loss.1 > 0).collect();
-        losses.sort_unstable_by_key(|&(id, loss)| (std::cmp::Reverse(loss), id));
-        losses
+        losses.sort_unstable_by_key(|&(id, loss)| (Reverse(loss), id));
+        let mut pairs: Vec<((Id, Id), u64)> = pairs.into_iter().collect();
+        pairs.sort_unstable_by_key(|&(pair, count)| (Reverse(count), pair));
+        Effects { losses, pairs }
     }
 
     /// Make the changes of a draft.
@@ -266,7 +305,7 @@ impl<'a> State<'a> {
                     self.list.token_mut(eraser).weight -= count;
                 }
             }
-            let draft = Draft::new(&self.list, self.corpus);
+            let draft = Draft::new(&self.list);
             scratch.derived.derive(&draft, self.corpus.word(word));
             for &eraser in &scratch.derived.erasers {
                 if eraser != NOBODY {
@@ -277,4 +316,17 @@ impl<'a> State<'a> {
         }
         self.num_tokens = self.num_tokens.saturating_add_signed(outcome.delta);
     }
+}
+
+/// How many of the most frequent words to look at in any case.
+fn num_frequent(corpus: &Corpus) -> usize {
+    let counts = (0..corpus.num_words() as u32).map(|word| corpus.count(word));
+    let all: u64 = counts.clone().sum();
+    let mut sum = 0;
+    counts
+        .take_while(|count| {
+            sum += count;
+            sum <= all / FREQUENT_SHARE
+        })
+        .count()
 }
