@@ -15,6 +15,7 @@
 //! | [`encode`] | texts to ids and back | |
 //! | [`curvature`] | how far greedy can be from the optimum, for one string and for all | σ, σ' (section 3) |
 //! | [`greedy`] | training | PAIRFREQ, μ†, Algorithms 1 and 2 (sections 3, 4) |
+//! | [`improve`] | merges better than greedy's | |
 //! | [`segment`] | the fewest tokens of any vocabulary | |
 //! | [`exact`] | the best merges of all | μ*, equation 3, Algorithm 3 (section 5) |
 //! | [`bound`] | how close merges are to the best | |

@@ -18,6 +18,7 @@ use pyo3::types::{PyBytes, PyCapsule, PyDict, PyString};
 mod bound;
 mod curvature;
 mod exact;
+mod improve;
 
 use crate::arrow;
 use crate::counting::{Counter, Documents, Input, InvalidBytes};
@@ -952,6 +953,8 @@ mod _core {
     use super::curvature::{curvature_units, measure_curvature, measure_sigma, walk_curvature};
     #[pymodule_export]
     use super::exact::solve_exactly;
+    #[pymodule_export]
+    use super::improve::improve_merges;
     #[pymodule_export]
     use super::{
         PyArray, PyCounter, PyEncoder, PyMergeList, PyWordCounts, fewest_tokens, train_greedily,

@@ -10,6 +10,7 @@ from mergewise.optimize import (
     certify,
     certify_prefixes,
     curvature,
+    improve,
     optimize_vocabulary,
     solve,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "curvature",
     "errors",
     "formal",
+    "improve",
     "optimize_vocabulary",
     "solve",
     "train",

@@ -11,6 +11,7 @@ __all__ = [
     "curvature_units",
     "fewest_tokens",
     "find_bound",
+    "improve_merges",
     "measure_curvature",
     "measure_sigma",
     "solve_exactly",
@@ -231,6 +232,19 @@ def walk_curvature(
     progress: Callable[[int], None] | None = None,
 ) -> list[list[tuple[int, int, tuple[int, int], bytes]]]: ...
 def fewest_tokens(counts: WordCounts, tokens: Sequence[bytes], /) -> int: ...
+def improve_merges(
+    counts: WordCounts,
+    /,
+    *,
+    initial: MergeList,
+    is_pinned: list[bool],
+    seed: int,
+    num_moves: int | None,
+    time_limit: float | None,
+    num_threads: int,
+    max_token_length: int | None,
+    progress: Callable[[int, int], None] | None = None,
+) -> MergeList: ...
 def find_bound(
     counts: WordCounts,
     /,

@@ -8,8 +8,8 @@ from contextlib import closing
 from functools import partial
 from typing import Literal, TypeAlias
 
-from mergewise import _core
-from mergewise.arguments import check_int, check_num_threads
+from mergewise import _core, optimize
+from mergewise.arguments import check_int, check_num_threads, check_time_limit
 from mergewise.counts import WordCounts
 from mergewise.merge_lists import merge_list_of, vocabulary_of
 from mergewise.progress import Progress, Reporter
@@ -212,6 +212,7 @@ def train(
     initial: Tokenizer | None = None,
     then_across: int = 0,
     within: str | None = None,
+    improve: float | None = None,
     progress: Progress = False,
 ) -> Tokenizer:
     """A tokenizer: again and again the most frequent pair of tokens becomes a new token.
@@ -237,9 +238,12 @@ def train(
         then_across: the last so many merges may cross words. `counts` must be of whole documents
             (`pattern=None`), and `within` is the pattern for the merges before.
         within: see `then_across`.
+        improve: then search for so many seconds for merges that make fewer tokens; see
+            `mergewise.improve`.
         progress: show a bar, or call this with the merges done and their number.
     """
     check_arguments(counts, like, min_frequency, max_token_length)
+    check_improvable(improve, then_across)
     tokens = checked_specials(special_tokens)
     merges = first_merges(counts, alphabet, like, initial)
     goal = wanted_merges(merges, len(tokens), vocab_size, num_merges)
@@ -262,7 +266,24 @@ def train(
             f"stopped after {done:,} of {goal:,} merges: no other pair occurs often enough",
             stacklevel=2,
         )
-    return Tokenizer(vocabulary_of(merges, counts, tokens, initial))
+    tokenizer = Tokenizer(vocabulary_of(merges, counts, tokens, initial))
+    if not improve:
+        return tokenizer
+    return optimize.improve(
+        tokenizer,
+        counts,
+        time_limit=improve,
+        pinned=() if initial is None else [left + right for left, right in initial.merges],
+        max_token_length=max_token_length,
+        progress=progress is True,
+    )
+
+
+def check_improvable(improve: float | None, then_across: int) -> None:
+    """Refuse a search that cannot be."""
+    check_time_limit(improve)
+    if improve and then_across:
+        raise ValueError("improve needs words, and merges of then_across cross them")
 
 
 def check_arguments(

@@ -81,6 +81,7 @@ def run_train(parsed: argparse.Namespace) -> None:
         like=parsed.like,
         then_across=parsed.then_across,
         within=parsed.within,
+        improve=parsed.improve,
         progress=not parsed.quiet,
     )
     tokenizer.save(parsed.output)

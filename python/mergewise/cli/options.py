@@ -88,6 +88,12 @@ def add_training(parser: Parser) -> None:
         help="so many more that may cross words (with --pattern none and --within)",
     )
     parser.add_argument("--within", metavar="PATTERN", help="the pattern of the merges before them")
+    parser.add_argument(
+        "--improve",
+        type=float,
+        metavar="SECONDS",
+        help="then search so long for merges that make fewer tokens",
+    )
 
 
 def add_reporting(parser: Parser) -> None:

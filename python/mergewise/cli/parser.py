@@ -15,6 +15,7 @@ from mergewise.cli.completion import SCRIPTS, commands_of
 from mergewise.cli.curvature import run_curvature
 from mergewise.cli.decode import run_decode
 from mergewise.cli.encode import run_encode
+from mergewise.cli.improving import run_improve
 from mergewise.cli.inspecting import run_inspect
 from mergewise.cli.making import run_convert, run_count, run_train
 from mergewise.cli.options import (
@@ -67,6 +68,7 @@ def make_parser() -> Parser:
     add_encode(command)
     add_decode(command)
     add_solve(command)
+    add_improve(command)
     add_certify(command)
     add_looking(command)
     add_curvature(command)
@@ -240,6 +242,47 @@ def add_solve(command: Maker) -> None:
     sub.add_argument("--node-limit", type=int, metavar="NODES")
     sub.add_argument("--threads", type=int, default=0, help="0: all cores")
     sub.add_argument("-o", "--output", type=Path, help="write the merges as a tokenizer")
+    add_reporting(sub)
+
+
+def add_improve(command: Maker) -> None:
+    """`mergewise improve`."""
+    sub = command(
+        "improve",
+        run_improve,
+        "find merges that make fewer tokens, as many as before",
+        "mergewise improve tokenizer.json corpus.txt --time-limit 300 -o better.json",
+        "mergewise improve tokenizer.json corpus.txt --held-out -o better.json",
+        "mergewise improve ranks.tiktoken corpus.counts --moves 1000000 -o better.tiktoken",
+        details=" Texts are cut into words as the tokenizer does. Ctrl-C ends the search, and the "
+        "best merges so far are kept. With --moves the result is the same on every machine.",
+    )
+    add_tokenizer(sub)
+    add_inputs(sub)
+    sub.add_argument("--time-limit", type=float, metavar="SECONDS", help="(default 60)")
+    sub.add_argument("--moves", type=int, help="try so many, in the place of a time limit")
+    sub.add_argument("--seed", type=int, default=0, help="of the random numbers (default 0)")
+    sub.add_argument(
+        "--target",
+        choices=["pairs", "ranks"],
+        help="what the merges mean: pairs as in tokenizer.json, ranks as in tiktoken's files "
+        "(default: as now)",
+    )
+    sub.add_argument(
+        "--pin", action="append", default=[], metavar="TOKEN", help="a token that stays"
+    )
+    sub.add_argument("--max-token-length", type=int, help="of new tokens, in bytes")
+    sub.add_argument(
+        "--held-out", action="store_true", help="leave out a tenth, and measure on it too"
+    )
+    sub.add_argument(
+        "--certify",
+        type=float,
+        default=20.0,
+        metavar="SECONDS",
+        help="search so long for a proof of what is left to gain; 0: not at all (default 20)",
+    )
+    sub.add_argument("-o", "--output", type=Path, required=True, help="its name says the format")
     add_reporting(sub)
 
 

@@ -4,6 +4,7 @@ from mergewise.optimize.certificate import Certificate
 from mergewise.optimize.certifying import certify, certify_prefixes
 from mergewise.optimize.curvature import Curvature, curvature
 from mergewise.optimize.enumerating import Enumeration, Extreme, enumerate_curvature
+from mergewise.optimize.improving import improve
 from mergewise.optimize.solving import Solution, solve
 from mergewise.optimize.unigram import UnigramVocabulary, optimize_vocabulary
 from mergewise.optimize.worst_cases import (
@@ -30,6 +31,7 @@ __all__ = [
     "family_of_unique_optima",
     "family_of_words",
     "find_worst_case",
+    "improve",
     "optimize_vocabulary",
     "solve",
 ]

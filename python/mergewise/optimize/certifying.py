@@ -187,7 +187,7 @@ def find_certificate(
     return certificate, chosen
 
 
-def check_certifiable(tokenizer: Tokenizer, counts: WordCounts) -> None:
+def check_certifiable(tokenizer: Tokenizer, counts: WordCounts, *, done: str = "certified") -> None:
     """Refuse a tokenizer that cuts texts into other words than were counted."""
     if not isinstance(tokenizer, Tokenizer):
         raise TypeError(f"expected a Tokenizer, found {type(tokenizer).__name__}")
@@ -195,7 +195,7 @@ def check_certifiable(tokenizer: Tokenizer, counts: WordCounts) -> None:
         raise TypeError(f"expected WordCounts, found {type(counts).__name__}")
     vocabulary = tokenizer.vocabulary
     if vocabulary.end_of_word:
-        raise ValueError("merges that mark the ends of words cannot be certified")
+        raise ValueError(f"merges that mark the ends of words cannot be {done}")
     ours = {"pattern": vocabulary.pattern, "normalize": vocabulary.normalize}
     theirs = {"pattern": counts.pattern, "normalize": counts.normalize}
     for name, value in ours.items():

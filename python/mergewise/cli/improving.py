@@ -1,0 +1,124 @@
+"""`mergewise improve`."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from typing import cast
+
+from mergewise.cli.certifying import counts_for, specials_of
+from mergewise.cli.making import COUNTS_SUFFIX, read_tokenizer
+from mergewise.cli.output import put
+from mergewise.counts import WordCounts
+from mergewise.optimize import certify, improve
+from mergewise.optimize.certificate import tokens_in
+from mergewise.sources import Document, Raw, Records, Stream, find_sources
+from mergewise.tokenizer import Tokenizer
+from mergewise.training import count
+
+TENTH = 10
+PART_BYTES = 1 << 16
+
+
+def run_improve(parsed: argparse.Namespace) -> None:
+    """`mergewise improve`."""
+    tokenizer = read_tokenizer(parsed)
+    counts, unseen = read_corpus(parsed, tokenizer)
+    better = improve(
+        tokenizer,
+        counts,
+        time_limit=parsed.time_limit,
+        seed=parsed.seed,
+        num_moves=parsed.moves,
+        num_threads=parsed.threads,
+        target=parsed.target,
+        pinned=[token.encode() for token in parsed.pin],
+        max_token_length=parsed.max_token_length,
+        progress=not parsed.quiet,
+    )
+    better.save(parsed.output)
+    facts: dict[str, int | float] = {
+        "merges": len(better.merges),
+        "tokens_before": tokens_in(tokenizer, counts),
+        "tokens": tokens_in(better, counts),
+    }
+    if unseen is not None:
+        facts["held_out_before"] = tokens_in(tokenizer, unseen)
+        facts["held_out"] = tokens_in(better, unseen)
+    if parsed.certify > 0:
+        certificate = certify(
+            better,
+            counts,
+            time_limit=parsed.certify,
+            num_threads=parsed.threads,
+            progress=not parsed.quiet,
+        )
+        facts["tokens_bound"] = certificate.tokens_bound
+        facts["excess"] = certificate.excess
+    if parsed.json:
+        put(json.dumps(facts))
+    else:
+        put_facts(facts)
+
+
+def put_facts(facts: dict[str, int | float]) -> None:
+    """What was gained, for people."""
+    put(f"on the corpus: {gain(facts['tokens_before'], facts['tokens'])}")
+    if "held_out" in facts:
+        put(f"held out: {gain(facts['held_out_before'], facts['held_out'])}")
+    if "excess" in facts:
+        put(f"within {facts['excess']:.2%} of the best possible list of {facts['merges']:,} merges")
+
+
+def gain(before: float, after: float) -> str:
+    """How many tokens fewer.
+
+    >>> gain(2000, 1970)
+    '2,000 tokens became 1,970 (1.50% fewer)'
+    """
+    part = 1 - after / before if before else 0.0
+    return f"{before:,} tokens became {after:,} ({part:.2%} fewer)"
+
+
+def read_corpus(
+    parsed: argparse.Namespace, tokenizer: Tokenizer
+) -> tuple[WordCounts, WordCounts | None]:
+    """The counts to improve on, and those of the held-out tenth if that is asked for."""
+    if not parsed.held_out:
+        counts = counts_for(parsed, tokenizer.pattern, tokenizer.normalize, specials_of(tokenizer))
+        return counts, None
+    if any(path == "-" or path.endswith(COUNTS_SUFFIX) for path in parsed.files):
+        parsed.refuse("--held-out needs files of text, which are read twice")
+
+    def counted(is_wanted: Callable[[int], bool]) -> WordCounts:
+        parts = enumerate(parts_of(parsed))
+        return count(
+            (part for number, part in parts if is_wanted(number)),
+            pattern=tokenizer.pattern,
+            normalize=tokenizer.normalize,
+            special_tokens=specials_of(tokenizer),
+            errors=parsed.errors,
+            num_threads=parsed.threads,
+        )
+
+    last = TENTH - 1
+    return counted(lambda number: number % TENTH != last), counted(lambda n: n % TENTH == last)
+
+
+def parts_of(parsed: argparse.Namespace) -> Iterator[Document]:
+    """The inputs in parts that end where lines do, or in records."""
+    for source in find_sources(parsed.files):
+        if source.kind != "text":
+            yield from Records(source, parsed.field)
+            continue
+        with closing(Stream(source)) as stream:
+            file = io.BufferedReader(cast("io.RawIOBase", Raw(stream)))
+            while part := file.read(PART_BYTES):
+                part += file.readline()
+                if parsed.documents == "lines":
+                    yield from part.splitlines(keepends=True)
+                else:
+                    yield part

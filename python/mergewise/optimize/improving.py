@@ -1,0 +1,149 @@
+"""Improve: a merge list of the same length with fewer tokens than greedy's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from typing import Literal, TypeAlias
+
+from mergewise import _core
+from mergewise.arguments import check_count, check_int, check_num_threads, check_time_limit
+from mergewise.counts import WordCounts
+from mergewise.merge_lists import merge_list_of
+from mergewise.optimize.certificate import tokens_in
+from mergewise.optimize.certifying import check_certifiable
+from mergewise.progress import Ticker
+from mergewise.tokenizer import Tokenizer
+from mergewise.vocabulary import Vocabulary
+
+Target: TypeAlias = Literal["pairs", "ranks"]
+ImproveProgress: TypeAlias = bool | Callable[[int, int], None]
+Merge: TypeAlias = tuple[bytes, bytes]
+
+TIME_LIMIT = 60.0
+
+
+def improve(
+    tokenizer: Tokenizer,
+    counts: WordCounts,
+    *,
+    time_limit: float | None = None,
+    seed: int = 0,
+    num_moves: int | None = None,
+    num_threads: int = 0,
+    target: Target | None = None,
+    pinned: Collection[bytes] = (),
+    max_token_length: int | None = None,
+    progress: ImproveProgress = False,
+) -> Tokenizer:
+    """A tokenizer with as many merges and fewer tokens on a corpus, or the same one.
+
+    >>> from mergewise import count, train
+    >>> counts = count(["abaabbaa"], pattern=None)
+    >>> greedy = train(counts, num_merges=2, min_frequency=1)
+    >>> better = improve(greedy, counts, num_moves=1000)
+    >>> len(greedy.encode("abaabbaa")), len(better.encode("abaabbaa"))
+    (5, 4)
+
+    A search over merge lists that begins with the tokenizer's (docs/theory.md). Ctrl-C ends it, and
+    the best list so far is the result. Other tokens, special ones too, keep their ids. Words of
+    more than 250 symbols are left out of the search: a corpus of whole documents gains nothing.
+
+    Args:
+        tokenizer: trained here or read from a file.
+        counts: of the same words: the pattern and the normalisation must be the tokenizer's.
+        time_limit: seconds; 60 unless `num_moves` is given.
+        seed: where the random numbers begin.
+        num_moves: try so many moves. Then the result is the same on every machine, unless
+            `time_limit` ends the search before.
+        num_threads: 0 means all cores. The result of so many moves does not depend on it.
+        target: what the list will mean. "pairs": a token is made of its two parts alone, as in
+            tokenizer.json and merges.txt; "ranks": any two tokens merge whose concatenation is a
+            token, as in tiktoken's files. None: what it means now.
+        pinned: tokens that stay.
+        max_token_length: no new token is longer, in bytes (in characters with an alphabet of
+            them).
+        progress: show the search, or call this with the moves tried and the tokens now.
+    """
+    check_certifiable(tokenizer, counts, done="improved")
+    check_options(time_limit, seed, num_moves, num_threads, max_token_length)
+    vocabulary = tokenizer.vocabulary
+    if target is None:
+        target = "pairs" if vocabulary.merges is not None else "ranks"
+    if target not in {"pairs", "ranks"}:
+        raise ValueError(f'target must be "pairs" or "ranks", found {target!r}')
+    is_pinned = pins(tokenizer, pinned)
+    ticker = Ticker("improve") if progress is True else None
+    merges = _core.improve_merges(
+        counts.core,
+        initial=merge_list_of(tokenizer),
+        is_pinned=is_pinned,
+        seed=seed,
+        num_moves=num_moves,
+        time_limit=TIME_LIMIT if time_limit is None and num_moves is None else time_limit,
+        num_threads=num_threads,
+        max_token_length=max_token_length,
+        progress=reporter(ticker, progress),
+    )
+    better = Tokenizer(with_merges(tokenizer, strings_of(merges), target))
+    before, after = tokens_in(tokenizer, counts), tokens_in(better, counts)
+    if ticker is not None:
+        ticker.close(f"{before:,} tokens became {min(before, after):,}")
+    return better if after < before else tokenizer
+
+
+def check_options(
+    time_limit: float | None,
+    seed: int,
+    num_moves: int | None,
+    num_threads: int,
+    max_token_length: int | None,
+) -> None:
+    """Refuse what cannot be meant, before anything is done."""
+    check_time_limit(time_limit)
+    check_num_threads(num_threads)
+    check_int("seed", seed)
+    if not 0 <= seed < 1 << 64:
+        raise ValueError(f"seed must be from 0 to 2^64 - 1, found {seed}")
+    for name, value in {"num_moves": num_moves, "max_token_length": max_token_length}.items():
+        if value is not None:
+            check_count(name, value)
+
+
+def pins(tokenizer: Tokenizer, pinned: Collection[bytes]) -> list[bool]:
+    """For each merge, does the token that it makes stay?"""
+    if isinstance(pinned, (str, bytes)):
+        raise TypeError(f"pinned must be a list of tokens, found one {type(pinned).__name__}")
+    strings = [left + right for left, right in tokenizer.merges]
+    missing = set(pinned) - set(strings)
+    if missing:
+        raise ValueError(f"pinned: no merge of the tokenizer makes {min(missing)!r}")
+    return [string in pinned for string in strings]
+
+
+def strings_of(merges: _core.MergeList) -> list[Merge]:
+    """The merges of the core, as the two strings that each joins."""
+    return [(merges.token_bytes(left), merges.token_bytes(right)) for left, right in merges.pairs]
+
+
+def with_merges(tokenizer: Tokenizer, new: list[Merge], target: Target) -> Vocabulary:
+    """The vocabulary with other merges, whose tokens share the ids of the old ones in order.
+
+    By pairs and by ranks it encodes alike, because every token is what its own string becomes.
+    """
+    vocabulary = tokenizer.vocabulary
+    old = {left + right for left, right in tokenizer.merges}
+    others = {token: i for token, i in vocabulary.tokens.items() if token not in old}
+    ids = sorted(vocabulary.tokens[string] for string in old)
+    made = dict(zip((left + right for left, right in new), ids, strict=True))
+    tokens = {**made, **others}
+    if target == "pairs":
+        return replace(vocabulary, tokens=tokens, merges=new, ranks=None)
+    return replace(vocabulary, tokens=tokens, merges=None, ranks=made)
+
+
+def reporter(ticker: Ticker | None, progress: ImproveProgress) -> Callable[[int, int], None] | None:
+    """What the core calls with the moves tried and the tokens now."""
+    if ticker is not None:
+        return lambda moves, tokens: ticker(f"{moves:,} moves, {tokens:,} tokens")
+    return progress if callable(progress) else None
