@@ -7,6 +7,7 @@ mod batches;
 mod cache;
 mod ends;
 mod offsets;
+mod short;
 mod specials;
 mod trie;
 mod words;
@@ -21,7 +22,7 @@ use crate::error::{Error, Result};
 use crate::limits::Watch;
 use crate::merges::Id;
 use crate::normalize::normalize;
-use crate::pattern::{Name, Pattern};
+use crate::pattern::{Name, Pattern, TakeGroups};
 use crate::settings::Normalization;
 use crate::vocabulary::{Symbols, Vocabulary};
 use batches::{encode_in_groups, with_room_for};
@@ -264,21 +265,20 @@ impl Encoder {
         sink: &mut S,
         watch: &Watch,
     ) -> Result<()> {
-        let (mut start, mut result) = (0, Ok(()));
+        let mut batches = Batches {
+            encoder: self,
+            text,
+            start: 0,
+            desk,
+            sink,
+            watch,
+            result: Ok(()),
+        };
         // What an error in another text left.
-        desk.ends.take();
-        name.for_each_group(text, watch, |base, group| {
-            desk.ends.push_group(base, group);
-            if desk.ends.are_full() {
-                let len = desk.begin_batch(text, &mut start);
-                if result.is_ok() {
-                    result = self.encode_words(text, len, desk, sink, watch);
-                }
-            }
-        })?;
-        result?;
-        let len = desk.begin_batch(text, &mut start);
-        self.encode_words(text, len, desk, sink, watch)
+        batches.desk.ends.clear();
+        name.for_each_group(text, watch, &mut batches)?;
+        batches.encode();
+        batches.result
     }
 
     /// Encode the words of any other pattern.
@@ -329,13 +329,21 @@ impl Encoder {
             buffer,
             ..
         } = desk;
-        let mut words = &words[..len];
+        let mut words = &mut words[..len];
+        let mut may_learn = true;
         loop {
             let (num_words, num_ids) = cache.copy_known(words, buffer);
             sink.push_all(&buffer[..num_ids]);
-            let Some((word, rest)) = words[num_words..].split_first() else {
+            words = &mut words[num_words..];
+            let Some(word) = words.first() else {
                 return Ok(());
             };
+            if may_learn && cache.is_new(word) {
+                // The other new words of the batch are best encoded with this one.
+                self.words.learn(text, words, cache);
+                may_learn = false;
+                continue;
+            }
             desk.ids.clear();
             if !cache.find(text, word, &mut desk.ids) {
                 desk.pieces.clear();
@@ -351,7 +359,7 @@ impl Encoder {
                 cache.insert(text, word, &desk.ids);
             }
             sink.push_all(&desk.ids);
-            words = rest;
+            words = &mut words[1..];
         }
     }
 
@@ -571,13 +579,45 @@ impl Desk {
             ids: Vec::new(),
         }
     }
+}
 
-    /// Begin to look up the words up to the ends so far, the first of which begins at `start`: how
-    /// many there are.
-    fn begin_batch(&mut self, text: &[u8], start: &mut usize) -> usize {
-        let ends = self.ends.take();
-        *start = self.cache.begin_all(text, *start, ends, &mut self.words);
-        ends.len()
+/// Encodes groups of words as they come, a batch at a time.
+struct Batches<'a, S> {
+    encoder: &'a Encoder,
+    text: &'a [u8],
+    /// Where the first word begins that is not encoded yet.
+    start: usize,
+    desk: &'a mut Desk,
+    sink: &'a mut S,
+    watch: &'a Watch,
+    result: Result<()>,
+}
+
+impl<S: Sink> TakeGroups for Batches<'_, S> {
+    #[allow(clippy::inline_always, reason = "see `TakeGroups`")]
+    #[inline(always)]
+    fn take(&mut self, base: usize, ends: u64) {
+        self.desk.ends.push_group(base, ends);
+        if self.desk.ends.are_full() {
+            self.encode();
+        }
+    }
+}
+
+impl<S: Sink> Batches<'_, S> {
+    /// Encode the words up to the ends so far, unless there was an error before.
+    #[inline(never)]
+    fn encode(&mut self) {
+        let Desk {
+            ends, cache, words, ..
+        } = &mut *self.desk;
+        let ends = ends.take();
+        self.start = cache.begin_all(self.text, self.start, ends, words);
+        let len = ends.len();
+        if self.result.is_ok() {
+            self.result =
+                (self.encoder).encode_words(self.text, len, self.desk, self.sink, self.watch);
+        }
     }
 }
 

@@ -133,17 +133,7 @@ impl Pattern {
                 word(0, text.len());
                 Ok(())
             }
-            Kind::Named(name) => {
-                let mut start = 0;
-                name.for_each_group(text, watch, |base, mut ends| {
-                    while ends != 0 {
-                        let end = base + ends.trailing_zeros() as usize;
-                        word(start, end);
-                        start = end;
-                        ends &= ends - 1;
-                    }
-                })
-            }
+            Kind::Named(name) => name.for_each_group(text, watch, &mut Singly { start: 0, word }),
             Kind::User(regex) => for_each_match(regex, text, watch, self.drops_gaps, &mut word),
         }
     }
@@ -173,40 +163,63 @@ impl Pattern {
     }
 }
 
+/// Takes groups of neighbouring words.
+pub(crate) trait TakeGroups {
+    /// Bit `i` of `ends` says that a word ends, and the next one begins, at `base + i`. The first
+    /// and the last bit are 0.
+    ///
+    /// Best always inlined: then it is compiled for the processor that the scanner found.
+    fn take(&mut self, base: usize, ends: u64);
+}
+
+/// Calls `word` for each word of a group.
+struct Singly<F> {
+    start: usize,
+    word: F,
+}
+
+impl<F: FnMut(usize, usize)> TakeGroups for Singly<F> {
+    #[allow(clippy::inline_always, reason = "see `TakeGroups`")]
+    #[inline(always)]
+    fn take(&mut self, base: usize, mut ends: u64) {
+        while ends != 0 {
+            let end = base + ends.trailing_zeros() as usize;
+            (self.word)(self.start, end);
+            self.start = end;
+            ends &= ends - 1;
+        }
+    }
+}
+
 impl Name {
-    /// Calls `use_ends(base, ends)` for each group of neighbouring words: bit `i` of `ends` says
-    /// that a word ends, and the next one begins, at `base + i`. The first and the last bit are 0.
+    /// Hands over each group of neighbouring words.
     #[inline]
     pub(crate) fn for_each_group(
         self,
         text: &[u8],
         watch: &Watch,
-        use_ends: impl FnMut(usize, u64),
+        groups: &mut impl TakeGroups,
     ) -> Result<()> {
         match self {
-            Self::Gpt2 => in_pieces::<Gpt2>(text, watch, use_ends),
-            Self::Cl100k => in_pieces::<Tiktoken<false>>(text, watch, use_ends),
-            Self::O200k => in_pieces::<Tiktoken<true>>(text, watch, use_ends),
-            Self::Whitespace => in_pieces::<Whitespace>(text, watch, use_ends),
+            Self::Gpt2 => in_pieces::<Gpt2>(text, watch, groups),
+            Self::Cl100k => in_pieces::<Tiktoken<false>>(text, watch, groups),
+            Self::O200k => in_pieces::<Tiktoken<true>>(text, watch, groups),
+            Self::Whitespace => in_pieces::<Whitespace>(text, watch, groups),
         }
     }
 }
 
 /// The words of a named pattern, with a look at the watch every few megabytes.
 #[inline]
-fn in_pieces<N: Named>(
-    text: &[u8],
-    watch: &Watch,
-    mut use_ends: impl FnMut(usize, u64),
-) -> Result<()> {
+fn in_pieces<N: Named>(text: &[u8], watch: &Watch, groups: &mut impl TakeGroups) -> Result<()> {
     const PIECE: usize = 1 << 22;
     let mut start = 0;
     loop {
         let rest = &text[start..];
         let cut = rest.get(..PIECE).and_then(named::last_safe_cut::<N>);
-        let piece = &rest[..cut.unwrap_or(rest.len())];
-        named::for_each_group::<N>(piece, |base, ends| use_ends(start + base, ends));
-        start += piece.len();
+        let end = cut.map_or(text.len(), |cut| start + cut);
+        named::for_each_group::<N>(&text[..end], start, groups);
+        start = end;
         if start == text.len() {
             return Ok(());
         }

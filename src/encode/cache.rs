@@ -26,6 +26,9 @@ const MOST_ODD_BYTES: usize = 1 << 22;
 const MOST_SHORT_LINES: usize = 1 << 18;
 const MOST_LONG_LINES: usize = 1 << 15;
 const FIRST_LINES: usize = 1 << 10;
+/// The number of a line whose entries are taken differs by this, at most, from that of the line that
+/// a short word goes to instead.
+const FARTHEST: usize = 3;
 /// The highest byte of the key of a word that is not short.
 const NOT_SHORT: u128 = u8::MAX as u128;
 
@@ -49,6 +52,21 @@ struct Packed {
 }
 
 impl Packed {
+    /// Stands for ids that are kept elsewhere, as they do not fit.
+    const ELSEWHERE: Self = Self {
+        first: [0; 2],
+        rest: u64::MAX,
+    };
+
+    #[inline]
+    fn len(self) -> usize {
+        (self.rest >> 56) as usize
+    }
+
+    fn is_elsewhere(self) -> bool {
+        self.rest == u64::MAX
+    }
+
     /// None if they do not fit.
     fn new(ids: &[Id], bits: u32) -> Option<Self> {
         let mut packed = Self::default();
@@ -65,19 +83,23 @@ impl Packed {
         Some(packed)
     }
 
-    /// Write the ids, and maybe one behind them, to a buffer from `at` on; where they end.
+    /// Write the ids, and maybe one behind them, to a buffer from `at` on; where they end, if they
+    /// are here.
     #[inline]
-    fn write(self, buffer: &mut [Id], at: usize, bits: u32) -> usize {
+    fn write(self, buffer: &mut [Id], at: usize, bits: u32) -> Option<usize> {
         buffer[at..at + 2].copy_from_slice(&self.first);
-        let num_ids = (self.rest >> 56) as usize;
-        if num_ids > 2 {
+        let end = at + self.len();
+        if self.len() > 2 {
+            if self.is_elsewhere() {
+                return None;
+            }
             let mut rest = self.rest;
-            for id in &mut buffer[at + 2..at + num_ids] {
+            for id in &mut buffer[at + 2..end] {
                 *id = (rest & ((1 << bits) - 1)) as Id;
                 rest >>= bits;
             }
         }
-        at + num_ids
+        Some(end)
     }
 }
 
@@ -86,6 +108,12 @@ impl Packed {
 struct ShortLine {
     keys: [u128; 2],
     values: [Packed; 2],
+}
+
+impl ShortLine {
+    fn is_full(&self) -> bool {
+        !self.keys.contains(&0)
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -166,9 +194,11 @@ impl Cache {
     }
 
     /// Begin to look up the word `text[start..end]`.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "or it goes through memory")]
+    #[inline(always)]
     pub(super) fn begin(&self, text: &[u8], start: usize, end: usize) -> Word {
         if end - start > SHORT {
+            self.expect_long(&text[start..end]);
             let (key, line) = (NOT_SHORT << 120 | end as u128, 0);
             return Word { key, start, line };
         }
@@ -176,6 +206,16 @@ impl Cache {
         let line = hash(key) as usize & (self.short.len() - 1);
         prefetch(&self.short[line]);
         Word { key, start, line }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn expect_long(&self, word: &[u8]) {
+        if word.len() <= LONG {
+            let line = &self.long[self.long_line(&long_key(word))];
+            prefetch(line);
+            prefetch(&line.ids[0]);
+        }
     }
 
     /// Begin to look up the words between `start` and the first end, the first and the second, and
@@ -203,29 +243,46 @@ impl Cache {
     pub(super) fn copy_known(&mut self, words: &[Word], buffer: &mut Buffer) -> (usize, usize) {
         let (mut at, bits) = (0, self.bits);
         for (index, word) in words.iter().enumerate() {
-            let line = &self.short[word.line];
-            if line.keys[0] == word.key {
-                at = line.values[0].write(buffer, at, bits);
-            } else if word.is_short()
-                && let Some(packed) = self.find_short(word)
-            {
-                at = packed.write(buffer, at, bits);
-            } else {
-                return (index, at);
+            let packed = self.entry(word);
+            match packed.and_then(|packed| packed.write(buffer, at, bits)) {
+                Some(end) => at = end,
+                None => return (index, at),
             }
         }
         (words.len(), at)
     }
 
-    /// Append the ids of a word that has no entry, if they are known.
-    pub(super) fn find(&self, text: &[u8], word: &Word, ids: &mut Vec<Id>) -> bool {
+    /// Is this a short word without an entry?
+    pub(super) fn is_new(&mut self, word: &Word) -> bool {
+        word.is_short() && self.entry(word).is_none()
+    }
+
+    /// How many lines there are for short words: more when it has grown.
+    pub(super) fn num_lines(&self) -> usize {
+        self.short.len()
+    }
+
+    /// Find the line of a word again, as the cache may have grown.
+    pub(super) fn locate(&self, word: &mut Word) {
+        if word.is_short() {
+            word.line = hash(word.key) as usize & (self.short.len() - 1);
+        }
+    }
+
+    /// Append the ids of a word that has no entry of its ids, if they are known.
+    pub(super) fn find(&mut self, text: &[u8], word: &Word, ids: &mut Vec<Id>) -> bool {
+        if self.is_new(word) {
+            return false;
+        }
         let text = &text[word.place()];
         if text.len() <= LONG {
             let key = long_key(text);
-            let line = &self.long[hash_long(&key) as usize & (self.long.len() - 1)];
-            if line.key == key {
-                ids.extend_from_slice(&line.ids[..line.num_ids as usize]);
-                return true;
+            let line = self.long_line(&key);
+            for line in [&self.long[line], &self.long[line ^ 1]] {
+                if line.key == key {
+                    ids.extend_from_slice(&line.ids[..line.num_ids as usize]);
+                    return true;
+                }
             }
         }
         if let Some(known) = self.odd.get(text) {
@@ -235,7 +292,22 @@ impl Cache {
         false
     }
 
-    /// The ids of a short word that does not come first in its line: from there, or from the next.
+    /// The entry of a short word.
+    #[inline]
+    fn entry(&mut self, word: &Word) -> Option<Packed> {
+        let line = &self.short[word.line];
+        if line.keys[0] == word.key {
+            return Some(line.values[0]);
+        }
+        if word.is_short() {
+            self.find_short(word)
+        } else {
+            None
+        }
+    }
+
+    /// The entry of a short word that does not come first in its line: from there, or from a line
+    /// near to it if those before are full.
     #[inline(never)]
     fn find_short(&mut self, word: &Word) -> Option<Packed> {
         let near = &mut self.short[word.line];
@@ -245,19 +317,34 @@ impl Cache {
             near.values.swap(0, 1);
             return Some(near.values[0]);
         }
-        let far = &self.short[word.line ^ 1];
-        let place = far.keys.iter().position(|&other| other == word.key)?;
-        Some(far.values[place])
+        let mut is_full = near.is_full();
+        for step in 1..=FARTHEST {
+            if !is_full {
+                return None;
+            }
+            let far = &self.short[word.line ^ step];
+            if let Some(place) = far.keys.iter().position(|&other| other == word.key) {
+                return Some(far.values[place]);
+            }
+            is_full = far.is_full();
+        }
+        None
     }
 
     /// Remember the ids of a word.
     pub(super) fn insert(&mut self, text: &[u8], word: &Word, ids: &[Id]) {
+        if word.is_short() {
+            let packed = Packed::new(ids, self.bits);
+            // If it has an entry already, that says the same.
+            if packed.is_some() || self.entry(word).is_none() {
+                self.insert_short(word.key, packed.unwrap_or(Packed::ELSEWHERE));
+            }
+            if packed.is_some() {
+                return;
+            }
+        }
         let text = &text[word.place()];
-        if word.is_short()
-            && let Some(packed) = Packed::new(ids, self.bits)
-        {
-            self.insert_short(word.key, packed);
-        } else if text.len() <= LONG && ids.len() <= LONG_IDS {
+        if text.len() <= LONG && ids.len() <= LONG_IDS {
             self.insert_long(text, ids);
         } else if text.len() <= ODD {
             self.insert_odd(text, ids);
@@ -284,9 +371,10 @@ impl Cache {
 
     fn place_short(&mut self, key: u128, value: Packed) {
         let line = hash(key) as usize & (self.short.len() - 1);
-        let places = [(line, 0), (line, 1), (line ^ 1, 1), (line ^ 1, 0)];
+        let others = (1..=FARTHEST).flat_map(|step| [(line ^ step, 1), (line ^ step, 0)]);
+        let mut places = [(line, 0), (line, 1)].into_iter().chain(others);
         let is_free = |&(line, place): &(usize, usize)| self.short[line].keys[place] == 0;
-        let (line, place) = places.into_iter().find(is_free).unwrap_or((line, 1));
+        let (line, place) = places.find(is_free).unwrap_or((line, 1));
         self.short[line].keys[place] = key;
         self.short[line].values[place] = value;
     }
@@ -296,7 +384,9 @@ impl Cache {
         if self.num_long * 2 > self.long.len() && self.long.len() < MOST_LONG_LINES {
             let larger = vec![EMPTY_LONG_LINE; self.long.len() * 2];
             for line in std::mem::replace(&mut self.long, larger) {
-                self.place_long(line);
+                if line.num_ids > 0 {
+                    self.place_long(line);
+                }
             }
         }
         let mut line = EMPTY_LONG_LINE;
@@ -307,8 +397,15 @@ impl Cache {
     }
 
     fn place_long(&mut self, line: LongLine) {
-        let place = hash_long(&line.key) as usize & (self.long.len() - 1);
-        self.long[place] = line;
+        let first = self.long_line(&line.key);
+        let is_free = |&place: &usize| self.long[place].num_ids == 0;
+        let place = [first, first ^ 1].into_iter().find(is_free);
+        self.long[place.unwrap_or(first)] = line;
+    }
+
+    #[inline]
+    fn long_line(&self, key: &[u8; LONG + 1]) -> usize {
+        hash_long(key) as usize & (self.long.len() - 1)
     }
 
     fn insert_odd(&mut self, text: &[u8], ids: &[Id]) {

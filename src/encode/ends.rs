@@ -23,7 +23,11 @@ impl Ends {
     /// Add the places `base + i` of all bits `i` of a group, of which the last is 0, to less than a
     /// full batch. They are written in steps, some for nothing: how many bits there are is hard to
     /// foresee, and a branch for each would cost more.
-    #[inline]
+    #[allow(
+        clippy::inline_always,
+        reason = "compiled for the processor of the scanner"
+    )]
+    #[inline(always)]
     pub(super) fn push_group(&mut self, base: usize, mut group: u64) {
         let num_ends = group.count_ones() as usize;
         for places in self.places[self.len..].chunks_exact_mut(STEP) {
@@ -41,6 +45,11 @@ impl Ends {
     #[inline]
     pub(super) fn are_full(&self) -> bool {
         self.len >= BATCH
+    }
+
+    /// Forget all of them.
+    pub(super) fn clear(&mut self) {
+        self.len = 0;
     }
 
     /// Take all of them out.

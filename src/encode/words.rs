@@ -12,6 +12,9 @@
 //! to the token, as those of trained vocabularies do; elsewhere their merging is tried. Words with a
 //! mark at their end are merged pair by pair.
 
+use crate::encode::cache::{Cache, Word};
+use crate::encode::ends::MOST_WORDS;
+use crate::encode::short::ShortWords;
 use crate::encode::trie::Trie;
 use crate::error::{Error, Result};
 use crate::limits::Watch;
@@ -48,6 +51,8 @@ pub(super) struct Words {
     /// Is a word that is a token that token, whatever its merges make of it?
     looks_up_whole: bool,
     search: Option<Search>,
+    /// None if short words need more than merging.
+    short: Option<ShortWords>,
 }
 
 /// Memory that is used again for the next word.
@@ -65,11 +70,13 @@ impl Words {
         let looks_up_whole =
             whole_words && (has_other_tokens || !vocabulary.end_of_word().is_empty());
         let search = Search::new(&vocabulary);
+        let short = (!looks_up_whole).then(|| ShortWords::new(&vocabulary));
         Self {
             vocabulary,
             unknown,
             looks_up_whole,
             search,
+            short: short.flatten(),
         }
     }
 
@@ -92,6 +99,33 @@ impl Words {
         let has_ties = merges.windows(2).any(|pair| pair[0].rank == pair[1].rank);
         let search = self.search.as_ref();
         has_ties && search.is_none_or(|search| search.ties_matter(&self.vocabulary))
+    }
+
+    /// Put the short words that are not in the cache there, if merging encodes them.
+    pub(super) fn learn(&self, text: &[u8], words: &mut [Word], cache: &mut Cache) {
+        let Some(short) = &self.short else { return };
+        let num_lines = cache.num_lines();
+        let mut new: [&[u8]; MOST_WORDS] = [&[]; MOST_WORDS];
+        let mut indices = [0; MOST_WORDS];
+        let mut len = 0;
+        for (index, word) in words.iter().enumerate() {
+            if cache.is_new(word) {
+                new[len] = &text[word.place()];
+                indices[len] = index;
+                len += 1;
+            }
+        }
+        short.merge_all(&new[..len], |which, ids| {
+            let index = indices[which];
+            // Another word of the batch may have been the same, or have made the cache grow.
+            cache.locate(&mut words[index]);
+            if cache.is_new(&words[index]) {
+                cache.insert(text, &words[index], ids);
+            }
+        });
+        if cache.num_lines() > num_lines {
+            words.iter_mut().for_each(|word| cache.locate(word));
+        }
     }
 
     /// Append the tokens of a word.

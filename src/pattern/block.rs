@@ -3,46 +3,91 @@
 /// How many bytes a block has: one for each bit of a mask.
 pub(super) const LEN: usize = 64;
 
-/// A block; bit `i` of its masks speaks of byte `i`.
-#[derive(Clone, Copy)]
-pub(super) struct Block<'a>(pub(super) &'a [u8; LEN]);
+/// A processor, by what it can do.
+pub(super) trait Processor: Copy {
+    /// The bytes that are from `first` to `last` once the bits of `fold` are set.
+    fn select(self, bytes: &[u8; LEN], fold: u8, first: u8, last: u8) -> u64;
+}
 
-impl Block<'_> {
+/// A block and the processor that looks at it; bit `i` of its masks speaks of byte `i`.
+#[derive(Clone, Copy)]
+pub(super) struct Block<'a, P>(pub(super) &'a [u8; LEN], pub(super) P);
+
+// Always inlined: only then is all of it compiled for the processor of the function around it.
+#[allow(clippy::inline_always, reason = "see above")]
+impl<P: Processor> Block<'_, P> {
     /// The bytes from `first` to `last`, both at most 127.
-    #[inline]
+    #[inline(always)]
     pub(super) fn within(self, first: u8, last: u8) -> u64 {
-        select(self.0, 0, first, last)
+        self.1.select(self.0, 0, first, last)
     }
 
     /// The bytes equal to `byte`, at most 127.
-    #[inline]
+    #[inline(always)]
     pub(super) fn equal(self, byte: u8) -> u64 {
         self.within(byte, byte)
     }
 
     /// The letters of ASCII.
-    #[inline]
+    #[inline(always)]
     pub(super) fn letters(self) -> u64 {
-        select(self.0, 0x20, b'a', b'z')
+        self.1.select(self.0, 0x20, b'a', b'z')
     }
 
     /// The bytes of ASCII before the first that is not.
-    #[inline]
+    #[inline(always)]
     pub(super) fn leading_ascii(self) -> u64 {
         let beyond = !self.within(0, 127);
         !beyond & beyond.wrapping_sub(1)
     }
 }
 
-/// The bytes that are from `first` to `last` once the bits of `fold` are set.
-#[inline]
-pub(super) fn select(bytes: &[u8; LEN], fold: u8, first: u8, last: u8) -> u64 {
-    #[cfg(target_arch = "x86_64")]
-    #[allow(unsafe_code, reason = "twice as fast as words")]
-    // SAFETY: every x86-64 processor has SSE2.
-    return unsafe { select_by_sse2(bytes, fold, first, last) };
-    #[cfg(not(target_arch = "x86_64"))]
-    select_by_words(bytes, fold, first, last)
+/// Any processor.
+#[derive(Clone, Copy)]
+pub(super) struct Any;
+
+impl Processor for Any {
+    #[inline]
+    fn select(self, bytes: &[u8; LEN], fold: u8, first: u8, last: u8) -> u64 {
+        #[cfg(target_arch = "x86_64")]
+        #[allow(unsafe_code, reason = "twice as fast as words")]
+        // SAFETY: every x86-64 processor has SSE2.
+        return unsafe { select_by_sse2(bytes, fold, first, last) };
+        #[cfg(not(target_arch = "x86_64"))]
+        select_by_words(bytes, fold, first, last)
+    }
+}
+
+/// An x86-64 processor of 2013 or later.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+pub(super) struct Avx2(());
+
+#[cfg(target_arch = "x86_64")]
+impl Avx2 {
+    /// This processor, if it is such a one.
+    #[inline]
+    pub(super) fn detect() -> Option<Self> {
+        let has_all = is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("lzcnt")
+            && is_x86_feature_detected!("popcnt");
+        has_all.then_some(Self(()))
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Processor for Avx2 {
+    #[allow(clippy::inline_always, reason = "see above")]
+    #[inline(always)]
+    fn select(self, bytes: &[u8; LEN], fold: u8, first: u8, last: u8) -> u64 {
+        #[allow(unsafe_code, reason = "half of the instructions")]
+        // SAFETY: there is a value of this type only where AVX2 was found.
+        unsafe {
+            select_by_avx2(bytes, fold, first, last)
+        }
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -62,6 +107,26 @@ fn select_by_sse2(bytes: &[u8; LEN], fold: u8, first: u8, last: u8) -> u64 {
         let moved = _mm_add_epi8(folded, each(0x80 - first));
         let found = _mm_cmplt_epi8(moved, each((last - first).wrapping_add(0x81)));
         mask |= u64::from(_mm_movemask_epi8(found).cast_unsigned()) << at;
+    }
+    mask
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+#[inline]
+fn select_by_avx2(bytes: &[u8; LEN], fold: u8, first: u8, last: u8) -> u64 {
+    use std::arch::x86_64::{
+        _mm256_add_epi8, _mm256_cmpgt_epi8, _mm256_movemask_epi8, _mm256_or_si256,
+        _mm256_set_epi64x, _mm256_set1_epi8,
+    };
+    let each = |byte: u8| _mm256_set1_epi8(byte.cast_signed());
+    let word = |at: usize| word(bytes, at).cast_signed();
+    let mut mask = 0;
+    for at in (0..LEN).step_by(32) {
+        let part = _mm256_set_epi64x(word(at + 24), word(at + 16), word(at + 8), word(at));
+        let moved = _mm256_add_epi8(_mm256_or_si256(part, each(fold)), each(0x80 - first));
+        let found = _mm256_cmpgt_epi8(each((last - first).wrapping_add(0x81)), moved);
+        mask |= u64::from(_mm256_movemask_epi8(found).cast_unsigned()) << at;
     }
     mask
 }

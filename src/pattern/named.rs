@@ -7,7 +7,8 @@
 //! No pattern looks behind: where a word begins, the text before it no longer matters. So a block
 //! may begin at any word start, and needs nothing from the block before.
 
-use super::block::{self, Block};
+use super::TakeGroups;
+use super::block::{self, Any, Block, Processor};
 use super::class::{
     Class, END, LETTER, LOWER, NEWLINE, NOT_SYMBOL, NOT_VISIBLE, NUMBER, SPACE, UPPER, class_at,
     class_before,
@@ -41,33 +42,61 @@ pub(super) trait Named {
     /// `ascii` has the bits of the bytes to be judged by, the first ones; what follows is unknown,
     /// maybe the end of the text. The starts at the last two of them and beyond are not heeded.
     /// Before, a start may be missing only if all after it are: then they wait for the next block.
-    fn starts(block: Block, ascii: u64) -> u64;
+    fn starts<P: Processor>(block: Block<P>, ascii: u64) -> u64;
 
     /// Does a word end between the characters `a` and `b` whatever stands around them, and are the
     /// words before the same if the text ends between them?
     fn splits(a: Side, b: Side) -> bool;
 }
 
-/// Calls `use_ends(base, ends)` for each group of words: those that end at the bits of `ends`,
-/// counted from `base`.
+/// Hands over each group of words of `text[start..]`.
 #[inline]
-pub(super) fn for_each_group<P: Named>(text: &[u8], mut use_ends: impl FnMut(usize, u64)) {
-    let mut start = 0;
+pub(super) fn for_each_group<N: Named>(text: &[u8], start: usize, groups: &mut impl TakeGroups) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(processor) = block::Avx2::detect() {
+        #[allow(unsafe_code, reason = "saves a seventh of the time to encode")]
+        // SAFETY: the processor has what the function is compiled for.
+        return unsafe { for_each_group_by_avx2::<N>(processor, text, start, groups) };
+    }
+    for_each_group_by::<N, Any>(Any, text, start, groups);
+}
+
+/// The same, compiled for these processors.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn for_each_group_by_avx2<N: Named>(
+    processor: block::Avx2,
+    text: &[u8],
+    start: usize,
+    groups: &mut impl TakeGroups,
+) {
+    for_each_group_by::<N, block::Avx2>(processor, text, start, groups);
+}
+
+#[allow(clippy::inline_always, reason = "see `Block`")]
+#[inline(always)]
+fn for_each_group_by<N: Named, P: Processor>(
+    processor: P,
+    text: &[u8],
+    mut start: usize,
+    groups: &mut impl TakeGroups,
+) {
     while start < text.len() {
         let mut base = start;
-        let mut ends = starts_after::<P>(text, base);
+        let mut ends = starts_after::<N, P>(processor, text, base);
         if ends == 0 {
             // A word by itself, however long: its end is the second bit.
-            (base, ends) = (P::word_end(text, base) - 1, 2);
+            (base, ends) = (N::word_end(text, base) - 1, 2);
         }
-        use_ends(base, ends);
+        groups.take(base, ends);
         start = base + ends.ilog2() as usize;
     }
 }
 
 /// The word starts after `base`, itself one, that the bytes of one block decide: maybe none.
-#[inline]
-fn starts_after<P: Named>(text: &[u8], base: usize) -> u64 {
+#[allow(clippy::inline_always, reason = "see `Block`")]
+#[inline(always)]
+fn starts_after<N: Named, P: Processor>(processor: P, text: &[u8], base: usize) -> u64 {
     let rest = &text[base..];
     let Some((first, _)) = rest.split_first_chunk::<8>() else {
         return 0;
@@ -77,24 +106,24 @@ fn starts_after<P: Named>(text: &[u8], base: usize) -> u64 {
         return 0;
     }
     match rest.first_chunk() {
-        Some(bytes) => decided_starts::<P>(bytes),
-        None => starts_in_tail::<P>(rest),
+        Some(bytes) => decided_starts::<N, P>(Block(bytes, processor)),
+        None => starts_in_tail::<N>(rest),
     }
 }
 
-#[inline]
-fn decided_starts<P: Named>(bytes: &[u8; block::LEN]) -> u64 {
-    let block = Block(bytes);
+#[allow(clippy::inline_always, reason = "see `Block`")]
+#[inline(always)]
+fn decided_starts<N: Named, P: Processor>(block: Block<P>) -> u64 {
     let ascii = block.leading_ascii();
-    P::starts(block, ascii) & (ascii >> 2) & !1
+    N::starts(block, ascii) & (ascii >> 2) & !1
 }
 
 /// As for a block, where the text has less: what is missing is as good as beyond ASCII.
 #[inline(never)]
-fn starts_in_tail<P: Named>(rest: &[u8]) -> u64 {
+fn starts_in_tail<N: Named>(rest: &[u8]) -> u64 {
     let mut bytes = [0xff; block::LEN];
     bytes[..rest.len()].copy_from_slice(rest);
-    decided_starts::<P>(&bytes)
+    decided_starts::<N, Any>(Block(&bytes, Any))
 }
 
 /// The largest cut after 0 between two characters that split.
@@ -194,8 +223,8 @@ fn contraction_end(text: &[u8], at: usize, any_case: bool) -> usize {
 /// `starts`, corrected for the contractions at `apostrophes`: a word starts after each, none inside,
 /// and none at the apostrophe itself if contractions are `joined` to the letters before.
 #[inline]
-fn with_contractions(
-    block: Block,
+fn with_contractions<P: Processor>(
+    block: Block<P>,
     mut starts: u64,
     mut apostrophes: u64,
     any_case: bool,
@@ -238,8 +267,9 @@ impl Named for Gpt2 {
         }
     }
 
-    #[inline]
-    fn starts(block: Block, _ascii: u64) -> u64 {
+    #[allow(clippy::inline_always, reason = "see `Block`")]
+    #[inline(always)]
+    fn starts<P: Processor>(block: Block<P>, _ascii: u64) -> u64 {
         let letter = block.letters();
         let number = block.within(b'0', b'9');
         let blank = block.equal(b' ');
@@ -345,8 +375,9 @@ impl<const CASE: bool> Named for Tiktoken<CASE> {
         space_end(text, start, newlines)
     }
 
-    #[inline]
-    fn starts(block: Block, ascii: u64) -> u64 {
+    #[allow(clippy::inline_always, reason = "see `Block`")]
+    #[inline(always)]
+    fn starts<P: Processor>(block: Block<P>, ascii: u64) -> u64 {
         let letter = block.letters();
         let number = block.within(b'0', b'9');
         let blank = block.equal(b' ');
@@ -457,8 +488,9 @@ impl Named for Whitespace {
         space_end(text, start, Newlines::Ignore)
     }
 
-    #[inline]
-    fn starts(block: Block, _ascii: u64) -> u64 {
+    #[allow(clippy::inline_always, reason = "see `Block`")]
+    #[inline(always)]
+    fn starts<P: Processor>(block: Block<P>, _ascii: u64) -> u64 {
         let space = block.within(b'\t', b'\r') | block.equal(b' ');
         space & !(space << 1 & space >> 1)
     }

@@ -1,5 +1,6 @@
 use std::fmt::Write;
 
+use super::block::{Any, Processor as _};
 use super::*;
 
 const NAMED: [(&str, &str); 4] = [
@@ -194,7 +195,11 @@ fn blocks_are_masked_alike_on_all_processors() {
             let expected = (0..block::LEN).fold(0, |mask, at| {
                 mask | u64::from((first..=last).contains(&(bytes[at] | fold))) << at
             });
-            assert_eq!(block::select(&bytes, fold, first, last), expected);
+            assert_eq!(Any.select(&bytes, fold, first, last), expected);
+            #[cfg(target_arch = "x86_64")]
+            if let Some(processor) = block::Avx2::detect() {
+                assert_eq!(processor.select(&bytes, fold, first, last), expected);
+            }
             assert_eq!(block::select_by_words(&bytes, fold, first, last), expected);
         }
     }
