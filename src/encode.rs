@@ -9,6 +9,8 @@ mod ends;
 mod offsets;
 mod short;
 mod specials;
+#[cfg(test)]
+mod tests;
 mod trie;
 mod words;
 

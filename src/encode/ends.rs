@@ -1,7 +1,7 @@
 //! Where the words of a batch end.
 
 /// How many words are looked up together, so that their loads from memory overlap.
-pub(super) const BATCH: usize = 128;
+pub(super) const BATCH: usize = 256;
 /// The most words that a batch can have: it is full with `BATCH`, and the last ones come together.
 pub(super) const MOST_WORDS: usize = BATCH + u64::BITS as usize;
 /// How many ends are written at a time.

@@ -14,7 +14,7 @@ pub(super) const MOST_BYTES: usize = 1 << PLACE_BITS;
 const PLACE_BITS: u32 = 4;
 const PLACE: u32 = (1 << PLACE_BITS) - 1;
 /// How many words are merged at a time.
-const AT_ONCE: usize = 16;
+pub(super) const AT_ONCE: usize = 16;
 
 /// The turn of a pair that does not merge.
 const NEVER: u32 = u32::MAX;
@@ -25,6 +25,7 @@ const NO_ID: Id = Id::MAX;
 const BITS: u32 = 21;
 const PAIR: u64 = (1 << (2 * BITS)) - 1;
 const EMPTY: u64 = u64::MAX;
+const FILTER_BITS: u32 = 20;
 
 /// Merges short words.
 ///
@@ -34,6 +35,8 @@ const EMPTY: u64 = u64::MAX;
 pub(super) struct ShortWords {
     /// What pairs of bytes make: their turns, at the first place.
     first_turns: Vec<u32>,
+    /// A bit for some pairs together, set if one of them merges: small enough to be near.
+    filter: Vec<u64>,
     /// Pairs in the low bits, their products above.
     slots: Vec<u64>,
     ids: Vec<Id>,
@@ -65,6 +68,7 @@ impl ShortWords {
         let num_slots = (merges.len() * 2 + 1).next_power_of_two();
         let mut words = Self {
             first_turns: vec![NEVER; 1 << 16],
+            filter: vec![0; (1 << FILTER_BITS) / 64],
             slots: vec![EMPTY; num_slots],
             ids,
         };
@@ -78,6 +82,8 @@ impl ShortWords {
     }
 
     fn add(&mut self, left: u32, right: u32, product: u32) {
+        let bit = filter_bit(left, right);
+        self.filter[bit / 64] |= 1 << (bit % 64);
         if left < 256 && right < 256 {
             self.first_turns[(left << 8 | right) as usize] = product << PLACE_BITS;
         }
@@ -90,8 +96,7 @@ impl ShortWords {
 
     #[inline]
     fn slot(&self, left: u32, right: u32) -> usize {
-        let product = packed(left, right).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        (product >> 32) as usize & (self.slots.len() - 1)
+        (hash(left, right) >> 32) as usize & (self.slots.len() - 1)
     }
 
     /// The turn of a pair at a place.
@@ -110,37 +115,35 @@ impl ShortWords {
         }
     }
 
-    /// Calls `use_ids` with the index and the ids of each word, unless one of them has none; no
-    /// word is empty or longer than `MOST_BYTES`.
-    pub(super) fn merge_all(&self, words: &[&[u8]], mut use_ids: impl FnMut(usize, &[Id])) {
-        for (group, words) in words.chunks(AT_ONCE).enumerate() {
-            let mut states = [Merging::NOTHING; AT_ONCE];
-            let mut waiting = 0_u32;
-            for (index, word) in words.iter().enumerate() {
-                states[index] = self.begin(word);
-                waiting |= 1 << index;
-            }
-            while waiting != 0 {
-                let mut others = waiting;
-                while others != 0 {
-                    let index = others.trailing_zeros() as usize;
-                    others &= others - 1;
-                    if !self.go_on(&mut states[index]) {
-                        waiting ^= 1 << index;
-                    }
+    /// Calls `use_ids` with the index and the ids of each of at most `AT_ONCE` words, unless one of
+    /// the ids is missing; no word is empty or longer than `MOST_BYTES`.
+    pub(super) fn merge(&self, words: &[&[u8]], mut use_ids: impl FnMut(usize, &[Id])) {
+        let mut states = [Merging::NOTHING; AT_ONCE];
+        let mut waiting = 0_u32;
+        for (index, (state, word)) in states.iter_mut().zip(words).enumerate() {
+            *state = self.begin(word);
+            waiting |= 1 << index;
+        }
+        while waiting != 0 {
+            let mut others = waiting;
+            while others != 0 {
+                let index = others.trailing_zeros() as usize;
+                others &= others - 1;
+                if !self.go_on(&mut states[index]) {
+                    waiting ^= 1 << index;
                 }
             }
-            for (index, state) in states[..words.len()].iter().enumerate() {
-                let mut ids = [NO_ID; MOST_BYTES];
-                let (mut starts, mut len) = (state.starts, 0);
-                while starts != 0 {
-                    ids[len] = self.ids[state.tokens[starts.trailing_zeros() as usize] as usize];
-                    starts &= starts - 1;
-                    len += 1;
-                }
-                if !ids[..len].contains(&NO_ID) {
-                    use_ids(group * AT_ONCE + index, &ids[..len]);
-                }
+        }
+        for (index, state) in states[..words.len()].iter().enumerate() {
+            let mut ids = [NO_ID; MOST_BYTES];
+            let (mut starts, mut len) = (state.starts, 0);
+            while starts != 0 {
+                ids[len] = self.ids[state.tokens[starts.trailing_zeros() as usize] as usize];
+                starts &= starts - 1;
+                len += 1;
+            }
+            if !ids[..len].contains(&NO_ID) {
+                use_ids(index, &ids[..len]);
             }
         }
     }
@@ -195,12 +198,16 @@ impl ShortWords {
         true
     }
 
-    /// Have a pair ready for the next turn.
+    /// Have a pair ready for the next turn, if it may merge.
     #[inline]
     fn ask(&self, state: &mut Merging, left: usize, right: usize) {
-        let slot = self.slot(state.tokens[left], state.tokens[right]);
-        prefetch(&self.slots[slot]);
-        state.new |= 1 << left;
+        state.turns[left] = NEVER;
+        let (left_token, right_token) = (state.tokens[left], state.tokens[right]);
+        let bit = filter_bit(left_token, right_token);
+        if self.filter[bit / 64] >> (bit % 64) & 1 == 1 {
+            prefetch(&self.slots[self.slot(left_token, right_token)]);
+            state.new |= 1 << left;
+        }
     }
 }
 
@@ -235,4 +242,14 @@ impl Merging {
 #[inline]
 fn packed(left: u32, right: u32) -> u64 {
     u64::from(left) << BITS | u64::from(right)
+}
+
+#[inline]
+fn hash(left: u32, right: u32) -> u64 {
+    packed(left, right).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
+#[inline]
+fn filter_bit(left: u32, right: u32) -> usize {
+    (hash(left, right) >> (64 - FILTER_BITS)) as usize
 }

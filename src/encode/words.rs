@@ -13,8 +13,7 @@
 //! mark at their end are merged pair by pair.
 
 use crate::encode::cache::{Cache, Word};
-use crate::encode::ends::MOST_WORDS;
-use crate::encode::short::ShortWords;
+use crate::encode::short::{AT_ONCE, ShortWords};
 use crate::encode::trie::Trie;
 use crate::error::{Error, Result};
 use crate::limits::Watch;
@@ -105,26 +104,29 @@ impl Words {
     pub(super) fn learn(&self, text: &[u8], words: &mut [Word], cache: &mut Cache) {
         let Some(short) = &self.short else { return };
         let num_lines = cache.num_lines();
-        let mut new: [&[u8]; MOST_WORDS] = [&[]; MOST_WORDS];
-        let mut indices = [0; MOST_WORDS];
-        let mut len = 0;
-        for (index, word) in words.iter().enumerate() {
-            if cache.is_new(word) {
-                new[len] = &text[word.place()];
-                indices[len] = index;
-                len += 1;
+        let mut next = 0;
+        while next < words.len() {
+            let mut new: [&[u8]; AT_ONCE] = [&[]; AT_ONCE];
+            let mut indices = [0; AT_ONCE];
+            let mut len = 0;
+            while next < words.len() && len < AT_ONCE {
+                if cache.is_new(&words[next]) {
+                    (new[len], indices[len]) = (&text[words[next].place()], next);
+                    len += 1;
+                }
+                next += 1;
             }
-        }
-        short.merge_all(&new[..len], |which, ids| {
-            let index = indices[which];
-            // Another word of the batch may have been the same, or have made the cache grow.
-            cache.locate(&mut words[index]);
-            if cache.is_new(&words[index]) {
-                cache.insert(text, &words[index], ids);
+            short.merge(&new[..len], |which, ids| {
+                let word = &mut words[indices[which]];
+                // Another word of the batch may have been the same, or have made the cache grow.
+                cache.locate(word);
+                if cache.is_new(word) {
+                    cache.insert(text, word, ids);
+                }
+            });
+            if cache.num_lines() > num_lines {
+                words.iter_mut().for_each(|word| cache.locate(word));
             }
-        });
-        if cache.num_lines() > num_lines {
-            words.iter_mut().for_each(|word| cache.locate(word));
         }
     }
 
