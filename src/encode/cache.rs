@@ -1,10 +1,11 @@
 //! Words seen before, with their tokens.
 //!
 //! Most words of a text are old acquaintances. A word of up to 15 bytes is looked up by one load of
-//! a line of cache: two entries of a key (the bytes, padded, and the length) and a few ids. Words of
-//! up to 63 bytes and 15 tokens have two lines for themselves, and all others are in an ordinary
-//! map. A new word takes the place of an old one once the cache has its full size, so memory is
-//! bounded.
+//! a line of cache: two entries of a key (the bytes, padded, and the length) and a few ids. If that
+//! line is full, the word may be in one of three others. Words of up to 63 bytes and 15 tokens have
+//! two lines for themselves, and all others are in an ordinary map; a short word with more ids than
+//! an entry has room for is there too, and its entry says so. A new word takes the place of an old
+//! one once the cache has its full size, so memory is bounded.
 
 use std::collections::HashMap;
 use std::ops::Range;

@@ -86,7 +86,7 @@ fn a_byte_without_an_id_is_left_to_others() {
     let short = ShortWords::new(&vocabulary).expect("no ties");
     let mut found = Vec::new();
     short.merge(&[b"abc", b"aab"], |index, ids| {
-        found.push((index, ids.to_vec()))
+        found.push((index, ids.to_vec()));
     });
     assert_eq!(found, [(1, vec![0, 2])]);
 }

@@ -10,7 +10,8 @@
 //!
 //! Whether two tokens can stand side by side is quickly seen where ranks rise from a token's parts
 //! to the token, as those of trained vocabularies do; elsewhere their merging is tried. Words with a
-//! mark at their end are merged pair by pair.
+//! mark at their end are merged pair by pair, and short words of a text, many at a time, by
+//! [`ShortWords`].
 
 use crate::encode::cache::{Cache, Word};
 use crate::encode::short::{AT_ONCE, ShortWords};
@@ -125,7 +126,9 @@ impl Words {
                 }
             });
             if cache.num_lines() > num_lines {
-                words.iter_mut().for_each(|word| cache.locate(word));
+                for word in &mut *words {
+                    cache.locate(word);
+                }
             }
         }
     }
