@@ -87,6 +87,12 @@ impl Counter {
         WordCounts::from_table(self.settings, tables.pop().unwrap_or_default())
     }
 
+    /// How many bytes of memory the words counted so far take.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        self.tables.iter().map(|table| lock(table).memory()).sum()
+    }
+
     /// Count documents. An error names the document by its index.
     pub fn add_documents(&self, documents: &[&[u8]], watch: &Watch) -> Result<()> {
         let next = AtomicUsize::new(0);

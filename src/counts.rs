@@ -96,6 +96,29 @@ impl WordCounts {
         Ok(())
     }
 
+    /// Add the rows of a table from number `first` on: words with their counts, or, where there is no
+    /// word, bytes that pruning has left out.
+    pub fn add_rows<'r>(
+        &mut self,
+        first: u64,
+        rows: impl Iterator<Item = (Option<&'r [u8]>, Option<i64>)>,
+    ) -> Result<()> {
+        for (row, (word, found)) in (first..).zip(rows) {
+            let count = found.and_then(|count| u64::try_from(count).ok());
+            let count = count.filter(|&count| count > 0);
+            let count = count.ok_or(Error::InvalidCount { row, found })?;
+            match word {
+                Some(_) if self.num_unique() >= MOST_WORDS => return Err(Error::TooManyWords),
+                Some(word) => self.add(word, count)?,
+                None => {
+                    let dropped = self.dropped.checked_add(count);
+                    self.dropped = dropped.ok_or(Error::CountsTooLarge)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Add the counts of `other`, which must have the same settings.
     pub fn add_all(&mut self, other: &Self) -> Result<()> {
         if self.settings != other.settings {
@@ -162,6 +185,11 @@ impl WordCounts {
     /// The words with their counts, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], u64)> {
         self.table.iter()
+    }
+
+    /// The words with their counts from number `first` on, in no particular order.
+    pub fn iter_from(&self, first: usize) -> impl Iterator<Item = (&[u8], u64)> {
+        self.table.iter_from(first)
     }
 
     /// The words with their counts, the most frequent first.
@@ -315,6 +343,8 @@ impl WordCounts {
     }
 }
 
+/// A table numbers its words with 32 bits, and one number means none.
+const MOST_WORDS: usize = u32::MAX as usize - 1;
 const MAGIC: &[u8] = b"mwcounts";
 const VERSION: u64 = 1;
 

@@ -82,11 +82,24 @@ pub enum Error {
         /// What should have.
         expected: String,
     },
-    /// An Arrow array that does not hold strings in the usual layout.
+    /// An Arrow array that does not hold what it should, in the usual layout.
     UnknownArrowFormat {
         /// Its format, as Arrow writes it.
         format: String,
+        /// What it should hold.
+        expected: &'static str,
     },
+    /// A row of a table of counts whose count is none.
+    InvalidCount {
+        /// Which row, from 0.
+        row: u64,
+        /// The count; None: null.
+        found: Option<i64>,
+    },
+    /// More different words than a table can number.
+    TooManyWords,
+    /// A word that no row of a table can hold.
+    WordTooLong,
     /// A pattern that the regular-expression engine does not accept.
     InvalidPattern {
         /// What the engine says.
@@ -218,10 +231,25 @@ impl fmt::Display for Error {
                 found,
                 expected,
             } => write!(f, "at byte {offset}: found {found}, expected {expected}"),
-            Self::UnknownArrowFormat { format } => write!(
+            Self::UnknownArrowFormat { format, expected } => {
+                write!(
+                    f,
+                    "an Arrow array of the format {format:?}; expected {expected}"
+                )
+            }
+            Self::InvalidCount { row, found } => match found {
+                None => write!(f, "row {row}: found no count, expected 1 or more"),
+                Some(found) => write!(f, "row {row}: found the count {found}, expected 1 or more"),
+            },
+            Self::WordTooLong => write!(
                 f,
-                "an Arrow array of the format {format:?}; expected strings or binary; hint: cast \
-                 it to string or large_string"
+                "a word of 2^31 bytes or more, which no row of a table can hold; hint: count with a \
+                 pattern"
+            ),
+            Self::TooManyWords => write!(
+                f,
+                "more than {} different words; hint: prune them where they are summed (min_count)",
+                u32::MAX - 1
             ),
             Self::InvalidPattern { message } => write!(f, "invalid pattern: {message}"),
             Self::PatternFailed { message } => {

@@ -13,14 +13,15 @@ use std::time::Duration;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
-use pyo3::types::{PyBytes, PyCapsule, PyDict, PyString};
+use pyo3::types::{PyBytes, PyDict, PyString};
 
+mod arrow_tables;
 mod bound;
 mod curvature;
 mod exact;
 mod improve;
 
-use crate::arrow;
+use self::arrow_tables::ArrowArray;
 use crate::counting::{Counter, Documents, Input, InvalidBytes};
 use crate::counts::WordCounts;
 use crate::encode::{Choice, Encoder, Place, PrefixSpace, Preparation, Special, Unknown};
@@ -43,7 +44,7 @@ impl From<Error> for PyErr {
             {
                 "UnknownTokenError"
             }
-            Error::Malformed { .. } => "FormatError",
+            Error::Malformed { .. } | Error::InvalidCount { .. } => "FormatError",
             Error::Io { path, code, .. } => {
                 let code = code.unwrap_or_default();
                 let message = std::io::Error::from_raw_os_error(code).to_string();
@@ -487,22 +488,17 @@ impl PyCounter {
         self.with(|counter| watched(py, None, |watch| counter.add_documents(&documents, watch)))
     }
 
-    /// Count the strings of an Arrow array, where they lie.
+    /// How many bytes of memory the words counted so far take.
+    #[getter]
+    fn memory(&self) -> PyResult<usize> {
+        self.with(|counter| Ok(counter.memory()))
+    }
+
+    /// Count the strings of an Arrow array, where they lie; nulls are left out.
     #[pyo3(signature = (array, /))]
-    #[allow(unsafe_code)]
     fn add_arrow(&self, py: Python<'_>, array: &Bound<'_, PyAny>) -> PyResult<()> {
-        let exported = array.call_method0("__arrow_c_array__")?;
-        let (schema, array): (Bound<'_, PyCapsule>, Bound<'_, PyCapsule>) = exported.extract()?;
-        let schema_pointer = schema.pointer_checked(Some(c"arrow_schema"))?;
-        let array_pointer = array.pointer_checked(Some(c"arrow_array"))?;
-        // SAFETY: capsules of these names hold what an exporter filled, and they live as long as
-        // this call.
-        let documents = unsafe {
-            arrow::strings(
-                schema_pointer.cast().as_ptr(),
-                array_pointer.cast().as_ptr(),
-            )?
-        };
+        let array = ArrowArray::import(array)?;
+        let documents: Vec<_> = array.strings()?.into_iter().flatten().collect();
         self.with(|counter| watched(py, None, |watch| counter.add_documents(&documents, watch)))
     }
 
@@ -649,6 +645,27 @@ impl PyEncoder {
             return Ok(py.detach(|| work(&Watch::default()))?);
         }
         watched(py, progress, work)
+    }
+
+    /// The ids of all texts, one after the other, and where each text's begin and the last's end.
+    fn encode_texts(
+        &self,
+        py: Python<'_>,
+        texts: Vec<&[u8]>,
+        choice: Choice,
+        num_threads: usize,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(PyArray, PyArray)> {
+        let num_bytes = texts.iter().map(|text| text.len()).sum();
+        let num_threads = threads(num_threads);
+        let (ids, offsets) = Self::run(py, num_bytes, progress, |watch| {
+            self.0.encode_batch(&texts, &choice, num_threads, watch)
+        })?;
+        let offsets = offsets
+            .into_iter()
+            .map(|offset| (offset as u64).cast_signed());
+        let offsets = offsets.collect();
+        Ok((PyArray(Numbers::U32(ids)), PyArray(Numbers::I64(offsets))))
     }
 }
 
@@ -827,18 +844,30 @@ impl PyEncoder {
         num_threads: usize,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<(PyArray, PyArray)> {
-        let texts: Vec<&[u8]> = texts.iter().map(TextArgument::as_bytes).collect();
-        let choice = Choice { allowed, refused };
-        let num_bytes = texts.iter().map(|text| text.len()).sum();
-        let num_threads = threads(num_threads);
-        let (ids, offsets) = Self::run(py, num_bytes, progress, |watch| {
-            self.0.encode_batch(&texts, &choice, num_threads, watch)
-        })?;
-        let offsets = offsets
-            .into_iter()
-            .map(|offset| (offset as u64).cast_signed());
-        let offsets = offsets.collect();
-        Ok((PyArray(Numbers::U32(ids)), PyArray(Numbers::I64(offsets))))
+        let texts = texts.iter().map(TextArgument::as_bytes).collect();
+        self.encode_texts(
+            py,
+            texts,
+            Choice { allowed, refused },
+            num_threads,
+            progress,
+        )
+    }
+
+    /// The same for the strings of an Arrow array, where they lie; a null is an empty text.
+    #[pyo3(signature = (array, /, *, allowed, refused, num_threads))]
+    fn encode_arrow(
+        &self,
+        py: Python<'_>,
+        array: &Bound<'_, PyAny>,
+        allowed: Vec<bool>,
+        refused: Vec<bool>,
+        num_threads: usize,
+    ) -> PyResult<(PyArray, PyArray)> {
+        let array = ArrowArray::import(array)?;
+        let texts = array.strings()?.into_iter().map(Option::unwrap_or_default);
+        let texts = texts.collect();
+        self.encode_texts(py, texts, Choice { allowed, refused }, num_threads, None)
     }
 
     /// The same as lists.
@@ -947,6 +976,8 @@ fn to_characters(text: &str, places: &mut [Place]) {
 /// The core of mergewise.
 #[pymodule(gil_used = false)]
 mod _core {
+    #[pymodule_export]
+    use super::arrow_tables::{counts_of_arrow, rows_of_counts};
     #[pymodule_export]
     use super::bound::{find_bound, verify_bound};
     #[pymodule_export]

@@ -228,9 +228,24 @@ impl Table {
         &self.arena[start..self.ends[number]]
     }
 
+    /// How many bytes of memory this takes.
+    pub(crate) fn memory(&self) -> usize {
+        self.slots.len() * size_of::<u32>()
+            + self.entries.capacity() * size_of::<Entry>()
+            + self.arena.capacity()
+            + self.ends.capacity() * size_of::<usize>()
+    }
+
     /// The words with their counts, in the order of first occurrence.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&[u8], u64)> {
+        self.iter_from(0)
+    }
+
+    /// The same from the word of this number on.
+    pub(crate) fn iter_from(&self, first: usize) -> impl Iterator<Item = (&[u8], u64)> {
         self.entries
+            .get(first..)
+            .unwrap_or_default()
             .iter()
             .map(|entry| (self.word(entry), entry.count))
     }

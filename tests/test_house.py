@@ -20,7 +20,7 @@ LEVELS = [
     {"optimize", "drawing"},
     {"merge_lists"},
     {"tokenizer", "counts"},
-    {"encoding", "decoding"},
+    {"encoding", "decoding", "count_tables"},
     {"formats", "sources", "progress"},
     {"files", "vocabulary", "arguments"},
     {"_core", "errors"},

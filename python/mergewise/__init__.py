@@ -1,6 +1,6 @@
 """mergewise trains, applies, improves, solves and certifies byte-pair encodings."""
 
-from mergewise import errors, formal
+from mergewise import cluster, errors, formal
 from mergewise.counts import WordCounts
 from mergewise.optimize import (
     Certificate,
@@ -26,6 +26,7 @@ __all__ = [
     "WordCounts",
     "certify",
     "certify_prefixes",
+    "cluster",
     "count",
     "count_files",
     "curvature",

@@ -1,4 +1,4 @@
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
 from typing import Protocol, final
 
@@ -8,12 +8,14 @@ __all__ = [
     "Encoder",
     "MergeList",
     "WordCounts",
+    "counts_of_arrow",
     "curvature_units",
     "fewest_tokens",
     "find_bound",
     "improve_merges",
     "measure_curvature",
     "measure_sigma",
+    "rows_of_counts",
     "solve_exactly",
     "train_greedily",
     "verify_bound",
@@ -76,6 +78,15 @@ class Encoder:
         refused: Sequence[bool],
         num_threads: int,
         progress: Callable[[int], None] | None = None,
+    ) -> tuple[Array, Array]: ...
+    def encode_arrow(
+        self,
+        array: _ArrowArray,
+        /,
+        *,
+        allowed: Sequence[bool],
+        refused: Sequence[bool],
+        num_threads: int,
     ) -> tuple[Array, Array]: ...
     def encode_batch_lists(
         self,
@@ -166,6 +177,8 @@ class Counter:
         num_threads: int,
     ) -> Counter: ...
     def add_documents(self, documents: Sequence[str | bytes], /) -> None: ...
+    @property
+    def memory(self) -> int: ...
     def add_arrow(self, array: _ArrowArray, /) -> None: ...
     def add_inputs(
         self,
@@ -177,6 +190,16 @@ class Counter:
     ) -> None: ...
     def finish(self) -> WordCounts: ...
 
+def counts_of_arrow(
+    batches: Iterable[tuple[_ArrowArray, _ArrowArray]],
+    /,
+    *,
+    pattern: str | None,
+    normalize: str | None,
+) -> WordCounts: ...
+def rows_of_counts(
+    counts: WordCounts, first: int, num_bytes: int, /
+) -> tuple[bytes, bytes, bytes]: ...
 def train_greedily(
     counts: WordCounts,
     /,

@@ -4,13 +4,30 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from mergewise import _core
+from mergewise.count_tables import (
+    Fingerprint,
+    batches_in,
+    batches_of,
+    counts_of,
+    fingerprint_of,
+    import_pyarrow,
+    parquet_fingerprint,
+    read_parquet,
+    schema_of,
+    write_parquet,
+)
 from mergewise.errors import FormatError
 from mergewise.files import replacing
 from mergewise.vocabulary import Normalize
+
+SUFFIX = ".counts"
+PARQUET_SUFFIX = ".parquet"
 
 
 class WordCounts:
@@ -77,17 +94,66 @@ class WordCounts:
         return WordCounts(self.core.prune(min_count))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the counts to a file, whole or not at all; equal counts give equal files."""
+        """Write the counts to a file, whole or not at all.
+
+        Equal counts give equal files. A name that ends in .parquet makes a table of words and
+        counts for other tools, with the words in no particular order.
+        """
         with replacing(path) as temporary:
-            self.core.write(temporary)
+            if Path(path).suffix == PARQUET_SUFFIX:
+                write_parquet(self.core, temporary)
+            else:
+                self.core.write(temporary)
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> WordCounts:
         """The counts that `save` wrote."""
-        try:
-            return cls(_core.WordCounts.read(Path(path)))
-        except FormatError as error:
-            raise FormatError(f"{os.fspath(path)}: {error}") from None
+        return cls.from_files([path])
+
+    @classmethod
+    def from_files(cls, paths: Sequence[str | os.PathLike[str]]) -> WordCounts:
+        """The sum of the counts of files that `save`, or a cluster, wrote."""
+        tables = [path for path in paths if Path(path).suffix == PARQUET_SUFFIX]
+        parts = [cls(read_counts(path)) for path in paths if path not in tables]
+        if tables:
+            parts.append(cls(read_tables(tables)))
+        if not parts:
+            raise ValueError("no files of counts: expected at least one")
+        first, *others = parts
+        return sum(others, first)
+
+    def to_arrow(self) -> Any:  # noqa: ANN401 - pyarrow is optional
+        """The counts as a pyarrow.Table: a row for each word, in no particular order.
+
+        A row without a word holds `dropped_symbols`. How the texts were cut stands in the metadata
+        of the schema.
+
+        >>> from mergewise import count
+        >>> count(["a b"], pattern="whitespace").to_arrow().to_pylist()
+        [{'word': b'a', 'count': 1}, {'word': b' b', 'count': 1}]
+        """
+        fingerprint = Fingerprint(self.pattern, self.normalize)
+        return import_pyarrow().Table.from_batches(
+            list(batches_of(self.core)), schema_of(fingerprint)
+        )
+
+    @classmethod
+    def from_arrow(cls, table: Any) -> WordCounts:  # noqa: ANN401 - pyarrow is optional
+        """The sums of the rows of tables like those of `to_arrow`: the same word may come again.
+
+        Args:
+            table: a pyarrow.Table, a RecordBatch, a RecordBatchReader, or an iterable of these. All
+                must have been cut alike.
+        """
+        batches = batches_in(table)
+        first = next(batches, None)
+        schema = getattr(table, "schema", None) if first is None else first.schema
+        fingerprint = None if schema is None else fingerprint_of(schema)
+        if fingerprint is None:
+            raise FormatError(
+                "found a table that does not say how its words were cut, expected word counts"
+            )
+        return cls(counts_of(chain([] if first is None else [first], batches), fingerprint))
 
     def __add__(self, other: WordCounts) -> WordCounts:
         if not isinstance(other, WordCounts):
@@ -117,3 +183,33 @@ class WordCounts:
             path = Path(folder) / "counts"
             path.write_bytes(state)
             self.core = _core.WordCounts.read(path)
+
+
+def is_file_of_counts(path: str | os.PathLike[str]) -> bool:
+    """Does a file hold counts? The name says so, or the metadata of a Parquet file."""
+    suffix = Path(path).suffix
+    return suffix == SUFFIX or (suffix == PARQUET_SUFFIX and parquet_fingerprint(path) is not None)
+
+
+def read_counts(path: str | os.PathLike[str]) -> _core.WordCounts:
+    """The counts of one file in mergewise's own format."""
+    try:
+        return _core.WordCounts.read(Path(path))
+    except FormatError as error:
+        raise FormatError(f"{os.fspath(path)}: {error}") from None
+
+
+def read_tables(paths: Sequence[str | os.PathLike[str]]) -> _core.WordCounts:
+    """The sum of the counts of Parquet files."""
+    fingerprints = [parquet_fingerprint(path) for path in paths]
+    first = fingerprints[0]
+    for path, fingerprint in zip(paths, fingerprints, strict=True):
+        if fingerprint is None or first is None:
+            raise FormatError(f"{os.fspath(path)}: found no word counts, expected some")
+        if fingerprint != first:
+            raise FormatError(
+                f"counts of different words: {os.fspath(paths[0])} has {first}, "
+                f"{os.fspath(path)} {fingerprint}"
+            )
+    assert first is not None  # noqa: S101 - for the type checker
+    return counts_of(chain.from_iterable(map(read_parquet, paths)), first)

@@ -25,3 +25,7 @@ class UnknownTokenError(MergewiseError, LookupError):
 
 class CertificateError(MergewiseError, ValueError):
     """A certificate does not prove what it says, or not of these counts."""
+
+
+class ClusterError(MergewiseError, RuntimeError):
+    """A worker of a cluster could not do its part; the message says why."""

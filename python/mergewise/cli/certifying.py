@@ -7,7 +7,7 @@ import json
 import time
 from collections.abc import Sequence
 
-from mergewise.cli.making import COUNTS_SUFFIX, read_tokenizer
+from mergewise.cli.making import read_tokenizer, sum_of_files
 from mergewise.cli.output import put
 from mergewise.counts import WordCounts
 from mergewise.optimize import Certificate, certify
@@ -106,9 +106,9 @@ def counts_for(
     parsed: argparse.Namespace, pattern: str | None, normalize: Normalize, specials: Sequence[str]
 ) -> WordCounts:
     """The counts of the inputs: texts, cut as the tokenizer does, or files of counts."""
-    if all(path.endswith(COUNTS_SUFFIX) for path in parsed.files):
-        first, *others = (WordCounts.from_file(path) for path in parsed.files)
-        return sum(others, first)
+    counts = sum_of_files(parsed.files)
+    if counts is not None:
+        return counts
     return count_files(
         parsed.files,
         pattern=pattern,

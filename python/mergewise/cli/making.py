@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from pathlib import Path
 
 from mergewise import formats
 from mergewise.cli.output import put_facts
-from mergewise.counts import WordCounts
+from mergewise.counts import WordCounts, is_file_of_counts
+from mergewise.sources import files_of
 from mergewise.tokenizer import Tokenizer
 from mergewise.training import DEFAULT_PATTERN, count_files, train
-
-COUNTS_SUFFIX = ".counts"
 
 
 def read_tokenizer(parsed: argparse.Namespace) -> Tokenizer:
@@ -32,14 +33,11 @@ def pattern_of(argument: str) -> str | None:
 
 def read_counts(parsed: argparse.Namespace) -> WordCounts:
     """The counts of the inputs, which are texts or files of counts."""
-    counted = [path.endswith(COUNTS_SUFFIX) for path in parsed.files]
-    if all(counted):
+    counts = sum_of_files(parsed.files)
+    if counts is not None:
         if parsed.pattern is not None:
             raise ValueError("--pattern is for texts; counts were cut already")
-        first, *others = (WordCounts.from_file(path) for path in parsed.files)
-        return sum(others, first)
-    if any(counted):
-        raise ValueError("texts and counts cannot be mixed; hint: count the texts first")
+        return counts
     return count_files(
         parsed.files,
         pattern=pattern_of(DEFAULT_PATTERN if parsed.pattern is None else parsed.pattern),
@@ -51,6 +49,22 @@ def read_counts(parsed: argparse.Namespace) -> WordCounts:
         num_threads=parsed.threads,
         progress=not parsed.quiet,
     )
+
+
+def sum_of_files(paths: Sequence[str]) -> WordCounts | None:
+    """The sum of files of counts; None if the files are texts."""
+    files = [file for path in paths for file in shown_files(path) or [Path(path)]]
+    counted = [is_file_of_counts(file) for file in files]
+    if not any(counted):
+        return None
+    if not all(counted):
+        raise ValueError("texts and counts cannot be mixed; hint: count the texts first")
+    return WordCounts.from_files(files)
+
+
+def shown_files(path: str) -> list[Path]:
+    """The files of a path, folder or glob, less those that engines hide beside their output."""
+    return [file for file in files_of(path) if not file.name.startswith(("_", "."))]
 
 
 def run_count(parsed: argparse.Namespace) -> None:

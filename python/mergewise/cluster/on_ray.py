@@ -1,0 +1,148 @@
+"""Counting and encoding on Ray Data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from mergewise.arguments import check_count
+from mergewise.cluster.failures import in_one_line
+from mergewise.cluster.task import MEMORY_LIMIT, Task
+from mergewise.count_tables import batches_in, counts_of, import_pyarrow, schema_of
+from mergewise.counts import WordCounts
+from mergewise.tokenizer import Tokenizer
+from mergewise.training import DEFAULT_PATTERN, Errors
+from mergewise.vocabulary import Normalize
+
+if TYPE_CHECKING:
+    from ray.data import Dataset
+
+
+def count_ray(
+    dataset: Dataset,
+    *,
+    column: str = "text",
+    pattern: str | None = DEFAULT_PATTERN,
+    normalize: Normalize = None,
+    special_tokens: Sequence[str] = (),
+    errors: Errors = "keep",
+    min_count: int = 1,
+    num_partitions: int | None = None,
+    num_threads: int = 1,
+    memory_limit: int = MEMORY_LIMIT,
+) -> WordCounts:
+    """How often each word occurs in a column of a Ray Dataset; each row is a document.
+
+    The counts are those of `mergewise.count` on the same texts, however Ray divides the work and
+    whatever it has to repeat. The driver holds the different words; `min_count` leaves rare ones
+    out before they reach it.
+
+    Args:
+        dataset: with a column of strings or binary.
+        column: its name.
+        pattern: see `mergewise.count`.
+        normalize: see `mergewise.count`.
+        special_tokens: see `mergewise.count`.
+        errors: see `mergewise.count`.
+        min_count: words that occur less often in all are left out, and their bytes are told by
+            `dropped_symbols`.
+        num_partitions: into how many parts the words are divided to be summed; as many as the
+            cluster has cores unless given.
+        num_threads: see `Task`.
+        memory_limit: see `Task`.
+    """
+    task = Task(
+        column=column,
+        pattern=pattern,
+        normalize=normalize,
+        special_tokens=special_tokens,
+        errors=errors,
+        num_threads=num_threads,
+        memory_limit=memory_limit,
+    )
+    summed = map_reduce_ray(dataset, task, min_count=min_count, num_partitions=num_partitions)
+    with in_one_line():
+        tables = summed.iter_batches(batch_size=None, batch_format="pyarrow")
+        return WordCounts(counts_of(batches_in(tables), task.fingerprint))
+
+
+def map_reduce_ray(
+    dataset: Dataset, task: Task, *, min_count: int = 1, num_partitions: int | None = None
+) -> Dataset:
+    """The same as a Dataset of words and counts, of which nothing has been computed yet.
+
+    `.write_parquet("counts")` keeps it without the driver; `mergewise train counts/*.parquet` reads
+    that.
+    """
+    ray = import_ray()
+    check_count("min_count", min_count, least=1)
+    if num_partitions is None:
+        num_partitions = max(1, int(ray.cluster_resources().get("CPU", 1)))
+    check_count("num_partitions", num_partitions, least=1)
+    check_dataset(dataset, task.column)
+    whole = {"batch_size": None, "batch_format": "pyarrow", "zero_copy_batch": True}
+    texts = dataset.select_columns([task.column])
+    counted = texts.map_batches(
+        partial(count_table, task), num_cpus=max(1, task.num_threads), **whole
+    )
+    # No sum overflows: a task counts words one by one, and nobody has 2^63 of them.
+    total = ray.data.aggregate.Sum(on="count", alias_name="count")
+    summed = counted.groupby("word", num_partitions=num_partitions).aggregate(total)
+    return summed.map_batches(partial(prune_table, task, min_count), **whole)
+
+
+def encode_ray(
+    dataset: Dataset, tokenizer: Tokenizer, *, column: str = "text", num_threads: int = 1
+) -> Dataset:
+    """The Dataset with a column `ids` (list<uint32>) in the place of the column of texts.
+
+    A null stays null. Nothing has been computed yet.
+    """
+    import_ray()
+    check_dataset(dataset, column)
+    task = Task(column=column, tokenizer=tokenizer, num_threads=num_threads)
+    return dataset.map_batches(
+        partial(encode_table, task), batch_format="pyarrow", num_cpus=max(1, num_threads)
+    )
+
+
+def count_table(task: Task, table: Any) -> Any:  # noqa: ANN401 - a pyarrow.Table
+    """The words of a table of texts and their counts."""
+    pa = import_pyarrow()
+    return pa.Table.from_batches(task.count(table.to_batches()), schema_of(task.fingerprint))
+
+
+def prune_table(task: Task, min_count: int, table: Any) -> Any:  # noqa: ANN401 - a pyarrow.Table
+    """The frequent words of a table, and a row for the others."""
+    pa = import_pyarrow()
+    batches = task.prune(table.to_batches(), min_count=min_count)
+    return pa.Table.from_batches(batches, schema_of(task.fingerprint))
+
+
+def encode_table(task: Task, table: Any) -> Any:  # noqa: ANN401 - a pyarrow.Table
+    """A table with ids in the place of its texts."""
+    return import_pyarrow().Table.from_batches(task.encode(table.to_batches()))
+
+
+def import_ray() -> Any:  # noqa: ANN401 - a module
+    """The package ray with Ray Data, which is optional."""
+    try:
+        import ray.data.aggregate  # noqa: PLC0415
+    except ImportError:
+        raise ImportError('this needs Ray Data: pip install "mergewise[ray]"') from None
+    return ray
+
+
+def check_dataset(dataset: Dataset, column: str) -> None:
+    """Refuse what would lose documents, and a column that is known to be missing."""
+    if dataset.context.max_errored_blocks != 0:
+        raise ValueError(
+            "this dataset may leave out blocks that fail "
+            f"(max_errored_blocks is {dataset.context.max_errored_blocks}), expected 0: "
+            "documents would be missing and nobody would know"
+        )
+    schema = dataset.schema(fetch_if_missing=False)
+    if schema is not None and column not in schema.names:
+        known = ", ".join(map(repr, schema.names))
+        raise ValueError(f"found the columns {known}, expected {column!r}; hint: column=...")

@@ -1,0 +1,138 @@
+"""Counting and encoding on Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from mergewise.arguments import check_count
+from mergewise.cluster.failures import in_one_line
+from mergewise.cluster.task import MEMORY_LIMIT, Task
+from mergewise.count_tables import KEY, batches_in, counts_of, schema_of
+from mergewise.counts import WordCounts
+from mergewise.tokenizer import Tokenizer
+from mergewise.training import DEFAULT_PATTERN, Errors
+from mergewise.vocabulary import Normalize
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+COUNTS = "word binary, count bigint"
+
+
+def count_spark(
+    dataframe: DataFrame,
+    *,
+    column: str = "text",
+    pattern: str | None = DEFAULT_PATTERN,
+    normalize: Normalize = None,
+    special_tokens: Sequence[str] = (),
+    errors: Errors = "keep",
+    min_count: int = 1,
+    num_threads: int = 1,
+    memory_limit: int = MEMORY_LIMIT,
+) -> WordCounts:
+    """How often each word occurs in a column of a Spark DataFrame; each row is a document.
+
+    The counts are those of `mergewise.count` on the same texts, however Spark divides the work and
+    whatever it has to repeat. The driver holds the different words; `min_count` leaves rare ones
+    out before they reach it.
+
+    Args:
+        dataframe: with a column of strings or binary.
+        column: its name.
+        pattern: see `mergewise.count`.
+        normalize: see `mergewise.count`.
+        special_tokens: see `mergewise.count`.
+        errors: see `mergewise.count`.
+        min_count: words that occur less often in all are left out, and their bytes are told by
+            `dropped_symbols`.
+        num_threads: see `Task`.
+        memory_limit: see `Task`.
+    """
+    task = Task(
+        column=column,
+        pattern=pattern,
+        normalize=normalize,
+        special_tokens=special_tokens,
+        errors=errors,
+        num_threads=num_threads,
+        memory_limit=memory_limit,
+    )
+    summed = map_reduce_spark(dataframe, task, min_count=min_count)
+    with in_one_line():
+        table = summed.toArrow()
+    batches = batches_in(table.cast(schema_of(task.fingerprint)))
+    return WordCounts(counts_of(batches, task.fingerprint))
+
+
+def map_reduce_spark(dataframe: DataFrame, task: Task, *, min_count: int = 1) -> DataFrame:
+    """The same as a DataFrame of words and counts, of which nothing has been computed yet.
+
+    `.write.parquet("counts")` keeps it without the driver; `mergewise train counts/*.parquet` reads
+    that.
+    """
+    functions = import_spark().functions
+    check_count("min_count", min_count, least=1)
+    check_column(dataframe, task.column)
+    texts = dataframe.select(functions.col(quoted(task.column)))
+    counted = texts.mapInArrow(task.count, COUNTS)
+    # No sum overflows: a task counts words one by one, and nobody has 2^63 of them.
+    summed = counted.groupBy("word").agg(functions.sum("count").alias("count"))
+    if min_count > 1:
+        summed = summed.mapInArrow(partial(task.prune, min_count=min_count), COUNTS)
+    # Arrow's metadata does not pass through Spark; a column's does, into Parquet too.
+    word = functions.col("word").alias("word", metadata={KEY: task.fingerprint.to_json()})
+    return summed.select(word, "count")
+
+
+def encode_spark(
+    dataframe: DataFrame, tokenizer: Tokenizer, *, column: str = "text", num_threads: int = 1
+) -> DataFrame:
+    """The DataFrame with a column `ids` (array<int>) in the place of the column of texts.
+
+    A null stays null. Nothing has been computed yet.
+    """
+    types = import_spark().types
+    check_column(dataframe, column)
+    if tokenizer.vocab_size > 2**31:
+        raise ValueError("ids of 2^31 or more do not fit the integers of Spark")
+    task = Task(column=column, tokenizer=tokenizer, num_threads=num_threads)
+    others = [field for field in dataframe.schema if field.name != column]
+    schema = types.StructType(others).add("ids", types.ArrayType(types.IntegerType()))
+    return dataframe.mapInArrow(partial(encode_signed, task), schema)
+
+
+def encode_signed(task: Task, batches: Iterator[Any]) -> Iterator[Any]:
+    """What the task encodes, with ids of 32 bits and a sign: Spark knows no others."""
+    import pyarrow as pa  # noqa: PLC0415 - an optional package
+
+    for batch in task.encode(batches):
+        ids = batch.column("ids").cast(pa.list_(pa.int32()))
+        yield batch.drop_columns(["ids"]).append_column("ids", ids)
+
+
+def import_spark() -> Any:  # noqa: ANN401 - a module
+    """The package pyspark, which is optional."""
+    try:
+        from pyspark import sql  # noqa: PLC0415
+        from pyspark.sql import functions, types  # noqa: F401, PLC0415
+    except ImportError:
+        raise ImportError('this needs pyspark: pip install "mergewise[spark]"') from None
+    return sql
+
+
+def check_column(dataframe: DataFrame, column: str) -> None:
+    """Refuse a column that is missing or does not hold texts, before anything is computed."""
+    if column not in dataframe.columns:
+        known = ", ".join(map(repr, dataframe.columns))
+        raise ValueError(f"found the columns {known}, expected {column!r}; hint: column=...")
+    kind = dataframe.schema[column].dataType.simpleString()
+    if kind not in {"string", "binary"} and not kind.startswith(("varchar", "char")):
+        raise TypeError(f"the column {column!r} holds {kind}, expected string or binary")
+
+
+def quoted(column: str) -> str:
+    """The name of a column that Spark takes as it is, dots and all."""
+    return "`" + column.replace("`", "``") + "`"

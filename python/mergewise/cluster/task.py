@@ -1,0 +1,195 @@
+"""Task: what a worker does with Arrow batches of texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from importlib.metadata import version
+from typing import Any
+
+from mergewise import _core
+from mergewise.arguments import check_count, check_num_threads
+from mergewise.count_tables import (
+    Fingerprint,
+    batches_of,
+    dropped_row,
+    import_pyarrow,
+    schema_of,
+)
+from mergewise.errors import ClusterError
+from mergewise.tokenizer import Tokenizer, import_numpy
+from mergewise.training import DEFAULT_PATTERN, Errors, make_counter
+from mergewise.vocabulary import Normalize
+
+VERSION = version("mergewise")
+MEMORY_LIMIT = 1 << 28
+# How much text is counted before the memory is looked at again.
+SLICE_BYTES = 1 << 22
+BINARY = {"binary", "large_binary", "binary_view"}
+MOST_LIST_BYTES = 1 << 30
+
+
+class Task:
+    """Counts the words of a column of texts, or encodes it, for any engine with Arrow batches.
+
+    It pickles, keeps nothing between calls, and refuses to work under another version of mergewise
+    than the one that made it: the sum must not depend on where a batch was counted.
+
+    >>> import pyarrow as pa
+    >>> task = Task(pattern="whitespace")
+    >>> (counted,) = task.count([pa.record_batch({"text": ["to be", None, "or not to be"]})])
+    >>> counted.to_pylist()[:2]
+    [{'word': b'to', 'count': 1}, {'word': b' be', 'count': 2}]
+
+    Args:
+        column: the column that holds the texts; each row is a document, nulls are left out.
+        pattern: see `mergewise.count`.
+        normalize: see `mergewise.count`.
+        special_tokens: see `mergewise.count`.
+        errors: see `mergewise.count`.
+        tokenizer: what `encode` encodes with.
+        num_threads: within the task. An engine runs one task on each core, so one is right unless
+            the engine was told otherwise; 0 means all cores.
+        memory_limit: how many bytes the words of one task take before their counts so far are
+            handed out and forgotten. The sum is the same.
+    """
+
+    def __init__(
+        self,
+        *,
+        column: str = "text",
+        pattern: str | None = DEFAULT_PATTERN,
+        normalize: Normalize = None,
+        special_tokens: Sequence[str] = (),
+        errors: Errors = "keep",
+        tokenizer: Tokenizer | None = None,
+        num_threads: int = 1,
+        memory_limit: int = MEMORY_LIMIT,
+    ) -> None:
+        if not isinstance(column, str):
+            raise TypeError(f"column must be a string, found {type(column).__name__}")
+        check_num_threads(num_threads)
+        check_count("memory_limit", memory_limit)
+        self.version = VERSION
+        self.column = column
+        self.fingerprint = Fingerprint(pattern, normalize)
+        self.special_tokens = tuple(special_tokens)
+        self.errors: Errors = errors
+        self.tokenizer = tokenizer
+        self.num_threads = num_threads
+        self.memory_limit = memory_limit
+        self.new_counter()
+
+    def count(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """Record batches with the column of texts to record batches (word: binary, count: int64).
+
+        The same word may come in several batches of the result: the engine adds them.
+        """
+        self.check_version()
+        counter = self.new_counter()
+        for batch in batches:
+            for texts in slices_of(texts_of(batch, self.column)):
+                counter.add_arrow(texts)
+                if counter.memory > self.memory_limit:
+                    yield from batches_of(counter.finish())
+                    counter = self.new_counter()
+        yield from batches_of(counter.finish())
+
+    def prune(self, batches: Iterable[Any], *, min_count: int) -> Iterator[Any]:
+        """Only the rows of at least `min_count`, and one row without a word.
+
+        That row holds how many bytes were left out. The batches must have been summed by word.
+        """
+        self.check_version()
+        schema = schema_of(self.fingerprint)
+        left_out = 0
+        for batch in batches:
+            kept, num_bytes = pruned(batch, min_count)
+            left_out += num_bytes
+            yield kept.cast(schema)
+        if left_out:
+            yield dropped_row(left_out, schema)
+
+    def encode(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """Record batches whose column of texts becomes a column `ids` of list<uint32>.
+
+        A null stays null; the other columns are handed on.
+        """
+        self.check_version()
+        if self.tokenizer is None:
+            raise TypeError("a task without a tokenizer; hint: Task(tokenizer=...)")
+        pa, numpy = import_pyarrow(), import_numpy()
+        choice = self.tokenizer._choice((), "all")  # noqa: SLF001 - the usual one
+        for whole in batches:
+            for batch in narrow_batches(whole, self.column):
+                texts = texts_of(batch, self.column)
+                ids, offsets = self.tokenizer.core.encode_arrow(
+                    texts, num_threads=self.num_threads, **choice
+                )
+                lists = pa.ListArray.from_arrays(
+                    pa.array(numpy.asarray(offsets).astype(numpy.int32)),
+                    pa.array(numpy.asarray(ids)),
+                    mask=texts.is_null(),
+                )
+                yield batch.drop_columns([self.column]).append_column("ids", lists)
+
+    def new_counter(self) -> _core.Counter:
+        """A counter that has counted nothing."""
+        return make_counter(
+            self.fingerprint.pattern,
+            self.fingerprint.normalize,
+            self.special_tokens,
+            self.errors,
+            self.num_threads,
+        )
+
+    def check_version(self) -> None:
+        """Refuse to work for another version of mergewise."""
+        if self.version != VERSION:
+            raise ClusterError(
+                f"this worker has mergewise {VERSION}, the driver {self.version}; "
+                "hint: install the same version everywhere"
+            )
+
+
+def texts_of(batch: Any, column: str) -> Any:  # noqa: ANN401 - pyarrow is optional
+    """The texts of a record batch, as an array that the core reads in place."""
+    pa = import_pyarrow()
+    if column not in batch.schema.names:
+        known = ", ".join(map(repr, batch.schema.names))
+        raise ClusterError(f"found the columns {known}, expected {column!r}; hint: column=...")
+    texts = batch.column(column)
+    kind = texts.type.value_type if pa.types.is_dictionary(texts.type) else texts.type
+    if pa.types.is_null(kind):
+        return texts.cast(pa.string())
+    if str(kind) not in {"string", "large_string", "string_view", *BINARY}:
+        raise ClusterError(f"the column {column!r} holds {kind}, expected text")
+    if str(kind).endswith("_view"):
+        return texts.cast(pa.large_binary() if str(kind) in BINARY else pa.large_string())
+    return texts if kind == texts.type else texts.cast(kind)
+
+
+def slices_of(texts: Any) -> Iterator[Any]:  # noqa: ANN401 - pyarrow is optional
+    """An array in slices of a few megabytes of text, if its texts are about equally long."""
+    num_rows = max(1, len(texts) * SLICE_BYTES // max(1, texts.nbytes))
+    for first in range(0, len(texts), num_rows):
+        yield texts.slice(first, num_rows)
+
+
+def narrow_batches(batch: Any, column: str) -> Iterator[Any]:  # noqa: ANN401
+    """A batch in parts whose ids have offsets of 32 bits, as each is of a byte at least."""
+    if batch.column(column).nbytes < MOST_LIST_BYTES or batch.num_rows < 2:
+        yield batch
+        return
+    half = batch.num_rows // 2
+    for part in (batch.slice(0, half), batch.slice(half)):
+        yield from narrow_batches(part, column)
+
+
+def pruned(batch: Any, min_count: int) -> tuple[Any, int]:  # noqa: ANN401 - pyarrow is optional
+    """The rows of a batch that occur often enough, and how many bytes the others have."""
+    import pyarrow.compute as pc  # noqa: PLC0415 - an optional package
+
+    is_kept = pc.greater_equal(batch.column("count"), min_count)
+    others = batch.filter(pc.invert(is_kept))
+    num_bytes = pc.multiply_checked(pc.binary_length(others.column("word")), others.column("count"))
+    return batch.filter(is_kept), pc.sum(num_bytes).as_py() or 0

@@ -1,0 +1,201 @@
+"""Word counts as Arrow tables and Parquet files: one row for each word.
+
+The columns are `word: binary` and `count: int64`. A row without a word holds the bytes that pruning
+left out, so that any engine which adds tables adds these too. How the words were cut stands in the
+schema's metadata under the key "mergewise".
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, cast
+
+from mergewise import _core
+from mergewise.errors import FormatError
+from mergewise.vocabulary import Normalize
+
+KEY = "mergewise"
+FORMAT = 1
+# Spark keeps the metadata of columns here, in its own JSON.
+SPARK_KEY = b"org.apache.spark.sql.parquet.row.metadata"
+BATCH_BYTES = 1 << 24
+
+
+def import_pyarrow() -> Any:  # noqa: ANN401 - a module
+    """The package pyarrow, which is optional."""
+    try:
+        import pyarrow as pa  # noqa: PLC0415
+    except ImportError:
+        raise ImportError('this needs pyarrow: pip install "mergewise[arrow]"') from None
+    return pa
+
+
+def import_parquet() -> Any:  # noqa: ANN401 - a module
+    """The part of pyarrow that reads and writes Parquet."""
+    import_pyarrow()
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    return pq
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """How texts were cut into words; tables of different fingerprints do not add."""
+
+    pattern: str | None
+    normalize: Normalize
+
+    def to_json(self) -> str:
+        """As the metadata of a table holds it.
+
+        >>> Fingerprint("gpt2", None).to_json()
+        '{"counts": 1, "pattern": "gpt2", "normalize": null}'
+        """
+        fields = {"counts": FORMAT, "pattern": self.pattern, "normalize": self.normalize}
+        return json.dumps(fields)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Fingerprint:
+        """What `to_json` wrote; raises FormatError for anything else."""
+        try:
+            fields = json.loads(text)
+            version, pattern = fields["counts"], fields["pattern"]
+            normalize = fields["normalize"]
+        except (ValueError, TypeError, KeyError):
+            raise FormatError(f"found {text!r}, expected how the words were cut") from None
+        if version != FORMAT:
+            raise FormatError(f"found version {version!r} of a table of counts, expected {FORMAT}")
+        is_name = pattern is None or isinstance(pattern, str)
+        if not is_name or normalize not in {None, "nfc", "nfkc"}:
+            raise FormatError(f"found {text!r}, expected a pattern and a normalisation")
+        return cls(pattern, cast("Normalize", normalize))
+
+    def __str__(self) -> str:
+        return f"pattern={self.pattern!r}, normalize={self.normalize!r}"
+
+
+def schema_of(fingerprint: Fingerprint) -> Any:  # noqa: ANN401 - pyarrow is optional
+    """The schema of a table of counts."""
+    pa = import_pyarrow()
+    columns = [("word", pa.binary()), ("count", pa.int64())]
+    return pa.schema(columns, metadata={KEY: fingerprint.to_json()})
+
+
+def fingerprint_of(schema: Any) -> Fingerprint | None:  # noqa: ANN401 - pyarrow is optional
+    """How the words of a table were cut; None if it is no table of counts.
+
+    Both are read: the metadata of an Arrow table, and what Spark makes of a column's metadata.
+    """
+    metadata = schema.metadata or {}
+    if KEY.encode() in metadata:
+        return Fingerprint.from_json(metadata[KEY.encode()])
+    if SPARK_KEY in metadata:
+        for field in json.loads(metadata[SPARK_KEY]).get("fields", ()):
+            if KEY in field.get("metadata", {}):
+                return Fingerprint.from_json(field["metadata"][KEY])
+    return None
+
+
+def check_fingerprint(schema: Any, expected: Fingerprint) -> None:  # noqa: ANN401
+    """Refuse a table of other words, or one that is no table of counts."""
+    found = fingerprint_of(schema)
+    if found is None:
+        raise FormatError(
+            f'found a table whose metadata has no "{KEY}" (columns {", ".join(schema.names)}), '
+            "expected word counts"
+        )
+    if found != expected:
+        raise FormatError(f"counts of different words: found {found}, expected {expected}")
+
+
+def batches_of(counts: _core.WordCounts) -> Iterator[Any]:
+    """The rows of counts, in record batches of a few megabytes."""
+    pa = import_pyarrow()
+    schema = schema_of(Fingerprint(counts.pattern, cast("Normalize", counts.normalize)))
+    first = 0
+    while first < counts.num_unique:
+        buffers = map(pa.py_buffer, _core.rows_of_counts(counts, first, BATCH_BYTES))
+        words, offsets, numbers = buffers
+        num_rows = numbers.size // 8
+        columns = [
+            pa.Array.from_buffers(pa.binary(), num_rows, [None, offsets, words]),
+            pa.Array.from_buffers(pa.int64(), num_rows, [None, numbers]),
+        ]
+        yield pa.RecordBatch.from_arrays(columns, schema=schema)
+        first += num_rows
+    if counts.dropped_bytes:
+        yield dropped_row(counts.dropped_bytes, schema)
+
+
+def dropped_row(num_bytes: int, schema: Any) -> Any:  # noqa: ANN401 - pyarrow is optional
+    """The row for bytes that pruning left out."""
+    pa = import_pyarrow()
+    columns = [pa.array([None], pa.binary()), pa.array([num_bytes], pa.int64())]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def counts_of(batches: Iterable[Any], fingerprint: Fingerprint) -> _core.WordCounts:
+    """The sums of the rows of record batches, each of which must have this fingerprint."""
+    return _core.counts_of_arrow(
+        (columns_of(batch, fingerprint) for batch in batches),
+        pattern=fingerprint.pattern,
+        normalize=fingerprint.normalize,
+    )
+
+
+def columns_of(batch: Any, fingerprint: Fingerprint) -> tuple[Any, Any]:  # noqa: ANN401
+    """The two columns of a batch of counts."""
+    check_fingerprint(batch.schema, fingerprint)
+    missing = [name for name in ("word", "count") if name not in batch.schema.names]
+    if missing:
+        known = ", ".join(map(repr, batch.schema.names))
+        raise FormatError(f"found the columns {known}, expected {missing[0]!r}")
+    return batch.column("word"), batch.column("count")
+
+
+def batches_in(table: Any) -> Iterator[Any]:  # noqa: ANN401 - pyarrow is optional
+    """The record batches of a table, a batch, a reader, or several of these."""
+    if hasattr(table, "to_batches"):
+        yield from table.to_batches()
+    elif hasattr(table, "num_rows"):
+        yield table
+    else:
+        for part in table:
+            yield from batches_in(part)
+
+
+def write_parquet(counts: _core.WordCounts, path: str | os.PathLike[str]) -> None:
+    """Write a Parquet file of counts."""
+    pq = import_parquet()
+    schema = schema_of(Fingerprint(counts.pattern, cast("Normalize", counts.normalize)))
+    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+        for batch in batches_of(counts):
+            writer.write_batch(batch)
+
+
+def parquet_fingerprint(path: str | os.PathLike[str]) -> Fingerprint | None:
+    """How the words of a Parquet file of counts were cut; None if it holds something else."""
+    with naming(path):
+        return fingerprint_of(import_parquet().read_schema(path))
+
+
+def read_parquet(path: str | os.PathLike[str]) -> Iterator[Any]:
+    """The record batches of a Parquet file of counts."""
+    with naming(path), import_parquet().ParquetFile(path, page_checksum_verification=True) as file:
+        schema = file.schema_arrow
+        for batch in file.iter_batches(batch_size=1 << 18):
+            yield batch.replace_schema_metadata(schema.metadata)
+
+
+@contextmanager
+def naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Say in an error about a file which file it is."""
+    pa = import_pyarrow()
+    try:
+        yield
+    except (pa.ArrowInvalid, FormatError) as error:
+        raise FormatError(f"{os.fspath(path)}: {error}") from error

@@ -1,0 +1,111 @@
+//! Arrow arrays from Python, and word counts as rows of a table.
+
+#![allow(unsafe_code)]
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyCapsule};
+
+use super::{PyWordCounts, settings};
+use crate::arrow;
+use crate::counts::WordCounts;
+use crate::error::{Error, Result};
+use crate::pattern::Pattern;
+
+/// An array that its owner offers through Arrow's C data interface.
+pub(super) struct ArrowArray<'py> {
+    schema: Bound<'py, PyCapsule>,
+    array: Bound<'py, PyCapsule>,
+}
+
+impl<'py> ArrowArray<'py> {
+    pub(super) fn import(owner: &Bound<'py, PyAny>) -> PyResult<Self> {
+        let exported = owner.call_method0("__arrow_c_array__")?;
+        let (schema, array) = exported.extract()?;
+        Ok(Self { schema, array })
+    }
+
+    fn pointers(&self) -> PyResult<(*const arrow::Schema, *const arrow::Array)> {
+        let schema = self.schema.pointer_checked(Some(c"arrow_schema"))?;
+        let array = self.array.pointer_checked(Some(c"arrow_array"))?;
+        Ok((schema.cast().as_ptr(), array.cast().as_ptr()))
+    }
+
+    /// The strings; None for a null.
+    pub(super) fn strings(&self) -> PyResult<Vec<Option<&[u8]>>> {
+        let (schema, array) = self.pointers()?;
+        // SAFETY: capsules of these names hold what an exporter filled, and they live as long as
+        // `self`.
+        Ok(unsafe { arrow::strings(schema, array) }?)
+    }
+
+    /// The 64-bit integers; None for a null.
+    fn numbers(&self) -> PyResult<Vec<Option<i64>>> {
+        let (schema, array) = self.pointers()?;
+        // SAFETY: as above.
+        Ok(unsafe { arrow::numbers(schema, array) }?)
+    }
+}
+
+/// The sums of the rows `(words, counts)`, each a pair of Arrow arrays. A null among the words stands
+/// for bytes that pruning left out.
+#[pyfunction]
+#[pyo3(signature = (batches, /, *, pattern, normalize))]
+pub(super) fn counts_of_arrow(
+    py: Python<'_>,
+    batches: &Bound<'_, PyAny>,
+    pattern: Option<String>,
+    normalize: Option<&str>,
+) -> PyResult<PyWordCounts> {
+    Pattern::new(pattern.as_deref())?;
+    let mut counts = WordCounts::new(settings(pattern, normalize)?);
+    let mut first = 0;
+    for batch in batches.try_iter()? {
+        let (words, numbers): (Bound<'_, PyAny>, Bound<'_, PyAny>) = batch?.extract()?;
+        let (words, numbers) = (ArrowArray::import(&words)?, ArrowArray::import(&numbers)?);
+        let (words, numbers) = (words.strings()?, numbers.numbers()?);
+        let num_rows = words.len() as u64;
+        py.detach(|| counts.add_rows(first, words.into_iter().zip(numbers)))?;
+        first += num_rows;
+        py.check_signals()?;
+    }
+    Ok(PyWordCounts(counts))
+}
+
+/// The bytes of three buffers.
+type Rows<'py> = (
+    Bound<'py, PyBytes>,
+    Bound<'py, PyBytes>,
+    Bound<'py, PyBytes>,
+);
+
+/// Words from number `first` on, as many as have at most `num_bytes` bytes, but one at least: their
+/// bytes, one after the other, where each begins and the last ends (32-bit integers), and their
+/// counts (64-bit integers).
+#[pyfunction]
+#[pyo3(signature = (counts, first, num_bytes, /))]
+pub(super) fn rows_of_counts<'py>(
+    py: Python<'py>,
+    counts: &Bound<'py, PyWordCounts>,
+    first: usize,
+    num_bytes: usize,
+) -> PyResult<Rows<'py>> {
+    let counts = &counts.get().0;
+    let columns = py.detach(|| {
+        let mut words: Vec<u8> = Vec::new();
+        let mut ends = 0_i32.to_ne_bytes().to_vec();
+        let mut numbers = Vec::new();
+        for (word, count) in counts.iter_from(first) {
+            if !words.is_empty() && words.len() + word.len() > num_bytes {
+                break;
+            }
+            words.extend_from_slice(word);
+            let end = i32::try_from(words.len()).map_err(|_| Error::WordTooLong)?;
+            let count = i64::try_from(count).map_err(|_| Error::CountsTooLarge)?;
+            ends.extend_from_slice(&end.to_ne_bytes());
+            numbers.extend_from_slice(&count.to_ne_bytes());
+        }
+        Result::Ok([words, ends, numbers])
+    })?;
+    let [words, ends, numbers] = columns.map(|column| PyBytes::new(py, &column));
+    Ok((words, ends, numbers))
+}
