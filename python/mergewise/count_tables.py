@@ -158,21 +158,25 @@ def columns_of(batch: Any, fingerprint: Fingerprint) -> tuple[Any, Any]:  # noqa
 
 
 def batches_in(table: Any) -> Iterator[Any]:  # noqa: ANN401 - pyarrow is optional
-    """The record batches of a table, a batch, a reader, or several of these."""
-    if hasattr(table, "to_batches"):
-        yield from table.to_batches()
-    elif hasattr(table, "num_rows"):
+    """The record batches of a table, a batch, a reader, or several of these.
+
+    A table without rows has one, too: its schema says how words were cut.
+    """
+    if hasattr(table, "num_rows") and not hasattr(table, "to_batches"):
         yield table
-    else:
-        for part in table:
-            yield from batches_in(part)
+        return
+    if hasattr(table, "schema"):
+        yield import_pyarrow().RecordBatch.from_pylist([], schema=table.schema)
+    for part in table.to_batches() if hasattr(table, "to_batches") else table:
+        yield from batches_in(part)
 
 
 def write_parquet(counts: _core.WordCounts, path: str | os.PathLike[str]) -> None:
     """Write a Parquet file of counts."""
     pq = import_parquet()
     schema = schema_of(Fingerprint(counts.pattern, cast("Normalize", counts.normalize)))
-    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+    options = {"compression": "zstd", "write_page_checksum": True}
+    with pq.ParquetWriter(path, schema, **options) as writer:
         for batch in batches_of(counts):
             writer.write_batch(batch)
 
@@ -197,5 +201,5 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
     pa = import_pyarrow()
     try:
         yield
-    except (pa.ArrowInvalid, FormatError) as error:
+    except (pa.ArrowInvalid, pa.ArrowIOError, FormatError) as error:
         raise FormatError(f"{os.fspath(path)}: {error}") from error

@@ -147,13 +147,12 @@ class WordCounts:
         """
         batches = batches_in(table)
         first = next(batches, None)
-        schema = getattr(table, "schema", None) if first is None else first.schema
-        fingerprint = None if schema is None else fingerprint_of(schema)
+        fingerprint = None if first is None else fingerprint_of(first.schema)
         if fingerprint is None:
             raise FormatError(
                 "found a table that does not say how its words were cut, expected word counts"
             )
-        return cls(counts_of(chain([] if first is None else [first], batches), fingerprint))
+        return cls(counts_of(chain([first], batches), fingerprint))
 
     def __add__(self, other: WordCounts) -> WordCounts:
         if not isinstance(other, WordCounts):

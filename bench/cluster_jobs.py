@@ -1,0 +1,83 @@
+"""The jobs of bench/cluster.py, each run in a process of its own: one JSON object on stdout.
+
+python bench/cluster_jobs.py files|spark|ray FOLDER
+"""
+
+import hashlib
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import mergewise as mw
+
+WORKERS = 2
+
+
+def count_by_files(folder: Path) -> mw.WordCounts:
+    """The texts, by the threads of one process."""
+    return mw.count_files(
+        sorted(folder.glob("*.txt")), documents="lines", num_threads=WORKERS, pattern="cl100k"
+    )
+
+
+def count_by_spark(folder: Path) -> mw.WordCounts:
+    """The same documents as Parquet, by Spark."""
+    from pyspark.sql import SparkSession  # noqa: PLC0415
+
+    builder = SparkSession.builder.master(f"local[{WORKERS}]").config("spark.ui.enabled", "false")
+    builder = builder.config("spark.driver.memory", "4g")
+    spark = builder.config("spark.log.level", "ERROR").getOrCreate()
+    counts = mw.cluster.count_spark(spark.read.parquet(str(folder)), pattern="cl100k")
+    spark.stop()
+    return counts
+
+
+def count_by_ray(folder: Path) -> mw.WordCounts:
+    """The same documents as Parquet, by Ray."""
+    import ray  # noqa: PLC0415
+
+    ray.init(num_cpus=WORKERS, include_dashboard=False, log_to_driver=False)
+    ray.data.DataContext.get_current().enable_progress_bars = False
+    paths = [str(path) for path in sorted(folder.glob("*.parquet"))]
+    counts = mw.cluster.count_ray(ray.data.read_parquet(paths), pattern="cl100k")
+    ray.shutdown()
+    return counts
+
+
+JOBS: dict[str, Callable[[Path], mw.WordCounts]] = {
+    "files": count_by_files,
+    "spark": count_by_spark,
+    "ray": count_by_ray,
+}
+
+
+def peak_memory() -> int:
+    """The most bytes this process held in memory."""
+    status = Path("/proc/self/status").read_text(encoding="utf-8")
+    return next(int(line.split()[1]) for line in status.splitlines() if "VmHWM" in line) * 1024
+
+
+def main(job: str, folder: str) -> None:
+    """Runs a job and says what came out."""
+    answer = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # the engines print
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    before = peak_memory()
+    started = time.perf_counter()
+    counts = JOBS[job](Path(folder))
+    seconds = time.perf_counter() - started
+    peak = peak_memory()
+    with tempfile.TemporaryDirectory() as kept:
+        counts.save(Path(kept) / "counts")
+        digest = hashlib.sha256((Path(kept) / "counts").read_bytes()).hexdigest()
+    facts = {"unique": counts.num_unique, "words": counts.num_words, "sha256": digest}
+    json.dump({**facts, "wall": seconds, "driver": peak, "driver_before": before}, answer)
+    answer.close()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,77 @@
+"""Documents for the tests of clusters: English, code and many languages, in files of two kinds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import mergewise as mw
+from mergewise import formal
+from mergewise.demo import opticks
+
+PHRASES = [
+    "Не всё то золото, что блестит. ",
+    "千里之行,始于足下。",
+    "急がば回れ、と言います。",
+    "가는 말이 고와야 오는 말이 곱다. ",
+    "الصبر مفتاح الفرج. ",
+    "जहाँ चाह वहाँ राह। ",
+    "Übung macht den Meister — “naïve café”! ",
+    "Ο χρόνος είναι χρήμα. ",
+    "טובים השניים מן האחד. ",
+    "காலம் பொன் போன்றது. ",
+    "👩‍💻 🇩🇪 👍🏽 e\u0301 ﬁ ½ 12345\r\n\n",
+]
+
+
+def english() -> list[str]:
+    """Pages of Newton's Opticks."""
+    text = opticks()
+    return [text[start : start + 3000] for start in range(0, len(text), 3000)]
+
+
+def code() -> list[str]:
+    """The functions of `mergewise.formal`, cut anywhere."""
+    folder = Path(formal.__file__).parent
+    text = "".join(path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.py")))
+    return [text[start : start + 700] for start in range(0, len(text), 700)]
+
+
+def languages() -> list[str]:
+    """Proverbs in many scripts, in random order."""
+    draw = Random(1)  # noqa: S311 - not for secrets
+    return ["".join(draw.choices(PHRASES, k=draw.randint(0, 40))) for _ in range(150)]
+
+
+TEXTS = {"English": english, "code": code, "many languages": languages}
+
+
+def write_parquet(documents: list[str], folder: Path, num_files: int) -> list[str]:
+    """The documents as the column `text` of Parquet files, null rows among them."""
+    paths = []
+    for number in range(num_files):
+        part: list[str | None] = [*documents[number::num_files], None]
+        path = folder / f"{number}.parquet"
+        pq.write_table(pa.table({"text": pa.array(part, pa.string())}), path, row_group_size=50)
+        paths.append(str(path))
+    return paths
+
+
+def write_files(documents: list[str], folder: Path, num_files: int) -> list[str]:
+    """The documents as files of text, several in each."""
+    paths = []
+    for number in range(num_files):
+        path = folder / f"{number}.txt"
+        path.write_bytes("".join(documents[number::num_files]).encode())
+        paths.append(str(path))
+    return paths
+
+
+def saved(counts: mw.WordCounts, folder: Path) -> bytes:
+    """The bytes of the file of counts."""
+    path = folder / "saved.counts"
+    counts.save(path)
+    return path.read_bytes()

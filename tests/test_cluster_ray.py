@@ -1,0 +1,194 @@
+"""Counting on a real Ray of two nodes: the counts of count_files, whatever fails on the way."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from cluster_texts import TEXTS, english, saved, write_files, write_parquet
+from command_line import call
+
+import mergewise as mw
+from mergewise.cluster import task as cluster_task
+from mergewise.errors import ClusterError
+
+ray = pytest.importorskip("ray", reason="ray is not installed: make test-cluster does that")
+pytest.importorskip("ray.data", reason="ray[data] is not installed: make test-cluster does that")
+
+pytestmark = [
+    pytest.mark.cluster,
+    # What Ray says of its own settings.
+    pytest.mark.filterwarnings(r"ignore::DeprecationWarning:ray\."),
+]
+
+NODE = {"num_cpus": 1, "object_store_memory": 100_000_000}
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    from ray.cluster_utils import Cluster  # noqa: PLC0415
+
+    nodes = Cluster(initialize_head=True, head_node_args={**NODE, "include_dashboard": False})
+    nodes.add_node(**NODE)
+    ray.init(address=nodes.address, log_to_driver=False, logging_level="ERROR")
+    ray.data.DataContext.get_current().enable_progress_bars = False
+    nodes.wait_for_nodes()
+    yield nodes
+    ray.shutdown()
+    nodes.shutdown()
+
+
+@pytest.mark.parametrize("num_partitions", [1, 2, 7])
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.usefixtures("cluster")
+def test_counts_are_those_of_count_files_on_parquet(
+    text: str, num_partitions: int, tmp_path: Path
+) -> None:
+    paths = write_parquet(TEXTS[text](), tmp_path, 2)
+    counted = mw.cluster.count_ray(ray.data.read_parquet(paths).repartition(num_partitions))
+    assert saved(counted, tmp_path) == saved(mw.count_files(paths), tmp_path)
+
+
+@pytest.mark.parametrize("num_partitions", [1, 2, 7])
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.usefixtures("cluster")
+def test_counts_are_those_of_count_files_on_text(
+    text: str, num_partitions: int, tmp_path: Path
+) -> None:
+    paths = write_files(TEXTS[text](), tmp_path, 9)
+    dataset = ray.data.read_binary_files(paths, override_num_blocks=num_partitions)
+    counted = mw.cluster.count_ray(dataset, column="bytes", pattern="gpt2", memory_limit=1 << 16)
+    expected = mw.count_files(paths, pattern="gpt2")
+    assert saved(counted, tmp_path) == saved(expected, tmp_path)
+
+
+def test_a_node_that_is_killed(cluster: Any, tmp_path: Path) -> None:
+    paths = write_parquet(english(), tmp_path, 7)
+    log = tmp_path / "began"
+    log.mkdir()
+    doomed = next(node for node in cluster.list_all_nodes() if node is not cluster.head_node)
+
+    def slowly(table: pa.Table) -> pa.Table:
+        (log / ray.get_runtime_context().get_node_id()).touch()
+        time.sleep(0.7)
+        return table
+
+    def kill() -> None:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            if (log / doomed.node_id).exists():
+                cluster.remove_node(doomed, allow_graceful=False)
+                return
+            time.sleep(0.05)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    dataset = ray.data.read_parquet(paths, override_num_blocks=7).map_batches(
+        slowly, batch_format="pyarrow", batch_size=None
+    )
+    counted = mw.cluster.count_ray(dataset)
+    killer.join()
+    survivors = [node for node in ray.nodes() if node["Alive"]]
+    cluster.add_node(**NODE)
+    cluster.wait_for_nodes()
+    assert doomed.node_id in {path.name for path in log.iterdir()}
+    assert [node["NodeID"] for node in survivors] == [cluster.head_node.node_id]
+    assert saved(counted, tmp_path) == saved(mw.count_files(paths), tmp_path)
+
+
+@pytest.mark.usefixtures("cluster")
+def test_a_worker_that_is_killed(tmp_path: Path) -> None:
+    paths = write_parquet(english(), tmp_path, 3)
+    log = tmp_path / "died"
+    log.mkdir()
+
+    def die_once(table: pa.Table) -> pa.Table:
+        mark = log / table.column("text")[0].as_py()[:30].replace("/", " ")
+        if not mark.exists():
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return table
+
+    dataset = ray.data.read_parquet(paths, override_num_blocks=3).map_batches(
+        die_once, batch_format="pyarrow", batch_size=None
+    )
+    counted = mw.cluster.count_ray(dataset)
+    assert len(list(log.iterdir())) == 3
+    assert saved(counted, tmp_path) == saved(mw.count_files(paths), tmp_path)
+
+
+@pytest.mark.usefixtures("cluster")
+def test_empty_blocks_and_null_rows() -> None:
+    table = pa.table({"text": ["to be", None, "", "or not"]})
+    dataset = ray.data.from_arrow([table, table.slice(0, 0), table.slice(1, 1)])
+    assert mw.cluster.count_ray(dataset) == mw.count(["to be", "or not"])
+    assert mw.cluster.count_ray(ray.data.from_arrow(table.slice(0, 0))) == mw.count([])
+
+
+@pytest.mark.usefixtures("cluster")
+def test_what_is_no_text_is_refused() -> None:
+    dataset = ray.data.from_arrow(pa.table({"number": [1, 2]}))
+    with pytest.raises(ClusterError, match="'number' holds int64, expected text"):
+        mw.cluster.count_ray(dataset, column="number")
+    with pytest.raises(ValueError, match="the columns 'number', expected 'text'"):
+        mw.cluster.count_ray(dataset)
+
+
+@pytest.mark.usefixtures("cluster")
+def test_a_dataset_that_may_lose_blocks_is_refused() -> None:
+    dataset = ray.data.from_arrow(pa.table({"text": ["a"]}))
+    dataset.context.max_errored_blocks = 3
+    with pytest.raises(ValueError, match="max_errored_blocks is 3"):
+        mw.cluster.count_ray(dataset)
+
+
+@pytest.mark.usefixtures("cluster")
+def test_another_version_on_a_worker_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster_task, "VERSION", "0.0.0")
+    dataset = ray.data.from_arrow(pa.table({"text": ["a"]}))
+    with pytest.raises(ClusterError, match=r"has mergewise .*, the driver 0\.0\.0; hint: install"):
+        mw.cluster.count_ray(dataset)
+
+
+@pytest.mark.usefixtures("cluster")
+def test_pruning_tells_what_it_left_out(tmp_path: Path) -> None:
+    paths = write_parquet(english(), tmp_path, 2)
+    counted = mw.cluster.count_ray(ray.data.read_parquet(paths), min_count=3, num_partitions=5)
+    expected = mw.count_files(paths).prune(3)
+    assert expected.dropped_symbols > 0
+    assert saved(counted, tmp_path) == saved(expected, tmp_path)
+
+
+@pytest.mark.usefixtures("cluster")
+def test_counts_written_by_ray_are_trained_from(tmp_path: Path) -> None:
+    paths = write_parquet(english(), tmp_path, 2)
+    counts, trained = tmp_path / "counts", tmp_path / "trained.json"
+    work = mw.cluster.Task(pattern="whitespace")
+    dataset = mw.cluster.map_reduce_ray(ray.data.read_parquet(paths), work, min_count=2)
+    dataset.write_parquet(str(counts))
+    expected = mw.count_files(paths, pattern="whitespace").prune(2)
+    parts = sorted(counts.glob("*.parquet"))
+    assert saved(mw.WordCounts.from_files(parts), tmp_path) == saved(expected, tmp_path)
+    assert call("train", *parts, "--merges", "50", "-q", "-o", trained).status == 0
+    assert mw.Tokenizer.from_file(trained) == mw.train(expected, num_merges=50)
+
+
+@pytest.mark.usefixtures("cluster")
+def test_encoding() -> None:
+    tokenizer = mw.train(mw.count(english()), num_merges=200)
+    texts = [*english()[:50], None, ""]
+    table = pa.table({"id": range(len(texts)), "text": texts})
+    encoded = mw.cluster.encode_ray(ray.data.from_arrow(table), tokenizer)
+    rows = {row["id"]: row["ids"] for row in encoded.take_all()}
+    for number, text in enumerate(texts):
+        ids = rows[number]
+        assert (ids if ids is None else list(ids)) == (
+            None if text is None else tokenizer.encode(text)
+        )
