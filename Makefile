@@ -32,6 +32,14 @@ test: .venv/.built  ## all tests but the slow ones
 test-slow: .venv/.built  ## the tests that take minutes
 	$(BIN)/python -m pytest -q -m slow
 
+.venv/.cluster: .venv/.tools
+	$(BIN)/python -m pip install --quiet --group cluster
+	touch $@
+
+.PHONY: test-cluster
+test-cluster: .venv/.built .venv/.cluster  ## the tests that start Ray and Spark (which needs Java 17)
+	$(BIN)/python -m pytest -q -m cluster tests/test_cluster_ray.py tests/test_cluster_spark.py
+
 .PHONY: check
 check: .venv/.built  ## formatting, lints, types, stubs, and the Rust tests
 	cargo fmt --check
@@ -70,6 +78,10 @@ bench-exact: .venv/.built  ## measure exact solving
 bench-certify: .venv/.built .venv/.peers  ## measure certificates, also beside a solver of linear programs
 	$(BIN)/python bench/certify.py
 	$(BIN)/python bench/certify.py --linear-programs
+
+.PHONY: bench-cluster
+bench-cluster: .venv/.built .venv/.cluster  ## measure counting on Spark and Ray: make bench-cluster SIZE=5e9
+	$(BIN)/python bench/cluster.py --size $(or $(SIZE),1e9)
 
 .PHONY: format
 format: .venv/.tools  ## rewrite the sources in the house style

@@ -29,13 +29,16 @@ pytestmark = [
 ]
 
 NODE = {"num_cpus": 1, "object_store_memory": 100_000_000}
+# Workers are kept from test to test: starting one takes longer than a test.
+KEEP = {"idle_worker_killing_time_threshold_ms": 600_000, "num_workers_soft_limit": 8}
 
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
     from ray.cluster_utils import Cluster  # noqa: PLC0415
 
-    nodes = Cluster(initialize_head=True, head_node_args={**NODE, "include_dashboard": False})
+    head = {**NODE, "include_dashboard": False, "_system_config": KEEP}
+    nodes = Cluster(initialize_head=True, head_node_args=head)
     nodes.add_node(**NODE)
     ray.init(address=nodes.address, log_to_driver=False, logging_level="ERROR")
     ray.data.DataContext.get_current().enable_progress_bars = False
@@ -70,7 +73,7 @@ def test_counts_are_those_of_count_files_on_text(
 
 
 def test_a_node_that_is_killed(cluster: Any, tmp_path: Path) -> None:
-    paths = write_parquet(english(), tmp_path, 7)
+    paths = write_parquet(english(), tmp_path, 2)
     log = tmp_path / "began"
     log.mkdir()
     doomed = next(node for node in cluster.list_all_nodes() if node is not cluster.head_node)
@@ -90,9 +93,8 @@ def test_a_node_that_is_killed(cluster: Any, tmp_path: Path) -> None:
 
     killer = threading.Thread(target=kill)
     killer.start()
-    dataset = ray.data.read_parquet(paths, override_num_blocks=7).map_batches(
-        slowly, batch_format="pyarrow", batch_size=None
-    )
+    blocks = ray.data.read_parquet(paths).repartition(7)
+    dataset = blocks.map_batches(slowly, batch_format="pyarrow", batch_size=None)
     counted = mw.cluster.count_ray(dataset)
     killer.join()
     survivors = [node for node in ray.nodes() if node["Alive"]]
@@ -105,7 +107,7 @@ def test_a_node_that_is_killed(cluster: Any, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("cluster")
 def test_a_worker_that_is_killed(tmp_path: Path) -> None:
-    paths = write_parquet(english(), tmp_path, 3)
+    paths = write_parquet(english(), tmp_path, 2)
     log = tmp_path / "died"
     log.mkdir()
 
@@ -116,9 +118,8 @@ def test_a_worker_that_is_killed(tmp_path: Path) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         return table
 
-    dataset = ray.data.read_parquet(paths, override_num_blocks=3).map_batches(
-        die_once, batch_format="pyarrow", batch_size=None
-    )
+    blocks = ray.data.read_parquet(paths).repartition(3)
+    dataset = blocks.map_batches(die_once, batch_format="pyarrow", batch_size=None)
     counted = mw.cluster.count_ray(dataset)
     assert len(list(log.iterdir())) == 3
     assert saved(counted, tmp_path) == saved(mw.count_files(paths), tmp_path)
