@@ -15,7 +15,9 @@ from pathlib import Path
 import mergewise as mw
 
 WORKERS = 2
-TASK_BYTES = 1 << 29
+# Few large tasks: the more text one counts, the fewer words are shuffled more than once.
+SPARK_TASK_BYTES = 1 << 31
+RAY_BLOCK_BYTES = 1 << 30
 
 
 def count_by_files(folder: Path) -> mw.WordCounts:
@@ -32,8 +34,7 @@ def count_by_spark(folder: Path) -> mw.WordCounts:
     scratch = Path(tempfile.mkdtemp(dir=folder))
     builder = SparkSession.builder.master(f"local[{WORKERS}]").config("spark.ui.enabled", "false")
     builder = builder.config("spark.driver.memory", "4g").config("spark.local.dir", str(scratch))
-    # Few large tasks: the more text a task counts, the fewer words cross the network twice.
-    builder = builder.config("spark.sql.files.maxPartitionBytes", str(TASK_BYTES))
+    builder = builder.config("spark.sql.files.maxPartitionBytes", str(SPARK_TASK_BYTES))
     spark = builder.config("spark.log.level", "ERROR").getOrCreate()
     counts = mw.cluster.count_spark(spark.read.parquet(f"{folder}/*.parquet"), pattern="cl100k")
     files = [path for path in scratch.rglob("shuffle_*.data") if path.is_file()]
@@ -51,10 +52,10 @@ def count_by_ray(folder: Path) -> mw.WordCounts:
     """The same documents as Parquet, by Ray."""
     import ray  # noqa: PLC0415
 
-    ray.init(num_cpus=WORKERS, include_dashboard=False, log_to_driver=False)
+    ray.init(address="local", num_cpus=WORKERS, include_dashboard=False, log_to_driver=False)
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False
-    context.target_max_block_size = TASK_BYTES
+    context.target_max_block_size = RAY_BLOCK_BYTES
     paths = [str(path) for path in sorted(folder.glob("*.parquet"))]
     counts = mw.cluster.count_ray(ray.data.read_parquet(paths), pattern="cl100k")
     ray.shutdown()

@@ -75,3 +75,11 @@ def saved(counts: mw.WordCounts, folder: Path) -> bytes:
     path = folder / "saved.counts"
     counts.save(path)
     return path.read_bytes()
+
+
+def example(heading: str, folder: Path) -> str:
+    """The first program under a heading of docs/cluster.md, with this folder for its data."""
+    document = Path(__file__).parent.parent / "docs" / "cluster.md"
+    section = document.read_text(encoding="utf-8").partition(f"\n## {heading}\n")[2]
+    program = section.partition("```python\n")[2].partition("```")[0]
+    return program.replace("/data", str(folder))

@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from cluster_texts import TEXTS, english, saved, write_files, write_parquet
+from cluster_texts import TEXTS, english, example, saved, write_files, write_parquet
 from command_line import call
 
 import mergewise as mw
@@ -164,3 +164,15 @@ def test_encoding(spark: Any) -> None:
     for row in encoded.collect():
         text = texts[row.id]
         assert row.ids == (None if text is None else tokenizer.encode(text))
+
+
+@pytest.mark.usefixtures("spark")
+def test_the_example_of_the_document_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "corpus").mkdir()
+    paths = write_parquet(english(), tmp_path / "corpus", 2)
+    exec(example("Spark", tmp_path), {})  # noqa: S102 - our own
+    expected = mw.count_files(paths)
+    assert mw.WordCounts.from_file("corpus.counts") == expected
+    assert mw.Tokenizer.from_file("tokenizer.json") == mw.train(expected, vocab_size=1000)
+    assert list((tmp_path / "ids").glob("*.parquet"))

@@ -50,7 +50,7 @@ def add_counting(parser: Parser) -> None:
 
 def add_inputs(parser: Parser) -> None:
     """The texts or counts of a corpus, and how they are read."""
-    parser.add_argument("files", nargs="+", metavar="INPUT", help=f"{INPUTS}; or .counts")
+    parser.add_argument("files", nargs="+", metavar="INPUT", help=f"{INPUTS}; or counts")
     parser.add_argument(
         "--documents",
         choices=["file", "lines"],

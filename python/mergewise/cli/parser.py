@@ -120,6 +120,7 @@ def add_making(command: Maker) -> None:
         "train a tokenizer on texts or on their counts",
         "mergewise train corpus.txt --vocab-size 32000 -o tokenizer.json",
         "mergewise train corpus.counts --merges 8000 --special '<|endoftext|>' -o tokenizer.json",
+        "mergewise train counts/*.parquet --vocab-size 32000 -o tokenizer.json",
         "mergewise train corpus/ --pattern whitespace --vocab-size 16000 -o corpus.tiktoken",
     )
     add_counting(sub)
