@@ -176,7 +176,7 @@ def main() -> None:
     parser.add_argument("--work", type=Path, help="where texts are made and kept")
     parsed = parser.parse_args()
     versions = ", ".join(f"{name} {version(name)}" for name in ("pyspark", "ray", "pyarrow"))
-    options = " ".join(Path(argument).name for argument in sys.argv[1:])
+    options = " ".join("DIR" if Path(word).is_dir() else Path(word).name for word in sys.argv[1:])
     origin = f"`python bench/cluster.py {options}`, {time.strftime('%Y-%m-%d')}, {processor()}."
     with tempfile.TemporaryDirectory() as temporary:
         work = parsed.work or Path(temporary)
