@@ -83,6 +83,14 @@ bench-certify: .venv/.built .venv/.peers  ## measure certificates, also beside a
 bench-cluster: .venv/.built .venv/.cluster  ## measure counting on Spark and Ray: make bench-cluster SIZE=5e9
 	$(BIN)/python bench/cluster.py --size $(or $(SIZE),1e9)
 
+.venv/.paper: .venv/.tools
+	$(BIN)/python -m pip install --quiet --group paper
+	touch $@
+
+.PHONY: paper
+paper: .venv/.built .venv/.paper  ## check every claim of the paper, draw its figures: make paper [FULL=1] [CORPORA=DIR]
+	$(BIN)/python paper/run.py $(if $(FULL),--full) $(if $(CORPORA),--corpora "$(CORPORA)")
+
 .PHONY: format
 format: .venv/.tools  ## rewrite the sources in the house style
 	cargo fmt

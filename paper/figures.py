@@ -1,0 +1,60 @@
+"""How the figures look, and where they go."""
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from claims import Options
+
+# Okabe and Ito's colours, which colour-blind readers can tell apart.
+BLACK, GREY = "#000000", "#767676"
+BLUE, ORANGE, GREEN, RED, SKY, PINK = (
+    "#0072B2",
+    "#E69F00",
+    "#009E73",
+    "#D55E00",
+    "#56B4E9",
+    "#CC79A7",
+)
+STYLE = {
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "figure.constrained_layout.use": True,
+    "font.size": 10,
+    "legend.frameon": False,
+    "lines.linewidth": 1.6,
+    "lines.markersize": 5,
+    "savefig.dpi": 110,
+    "svg.hashsalt": "mergewise",
+}
+
+
+def canvas(width: float, height: float, columns: int = 1) -> tuple[Any, Any]:
+    """A figure of that many inches, and its axes."""
+    matplotlib: Any = import_module("matplotlib")
+    matplotlib.use("Agg")
+    matplotlib.rcParams.update(STYLE)
+    plots: Any = import_module("matplotlib.pyplot")
+    figure, axes = plots.subplots(1, columns, figsize=(width, height))
+    return figure, axes
+
+
+def save(figure: Any, name: str, options: Options) -> None:  # noqa: ANN401 (matplotlib's)
+    """Writes a figure as SVG and PNG, the same bytes for the same data."""
+    folder = Path(options.figures or ".")
+    folder.mkdir(exist_ok=True)
+    figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
+    figure.savefig(folder / f"{name}.png", metadata={"Software": None})
+
+
+def name_line(axes: Any, line: Any, words: str, shift: tuple[float, float] = (6, 0)) -> None:  # noqa: ANN401
+    """Writes the name of a line at its end, in its colour."""
+    axes.annotate(
+        words,
+        (line.get_xdata()[-1], line.get_ydata()[-1]),
+        xytext=shift,
+        textcoords="offset points",
+        color=line.get_color(),
+        va="center",
+        fontsize=9,
+    )

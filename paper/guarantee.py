@@ -1,0 +1,133 @@
+"""Theorem 3.10: greedy attains (1 - e^-σ)/σ of the optimum; tried on all strings, and drawn."""
+
+import math
+from collections.abc import Iterator
+
+from claims import Claim, Options, state
+from figures import BLACK, BLUE, GREEN, GREY, ORANGE, RED, canvas, save
+
+import mergewise as mw
+from mergewise import formal
+from mergewise.optimize.enumerating import enumerate_curvature
+from mergewise.optimize.worst_cases import family_of_sigma
+
+PLACE = "Theorem 3.10"
+# σ and what the paper makes of it.
+PUBLISHED = {"σ̂, all strings": (2.5, 0.37), "σ̂, English": (2.0, 0.43), "σ̂'": (1.5, 0.52)}
+
+
+def measured(length: int) -> list[mw.Curvature]:
+    """All strings of up to that many symbols and 3 letters, with 1 to 4 merges."""
+    return [
+        mw.curvature(text, num_merges=num_merges)
+        for size in range(2, length + 1)
+        for text in formal.strings_up_to_renaming(size, 3)
+        for num_merges in range(1, 5)
+    ]
+
+
+def claims(options: Options) -> Iterator[Claim]:
+    """The theorem, its proof where σ > M, the numbers made of it, and that it is no constant."""
+    for name, (sigma, published) in PUBLISHED.items():
+        value = formal.guarantee(sigma)
+        yield Claim(
+            "Section 3.3",
+            f"the guarantee for {name} = {sigma}",
+            f"{published}",
+            f"{value:.3f}",
+            round(value, 2) == published,
+        )
+    length = 9 if options.full else 8
+    strings = measured(length)
+    broken = [c for c in strings if c.ratio_worst_ties < formal.guarantee(c.sigma_min)]
+    yield Claim(
+        PLACE,
+        "κ(greedy)/κ(optimum) ≥ (1 - e^-σ)/σ",
+        "always",
+        f"{len(broken):,} of {len(strings):,} strings and M violate it (n ≤ {length}, 3 letters, "
+        "M ≤ 4)",
+        not broken,
+    )
+    # With one merge there is no recursion, and the factor does not matter.
+    several = [c for c in strings if c.num_merges > 1]
+    large = [c for c in several if c.sigma_min > c.num_merges]
+    first = min(large, key=lambda c: (len(c.text), c.num_merges))
+    yield Claim(
+        PLACE,
+        "its proof: 1 - σ/M is not negative (M ≥ 2)",
+        "always",
+        f"negative in {len(large):,} of {len(several):,}; first {first.text}, M = "
+        f"{first.num_merges}, σ = {first.sigma_min}",
+        not large,
+    )
+    family = {num_merges: sigma_of_family(num_merges) for num_merges in range(2, 9)}
+    yield Claim(
+        "Section 3.3",
+        "the bound is constant: σ of a^(M-1)bab for M = 2 to 8",
+        "bounded",
+        ", ".join(map(str, family.values())) + f"; the bound falls to {formal.guarantee(9):.3f}",
+        len(set(family.values())) == 1,
+    )
+    short = [c for c in strings if c.ratio_worst_ties < -math.expm1(-c.sigma_min)]
+    yield Claim(
+        "Conclusion",
+        "κ(greedy)/κ(optimum) ≥ 1 - e^-σ, without the factor 1/σ",
+        "always",
+        f"{len(short):,} of {len(strings):,} violate it; first {short[0].text}, M = "
+        f"{short[0].num_merges}"
+        if short
+        else f"0 of {len(strings):,} violate it",
+        not short,
+    )
+    if options.figures:
+        draw(options)
+
+
+def sigma_of_family(num_merges: int) -> int:
+    """σ that one prefix shows on the family's text."""
+    case = family_of_sigma(num_merges)
+    best, prefix = formal.utility(case.optimal, case.text), formal.utility(case.prefix, case.text)
+    joined = formal.utility([*case.prefix, *case.optimal], case.text)
+    return 1 - (joined - best) // prefix
+
+
+def draw(options: Options) -> None:
+    """The guarantee against σ, where the paper and we stand on it, and what greedy attains."""
+    figure, axes = canvas(7.2, 4.2)
+    grid = [1 + index / 50 for index in range(401)]
+    axes.plot(grid, [formal.guarantee(sigma) for sigma in grid], color=BLACK)
+    axes.text(7.0, 0.175, "(1 − e$^{-σ}$)/σ", fontsize=10)
+    for name, (sigma, _) in PUBLISHED.items():
+        value = formal.guarantee(sigma)
+        axes.plot(sigma, value, "o", color=BLUE)
+        axes.annotate(
+            f"paper: {name} = {sigma:g}", (sigma, value), (8, 4), textcoords="offset points",
+            color=BLUE,
+        )  # fmt: skip
+    found = enumerate_curvature(12, num_letters=5, num_merges=4)
+    rows = {m: found.extremes(num_merges=m) for m in (2, 3, 4)}
+    for num_merges, row in rows.items():
+        sigma = float(row["sigma_min"].value)
+        axes.plot(sigma, formal.guarantee(sigma), "s", color=RED)
+        axes.annotate(
+            f"as defined, M = {num_merges}", (sigma, formal.guarantee(sigma)), (8, 6),
+            textcoords="offset points", color=RED,
+        )  # fmt: skip
+    for num_merges in (6, 7, 8):
+        sigma = sigma_of_family(num_merges)
+        axes.plot(sigma, formal.guarantee(sigma), "^", color=ORANGE)
+    axes.annotate(
+        "a$^{M-1}$bab, M = 6, 7, 8:\nno constant", (8, formal.guarantee(8)), (-6, 24),
+        textcoords="offset points", color=ORANGE, ha="center",
+    )  # fmt: skip
+    axes.axhline(5 / 8, color=GREEN, ls="--")
+    axes.text(9, 0.64, "the least of the optimum that greedy is known to attain: 5/8", color=GREEN,
+              ha="right")  # fmt: skip
+    axes.axhline(1, color=GREY, lw=0.8)
+    axes.text(9, 1.015, "the optimum", color=GREY, ha="right")
+    axes.set(xlabel="total backward curvature σ", ylabel="part of the optimum", ylim=(0, 1.08))
+    save(figure, "guarantee", options)
+
+
+if __name__ == "__main__":
+    state(claims)

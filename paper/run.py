@@ -1,0 +1,97 @@
+"""Runs every script of this folder and fills README.md: claim, command, published, ours, holds.
+
+    python paper/run.py [--full] [--corpora DIR] [NAME ...]
+
+With names only these scripts run, and nothing is written. A script that fails gets a row that says
+so, and the exit status is 1.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from claims import PAPER, Claim
+from page import Outcome, document
+
+# In the order of the paper.
+SCRIPTS = (
+    "worked_example",
+    "listings",
+    "forest",
+    "properties",
+    "guarantee",
+    "curvature_strings",
+    "curvature_english",
+    "suboptimal",
+    "linked_list",
+    "heap",
+    "run_time",
+    "sequence_count",
+    "equivalence",
+    "guard",
+    "search_speed",
+    "limitations",
+    "words_only",
+    "non_iterative",
+    "variants",
+    "data_table",
+)
+
+
+def run(name: str, options: Sequence[str]) -> Outcome:
+    """Runs one script in a process of its own."""
+    started = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, str(PAPER / f"{name}.py"), "--json", *options],
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+        env={**os.environ, "PYTHONUTF8": "1"},
+        check=False,
+    )
+    outcome = Outcome(name, seconds=time.monotonic() - started)
+    outcome.claims = [Claim(**json.loads(line)) for line in done.stdout.splitlines()]
+    if done.returncode != 0:
+        outcome.failure = f"failed: exit status {done.returncode}"
+    elif not outcome.claims:
+        outcome.failure = "failed: it stated no claim"
+    return outcome
+
+
+def main() -> None:
+    """Runs the scripts, tells how they fare, and writes the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(SCRIPTS))
+    parser.add_argument("--full", action="store_true", help="the whole size: hours")
+    parser.add_argument("--corpora", type=Path, help="a folder with en.txt and de.txt")
+    given = parser.parse_args()
+    unknown = set(given.names) - set(SCRIPTS)
+    if unknown:
+        parser.error(f"no script named {', '.join(sorted(unknown))}")
+    names = given.names or SCRIPTS
+    options = ["--full"] * given.full
+    shown = "".join(f" {option}" for option in options) + " --corpora DIR" * bool(given.corpora)
+    if given.corpora is not None:
+        options += ["--corpora", str(given.corpora.resolve())]
+    outcomes = []
+    for number, name in enumerate(names, start=1):
+        print(f"[{number}/{len(names)}] {name} ...", end=" ", file=sys.stderr, flush=True)
+        outcome = run(name, options)
+        end = outcome.failure or f"{len(outcome.claims)} rows, {outcome.seconds:.0f} s"
+        print(end, file=sys.stderr, flush=True)
+        outcomes.append(outcome)
+    if not given.names:
+        size = " FULL=1" * given.full + " CORPORA=DIR" * bool(given.corpora)
+        part = PAPER / "README.md.part"
+        part.write_text(document(outcomes, shown, size), encoding="utf-8")
+        part.replace(PAPER / "README.md")
+    if any(outcome.failure for outcome in outcomes):
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
