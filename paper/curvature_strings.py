@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from claims import Claim, Options, state
-from figures import BLUE, GREEN, GREY, RED, canvas, name_line, save
+from figures import BLUE, GREEN, GREY, RED, canvas, name_lines, save
 
 from mergewise import formal
 from mergewise.formal import as_published
@@ -80,9 +80,11 @@ def draw(found: Enumeration, options: Options) -> None:
     """Maxima against the length of the strings."""
     figure, both = canvas(10, 4, 2)
     lengths = range(4, found.length + 1)
+    named = {}
     colours = dict(zip((2, 3, 4), (GREEN, BLUE, RED), strict=True))
     for axes, (symbol, (published, computed, defined)) in zip(both, COLUMNS.items(), strict=True):
         column = next(iter(defined.values()))
+        solid = {}
         for num_merges, colour in colours.items():
             for name, style in ((column, "-o"), (computed, "--")):
                 values = [
@@ -90,19 +92,24 @@ def draw(found: Enumeration, options: Options) -> None:
                 ]
                 (line,) = axes.plot(lengths, list(map(float, values)), style, color=colour)
                 if name == column:
-                    name_line(axes, line, f"M = {num_merges}")
+                    solid[f"M = {num_merges}"] = line
         axes.axhline(float(published), color=GREY, ls=":")
         axes.text(4, float(published) + 0.02 * axes.get_ylim()[1], f"published: {float(published)}",
                   color=GREY)  # fmt: skip
         axes.set(xlabel="length of the strings, at most", ylabel=f"largest {symbol}")
         axes.set_xlim(3.8, found.length + 1.2)
         axes.set_xticks(lengths)
+        named[axes] = solid
+    if found.length < 15:
+        words = "dashed: 1.5 for every M (11/7 at length 15)"
+        both[1].text(found.length, 1.2, words, ha="right", color=GREY, fontsize=9)
     both[0].plot([], [], "-o", color=GREY, label="as defined (best optimal sequence)")
     both[1].plot([], [], "-o", color=GREY, label="as defined (last greedy prefix)")
     for axes in both:
         axes.plot([], [], "--", color=GREY, label="as the authors compute it")
         axes.legend(loc="upper left")
         axes.set_ylim(0.8, axes.get_ylim()[1] * 1.3)
+        name_lines(axes, named[axes])
     save(figure, "curvature_strings", options)
 
 

@@ -40,7 +40,7 @@ class Engine:
 
     train: Callable[[Corpus, int], list[str]]
     colour: str
-    marker: str = "-o"
+    marker: str
     is_exact: bool = False
     needs_words: bool = False
 
@@ -143,8 +143,8 @@ def subword_nmt(corpus: Corpus, num_merges: int) -> list[str]:
 
 
 ENGINES = {
-    "Algorithm 1": Engine(algorithm_1, RED, is_exact=True),
-    "Algorithm 2": Engine(algorithm_2, ORANGE, is_exact=True),
+    "Algorithm 1": Engine(algorithm_1, RED, "-X", is_exact=True),
+    "Algorithm 2": Engine(algorithm_2, ORANGE, "-P", is_exact=True),
     "SentencePiece": Engine(sentencepiece, BLUE, "-s"),
     "subword-nmt": Engine(subword_nmt, PINK, "-v", needs_words=True),
     "tokenizers": Engine(tokenizers, SKY, "-^"),

@@ -1,5 +1,6 @@
 """How the figures look, and where they go."""
 
+import math
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -47,14 +48,25 @@ def save(figure: Any, name: str, options: Options) -> None:  # noqa: ANN401 (mat
     figure.savefig(folder / f"{name}.png", metadata={"Software": None})
 
 
-def name_line(axes: Any, line: Any, words: str, shift: tuple[float, float] = (6, 0)) -> None:  # noqa: ANN401
-    """Writes the name of a line at its end, in its colour."""
-    axes.annotate(
-        words,
-        (line.get_xdata()[-1], line.get_ydata()[-1]),
-        xytext=shift,
-        textcoords="offset points",
-        color=line.get_color(),
-        va="center",
-        fontsize=9,
-    )
+def name_lines(axes: Any, lines: dict[str, Any]) -> None:  # noqa: ANN401 (matplotlib's)
+    """Writes the names of lines at their ends, in their colours, none on another."""
+    axes.figure.draw_without_rendering()
+    points = 72 / axes.figure.dpi
+
+    def height(line: Any) -> float:  # noqa: ANN401
+        place = line.get_xdata()[-1], line.get_ydata()[-1]
+        return float(axes.transData.transform(place)[1]) * points
+
+    free = -math.inf
+    for name, line in sorted(lines.items(), key=lambda item: height(item[1])):
+        target = max(height(line), free)
+        free = target + 12
+        axes.annotate(
+            name,
+            (line.get_xdata()[-1], line.get_ydata()[-1]),
+            xytext=(7, target - height(line)),
+            textcoords="offset points",
+            color=line.get_color(),
+            va="center",
+            fontsize=9,
+        )

@@ -96,33 +96,23 @@ def draw(options: Options) -> None:
     figure, axes = canvas(7.2, 4.2)
     grid = [1 + index / 50 for index in range(401)]
     axes.plot(grid, [formal.guarantee(sigma) for sigma in grid], color=BLACK)
-    axes.text(7.0, 0.175, "(1 − e$^{-σ}$)/σ", fontsize=10)
+    axes.text(3.6, 0.2, "(1 − e$^{-σ}$)/σ", ha="right")
+
+    def mark(sigma: float, marker: str, colour: str, words: str, shift: tuple[int, int]) -> None:
+        axes.plot(sigma, formal.guarantee(sigma), marker, color=colour, ms=7)
+        where = sigma, formal.guarantee(sigma)
+        axes.annotate(words, where, shift, textcoords="offset points", color=colour, va="center")
+
     for name, (sigma, _) in PUBLISHED.items():
-        value = formal.guarantee(sigma)
-        axes.plot(sigma, value, "o", color=BLUE)
-        axes.annotate(
-            f"paper: {name} = {sigma:g}", (sigma, value), (8, 4), textcoords="offset points",
-            color=BLUE,
-        )  # fmt: skip
+        mark(sigma, "o", BLUE, f"paper: {name} = {sigma:g}", (9, 7))
     found = enumerate_curvature(12, num_letters=5, num_merges=4)
-    rows = {m: found.extremes(num_merges=m) for m in (2, 3, 4)}
-    for num_merges, row in rows.items():
-        sigma = float(row["sigma_min"].value)
-        axes.plot(sigma, formal.guarantee(sigma), "s", color=RED)
-        axes.annotate(
-            f"as defined, M = {num_merges}", (sigma, formal.guarantee(sigma)), (8, 6),
-            textcoords="offset points", color=RED,
-        )  # fmt: skip
-    for num_merges in (6, 7, 8):
-        sigma = sigma_of_family(num_merges)
-        axes.plot(sigma, formal.guarantee(sigma), "^", color=ORANGE)
-    axes.annotate(
-        "a$^{M-1}$bab, M = 6, 7, 8:\nno constant", (8, formal.guarantee(8)), (-6, 24),
-        textcoords="offset points", color=ORANGE, ha="center",
-    )  # fmt: skip
+    for num_merges, shift in ((2, (9, 6)), (3, (2, 14)), (4, (-2, -16))):
+        sigma = float(found.extremes(num_merges=num_merges)["sigma_min"].value)
+        mark(sigma, "s", RED, f"as defined, M = {num_merges}", shift)
+    for num_merges, words in ((6, ""), (7, "a$^{M-1}$bab, M = 6, 7, 8:\nno constant"), (8, "")):
+        mark(sigma_of_family(num_merges), "^", ORANGE, words, (-50, 36))
     axes.axhline(5 / 8, color=GREEN, ls="--")
-    axes.text(9, 0.64, "the least of the optimum that greedy is known to attain: 5/8", color=GREEN,
-              ha="right")  # fmt: skip
+    axes.text(9, 0.64, "the worst that greedy is known to do: 5/8", color=GREEN, ha="right")
     axes.axhline(1, color=GREY, lw=0.8)
     axes.text(9, 1.015, "the optimum", color=GREY, ha="right")
     axes.set(xlabel="total backward curvature σ", ylabel="part of the optimum", ylim=(0, 1.08))
