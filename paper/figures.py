@@ -55,7 +55,7 @@ def name_lines(axes: Any, lines: dict[str, Any]) -> None:  # noqa: ANN401 (matpl
 
     def height(line: Any) -> float:  # noqa: ANN401
         place = line.get_xdata()[-1], line.get_ydata()[-1]
-        return float(axes.transData.transform(place)[1]) * points
+        return float(axes.transData.transform(place)[1] * points)
 
     free = -math.inf
     for name, line in sorted(lines.items(), key=lambda item: height(item[1])):
