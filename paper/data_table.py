@@ -42,8 +42,9 @@ def claims(options: Options) -> Iterator[Claim]:
         with path.open(encoding="utf-8", newline="\n") as file:
             sentences.append(sum(not line.isspace() for line in file))
     counts = mw.count_files(paths, pattern=WORDS_AND_GAPS, documents="lines")
-    words = {word: count for word, count in counts.top(counts.num_unique) if word.strip()}
-    total, unique = sum(words.values()), len(words)
+    counted = counts.top(counts.num_unique)
+    words = [count for word, count in counted if not word.decode(errors="replace").isspace()]
+    total, unique = sum(words), len(words)
     ours = (
         f"{sentences[0]:,} + {sentences[1]:,} (en.txt, de.txt)",
         f"{total:,}",

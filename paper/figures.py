@@ -7,6 +7,8 @@ from typing import Any
 
 from claims import Options
 
+from mergewise.files import replacing
+
 # Okabe and Ito's colours, which colour-blind readers can tell apart.
 BLACK, GREY = "#000000", "#767676"
 BLUE, ORANGE, GREEN, RED, SKY, PINK = (
@@ -44,8 +46,13 @@ def save(figure: Any, name: str, options: Options) -> None:  # noqa: ANN401 (mat
     """Writes a figure as SVG and PNG, the same bytes for the same data."""
     folder = Path(options.figures or ".")
     folder.mkdir(exist_ok=True)
-    figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
-    figure.savefig(folder / f"{name}.png", metadata={"Software": None})
+    plain: dict[str, dict[str, Any]] = {
+        "svg": {"metadata": {"Date": None}},
+        "png": {"metadata": {"Software": None}, "pil_kwargs": {"optimize": True}},
+    }
+    for kind, settings in plain.items():
+        with replacing(folder / f"{name}.{kind}") as path:
+            figure.savefig(path, format=kind, **settings)
 
 
 def name_lines(axes: Any, lines: dict[str, Any]) -> None:  # noqa: ANN401 (matplotlib's)

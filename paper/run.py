@@ -18,6 +18,8 @@ from pathlib import Path
 from claims import PAPER, Claim
 from page import Outcome, document
 
+from mergewise.files import replacing
+
 # In the order of the paper.
 SCRIPTS = (
     "worked_example",
@@ -86,9 +88,8 @@ def main() -> None:
         outcomes.append(outcome)
     if not given.names:
         size = " FULL=1" * given.full + " CORPORA=DIR" * bool(given.corpora)
-        part = PAPER / "README.md.part"
-        part.write_text(document(outcomes, shown, size), encoding="utf-8")
-        part.replace(PAPER / "README.md")
+        with replacing(PAPER / "README.md") as path:
+            path.write_text(document(outcomes, shown, size), encoding="utf-8")
     if any(outcome.failure for outcome in outcomes):
         sys.exit(1)
 

@@ -73,6 +73,8 @@ def measured(numbers: dict[tuple[str, int, int], int]) -> Costs:
             started = time.process_time()
             found = mw.solve(text, num_merges=num_merges, method=method, num_threads=1)
             cost.seconds.append(time.process_time() - started)
+            if found.limit is not None:
+                raise KeyboardInterrupt
             cost.nodes.append(found.nodes)
             cost.utilities.append(found.utility)
         if cost.seconds:

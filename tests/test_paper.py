@@ -77,7 +77,7 @@ def stated() -> dict[str, list[Claim]]:
     ("script", "part", "ours", "holds"), VERDICTS, ids=[f"{v[0]}-{v[1]}" for v in VERDICTS]
 )
 def test_claims(
-    stated: dict[str, list[Claim]], script: str, part: str, ours: str, holds: bool | None
+    stated: dict[str, list[Claim]], script: str, part: str, ours: str, *, holds: bool | None
 ) -> None:
     [claim] = [claim for claim in stated[script] if part in claim.claim]
     assert ours in claim.ours
