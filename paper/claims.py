@@ -66,8 +66,11 @@ def state(claims: Callable[[Options], Iterable[Claim]]) -> None:
     parser.add_argument("--corpora", type=Path, help="a folder with en.txt and de.txt")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     given = parser.parse_args()
-    for claim in claims(Options(given.full, given.corpora, PAPER / "figures")):
-        print(json.dumps(asdict(claim)) if given.json else described(claim), flush=True)
+    try:
+        for claim in claims(Options(given.full, given.corpora, PAPER / "figures")):
+            print(json.dumps(asdict(claim)) if given.json else described(claim), flush=True)
+    except KeyboardInterrupt:
+        sys.exit("stopped")
 
 
 def described(claim: Claim) -> str:

@@ -83,11 +83,10 @@ def subject(name: str) -> str:
     return (ast.get_docstring(tree) or name).splitlines()[0]
 
 
-def origin(outcomes: Sequence[Outcome], size: str) -> str:
+def origin(size: str, minutes: float) -> str:
     """When, where, with what, and how long it took."""
     today = dt.datetime.now(tz=dt.timezone.utc).date()
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in PACKAGES)
-    minutes = sum(outcome.seconds for outcome in outcomes) / 60
     return (
         f"`make paper{size}`, {today}, {processor()} ({os.cpu_count()} cores), {minutes:.0f} "
         f"minutes. Python {platform.python_version()}, {versions}."
@@ -104,7 +103,7 @@ def processor() -> str:
     return platform.processor() or platform.machine()
 
 
-def document(outcomes: Sequence[Outcome], options: str, size: str) -> str:
+def document(outcomes: Sequence[Outcome], options: str, size: str, minutes: float) -> str:
     """README.md."""
     claims = [claim for outcome in outcomes for claim in outcome.claims]
     holding = sum(claim.verdict == "yes" for claim in claims)
@@ -113,5 +112,5 @@ def document(outcomes: Sequence[Outcome], options: str, size: str) -> str:
     figures = "\n\n".join(
         f"![{words}](figures/{name}.svg)\n\n{words}" for name, words in FIGURES.items()
     )
-    parts = [TITLE, origin(outcomes, size), summary, "## Claims", table(outcomes, options)]
+    parts = [TITLE, origin(size, minutes), summary, "## Claims", table(outcomes, options)]
     return "\n\n".join([*parts, "## Figures", figures]) + "\n"
