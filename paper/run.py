@@ -1,6 +1,6 @@
 """Runs every script of this folder and fills README.md: claim, command, published, ours, holds.
 
-    python paper/run.py [--full] [--corpora DIR] [NAME ...]
+    python paper/run.py [--full] [--corpora DIR] [--jobs N] [NAME ...]
 
 With names only these scripts run, and nothing is written. A script that fails gets a row that says
 so, and the exit status is 1.
@@ -67,12 +67,12 @@ def run(name: str, options: Sequence[str]) -> Outcome:
     return outcome
 
 
-def run_all(names: Sequence[str], options: Sequence[str]) -> list[Outcome]:
-    """Runs scripts, as many at a time as there are cores, the longest first; a line for each."""
+def run_all(names: Sequence[str], options: Sequence[str], jobs: int) -> list[Outcome]:
+    """Runs scripts, so many at a time, the longest first; a line for each."""
     outcomes: dict[str, Outcome] = {}
     first = sorted(names, key=lambda name: name not in LONGEST)
-    say(f"{len(names)} scripts, {os.cpu_count()} at a time ...")
-    pool = ThreadPoolExecutor(os.cpu_count())
+    say(f"{len(names)} scripts, {jobs} at a time ...")
+    pool = ThreadPoolExecutor(jobs)
     try:
         for done in as_completed([pool.submit(run, name, options) for name in first]):
             outcome = done.result()
@@ -95,6 +95,8 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(SCRIPTS))
     parser.add_argument("--full", action="store_true", help="the whole size: hours")
     parser.add_argument("--corpora", type=Path, help="a folder with en.txt and de.txt")
+    cores = os.cpu_count() or 1
+    parser.add_argument("--jobs", type=int, default=cores, help="how many scripts at a time")
     given = parser.parse_args()
     unknown = set(given.names) - set(SCRIPTS)
     if unknown:
@@ -108,7 +110,7 @@ def main() -> None:
     if given.corpora is not None:
         options += ["--corpora", str(given.corpora.resolve())]
     started = time.monotonic()
-    outcomes = run_all(names, options)
+    outcomes = run_all(names, options, given.jobs)
     minutes = (time.monotonic() - started) / 60
     if not given.names:
         size = " FULL=1" * given.full + " CORPORA=DIR" * bool(given.corpora)

@@ -7,8 +7,9 @@ authors' script joins two lines cut to 64. Both readings are measured: 64 charac
 
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
 
 from claims import Claim, Options, state
 from english import sentences
@@ -58,27 +59,39 @@ def times(larger: Sequence[float], smaller: Sequence[float]) -> float:
 
 
 def strings(size: int) -> list[str]:
-    """Pairs of sentences, of that many characters together with the space between them."""
+    """Pairs of sentences, with the space between them so long; those with the fewest pairs first."""
     parts = sentences(2 * NUM_STRINGS)
     half = (size - 1) // 2
-    return [f"{parts[i][: size - 1 - half]} {parts[i + 1][:half]}" for i in range(0, len(parts), 2)]
+    joined = [
+        f"{one[: size - 1 - half]} {other[:half]}"
+        for one, other in zip(parts[::2], parts[1::2], strict=True)
+    ]
+    return sorted(joined, key=lambda text: len(set(pairwise(text))))
+
+
+def solved(method: Method, text: str, num_merges: int) -> tuple[float, int, int]:
+    """The CPU seconds, the nodes and the utility of one search."""
+    started = time.process_time()
+    found = mw.solve(text, num_merges=num_merges, method=method, num_threads=1)
+    if found.status != "optimal":
+        raise KeyboardInterrupt
+    return time.process_time() - started, found.nodes, found.utility
 
 
 def measured(numbers: dict[tuple[str, int, int], int]) -> Costs:
     """The cost of each method, size and number of merges; methods must agree."""
     costs: Costs = {}
-    for method, size, num_merges in product(METHODS, SIZES, range(1, 6)):
-        cost = Cost([], [], [])
-        for text in strings(size)[: numbers.get((method, size, num_merges), NUM_STRINGS)]:
-            started = time.process_time()
-            found = mw.solve(text, num_merges=num_merges, method=method, num_threads=1)
-            cost.seconds.append(time.process_time() - started)
-            if found.limit is not None:
-                raise KeyboardInterrupt
-            cost.nodes.append(found.nodes)
-            cost.utilities.append(found.utility)
-        if cost.seconds:
-            costs[method, size, num_merges] = cost
+    with ProcessPoolExecutor(NUM_STRINGS) as pool:
+        searches = {}
+        for num_merges, size, method in product(range(5, 0, -1), SIZES, METHODS):
+            texts = strings(size)[: numbers.get((method, size, num_merges), NUM_STRINGS)]
+            searches[method, size, num_merges] = [
+                pool.submit(solved, method, text, num_merges) for text in texts
+            ]
+        for case, started in searches.items():
+            done = [search.result() for search in started]
+            if done:
+                costs[case] = Cost(*map(list, zip(*done, strict=True)))
     for (name, size, num_merges), cost in costs.items():
         best = costs["branch-and-bound", size, num_merges].utilities
         if cost.utilities != best[: len(cost.utilities)]:
