@@ -59,7 +59,7 @@ def times(larger: Sequence[float], smaller: Sequence[float]) -> float:
 
 
 def strings(size: int) -> list[str]:
-    """Pairs of sentences, with the space between them so long; those with the fewest pairs first."""
+    """Two sentences each, so long with the space between; the fewest different pairs first."""
     parts = sentences(2 * NUM_STRINGS)
     half = (size - 1) // 2
     joined = [
