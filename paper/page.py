@@ -51,16 +51,17 @@ class Outcome:
     """What a script said."""
 
     name: str
+    command: str
     claims: list[Claim] = field(default_factory=list)
     seconds: float = 0.0
     failure: str = ""
 
 
-def table(outcomes: Sequence[Outcome], options: str) -> str:
+def table(outcomes: Sequence[Outcome]) -> str:
     """All claims, in the order of the paper."""
     rows = [["claim", "command", "published", "ours", "holds"], ["---"] * 5]
     for outcome in outcomes:
-        command = f"`python paper/{outcome.name}.py{options}`"
+        command = f"`{outcome.command}`"
         for claim in outcome.claims:
             words = f"{claim.place}: {claim.claim}"
             rows.append([words, command, claim.published, claim.ours, claim.verdict])
@@ -83,12 +84,12 @@ def subject(name: str) -> str:
     return (ast.get_docstring(tree) or name).splitlines()[0]
 
 
-def origin(size: str, minutes: float) -> str:
-    """When, where, with what, and how long it took."""
+def origin(command: str, minutes: float) -> str:
+    """How, when, where, with what, and what it cost."""
     today = dt.datetime.now(tz=dt.timezone.utc).date()
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in PACKAGES)
     return (
-        f"`make paper{size}`, {today}, {processor()} ({os.cpu_count()} cores), {minutes:.0f} "
+        f"`{command}`, {today}, {processor()} ({os.cpu_count()} cores), {minutes:.0f} CPU "
         f"minutes. Python {platform.python_version()}, {versions}."
     )
 
@@ -103,14 +104,18 @@ def processor() -> str:
     return platform.processor() or platform.machine()
 
 
-def document(outcomes: Sequence[Outcome], options: str, size: str, minutes: float) -> str:
+def document(outcomes: Sequence[Outcome], command: str, minutes: float) -> str:
     """README.md."""
     claims = [claim for outcome in outcomes for claim in outcome.claims]
     holding = sum(claim.verdict == "yes" for claim in claims)
     failing = sum(claim.verdict == "**no**" for claim in claims)
-    summary = f"Of {len(claims)} rows, {holding} hold and {failing} do not."
+    others = len(claims) - holding - failing
+    summary = (
+        f"Of {len(claims)} rows, {holding} hold and {failing} do not; {others} have nothing to be "
+        "compared with."
+    )
     figures = "\n\n".join(
         f"![{words}](figures/{name}.svg)\n\n{words}" for name, words in FIGURES.items()
     )
-    parts = [TITLE, origin(size, minutes), summary, "## Claims", table(outcomes, options)]
+    parts = [TITLE, origin(command, minutes), summary, "## Claims", table(outcomes)]
     return "\n\n".join([*parts, "## Figures", figures]) + "\n"

@@ -9,6 +9,7 @@ so, and the exit status is 1.
 import argparse
 import json
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -46,10 +47,16 @@ SCRIPTS = (
 )
 LONGEST = ("search_speed", "run_time")
 TEXTS = ("en.txt", "de.txt")
+WITH_CORPORA = ("run_time", "data_table")
 
 
-def run(name: str, options: Sequence[str]) -> Outcome:
+def run(name: str, *, full: bool, corpora: Path | None) -> Outcome:
     """Runs one script in a process of its own."""
+    options = ["--full"] * full
+    shown = " ".join(["python", f"paper/{name}.py", *options])
+    if corpora is not None and name in WITH_CORPORA:
+        options += ["--corpora", str(corpora)]
+        shown += " --corpora DIR"
     started = time.monotonic()
     done = subprocess.run(
         [sys.executable, str(PAPER / f"{name}.py"), "--json", *options],
@@ -58,7 +65,7 @@ def run(name: str, options: Sequence[str]) -> Outcome:
         env={**os.environ, "PYTHONUTF8": "1"},
         check=False,
     )
-    outcome = Outcome(name, seconds=time.monotonic() - started)
+    outcome = Outcome(name, command=shown, seconds=time.monotonic() - started)
     outcome.claims = [Claim(**json.loads(line)) for line in done.stdout.splitlines()]
     if done.returncode != 0:
         outcome.failure = f"failed: exit status {done.returncode}"
@@ -67,14 +74,15 @@ def run(name: str, options: Sequence[str]) -> Outcome:
     return outcome
 
 
-def run_all(names: Sequence[str], options: Sequence[str], jobs: int) -> list[Outcome]:
+def run_all(names: Sequence[str], *, full: bool, corpora: Path | None, jobs: int) -> list[Outcome]:
     """Runs scripts, so many at a time, the longest first; a line for each."""
     outcomes: dict[str, Outcome] = {}
     first = sorted(names, key=lambda name: name not in LONGEST)
     say(f"{len(names)} scripts, {jobs} at a time ...")
     pool = ThreadPoolExecutor(jobs)
     try:
-        for done in as_completed([pool.submit(run, name, options) for name in first]):
+        started = [pool.submit(run, name, full=full, corpora=corpora) for name in first]
+        for done in as_completed(started):
             outcome = done.result()
             outcomes[outcome.name] = outcome
             end = outcome.failure or f"{len(outcome.claims)} rows, {outcome.seconds:.0f} s"
@@ -82,6 +90,12 @@ def run_all(names: Sequence[str], options: Sequence[str], jobs: int) -> list[Out
     finally:
         pool.shutdown(cancel_futures=True)
     return [outcomes[name] for name in names]
+
+
+def cpu_minutes() -> float:
+    """What the scripts have cost."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return (usage.ru_utime + usage.ru_stime) / 60
 
 
 def say(words: str) -> None:
@@ -105,17 +119,12 @@ def main() -> None:
     if missing:
         parser.error(f"no {' and no '.join(missing)} in {given.corpora}")
     names = given.names or SCRIPTS
-    options = ["--full"] * given.full
-    shown = "".join(f" {option}" for option in options) + " --corpora DIR" * bool(given.corpora)
-    if given.corpora is not None:
-        options += ["--corpora", str(given.corpora.resolve())]
-    started = time.monotonic()
-    outcomes = run_all(names, options, given.jobs)
-    minutes = (time.monotonic() - started) / 60
+    corpora = given.corpora.resolve() if given.corpora else None
+    outcomes = run_all(names, full=given.full, corpora=corpora, jobs=given.jobs)
     if not given.names:
-        size = " FULL=1" * given.full + " CORPORA=DIR" * bool(given.corpora)
+        command = "make paper" + " FULL=1" * given.full + " CORPORA=DIR" * bool(corpora)
         with replacing(PAPER / "README.md") as path:
-            path.write_text(document(outcomes, shown, size, minutes), encoding="utf-8")
+            path.write_text(document(outcomes, command, cpu_minutes()), encoding="utf-8")
     if any(outcome.failure for outcome in outcomes):
         sys.exit(1)
 

@@ -96,7 +96,7 @@ def claims(options: Options) -> Iterator[Claim]:
             f"lines of {origin})",
             f"as M, {linear:.0f} times"
             if name == "Algorithm 1"
-            else f"as log M, {logarithmic:.1f}",
+            else f"as log M, {logarithmic:.1f} times",
             f"{growth:.1f} times: nearer to {'M' if is_linear else 'log M'}",
             is_linear == (name == "Algorithm 1"),
         )

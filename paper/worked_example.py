@@ -62,8 +62,9 @@ def claims(_options: Options) -> Iterator[Claim]:
     yield Claim(
         PLACE,
         "Code 1 makes these five merges of the string",
-        " ".join(tokens),
-        " ".join(formal.yield_of(tree) for tree in code) + " (ties by first occurrence)",
+        " ".join(tokens).replace("   ", " ␣ "),
+        " ".join(formal.yield_of(tree).replace(" ", "␣") for tree in code)
+        + " (ties by first occurrence)",
         tuple(code) == formal.apply(MERGES, TEXT),
     )
 

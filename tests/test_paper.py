@@ -108,15 +108,25 @@ def test_every_script_is_run() -> None:
 
 
 def test_a_script_that_fails_has_a_row_that_says_so() -> None:
-    outcome = run.run("no_such_script", [])
+    outcome = run.run("no_such_script", full=False, corpora=None)
     assert outcome.failure.startswith("failed: exit status")
-    outcome = page.Outcome("forest", failure="failed: exit status 1")
-    assert "| failed: exit status 1 | **not run** |" in page.table([outcome], "")
+    outcome = page.Outcome("forest", "python paper/forest.py", failure="failed: exit status 1")
+    assert "| failed: exit status 1 | **not run** |" in page.table([outcome])
+
+
+def test_only_what_needs_a_corpus_gets_it(tmp_path: Path) -> None:
+    listings = run.run("listings", full=True, corpora=tmp_path)
+    assert listings.command == "python paper/listings.py --full"
+    assert listings.failure == ""
+    failed = run.run("data_table", full=False, corpora=tmp_path)
+    assert failed.command == "python paper/data_table.py --corpora DIR"
+    assert failed.failure.startswith("failed: exit status")
+    assert len(failed.claims) == 2
 
 
 def test_cells_are_shown_as_they_are() -> None:
     claim = Claim("Prop. 5.1", "O(|Σ|^2M)", "a_b", "[a,b] *", holds=False)
-    row = page.table([page.Outcome("forest", [claim])], "").splitlines()[-1]
+    row = page.table([page.Outcome("forest", "python paper/forest.py", [claim])]).splitlines()[-1]
     assert row == (
         r"| Prop. 5.1: O(\|Σ\|^2M) | `python paper/forest.py` | a\_b | \[a,b] \* | **no** |"
     )
