@@ -39,6 +39,17 @@ pub const O200K: &str = concat!(
 /// Words that carry at most one leading character of white space.
 pub const WHITESPACE: &str = r"\s?\S+|\s+(?!\S)";
 
+/// The characters that a class, such as `\s` or `(?i:[a-k])`, matches to every pattern here, as
+/// ranges with both ends in them.
+pub fn class_ranges(class: &str) -> Result<Vec<(char, char)>> {
+    let message = match class::parsed_ranges(class) {
+        Ok(Some(ranges)) => return Ok(ranges),
+        Ok(None) => format!("{class:?} is not a class of characters"),
+        Err(error) => error.to_string(),
+    };
+    Err(Error::InvalidPattern { message })
+}
+
 /// A way to cut documents into words.
 ///
 /// Documents may be any bytes. To every pattern, a byte that is not part of valid UTF-8 is one

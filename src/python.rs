@@ -3,6 +3,7 @@
 // PyO3 hands arguments over by value.
 #![allow(clippy::needless_pass_by_value)]
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read};
 use std::path::{Path, PathBuf};
@@ -29,7 +30,7 @@ use crate::error::{Error, Result};
 use crate::greedy::{Options, Overlaps, train};
 use crate::limits::Watch;
 use crate::merges::{Alphabet, Id, MergeList};
-use crate::pattern::Pattern;
+use crate::pattern::{self, Pattern};
 use crate::segment;
 use crate::settings::{Normalization, Settings};
 use crate::vocabulary::{Merging, Symbols, Vocabulary};
@@ -588,6 +589,14 @@ fn fewest_tokens(
     })
 }
 
+/// The characters of a class, such as `\s`, as ranges of code points with both ends in them.
+#[pyfunction]
+#[pyo3(signature = (class, /))]
+fn class_ranges(class: &str) -> PyResult<Vec<(u32, u32)>> {
+    let ranges = pattern::class_ranges(class)?;
+    Ok(ranges.iter().map(|&(a, b)| (a.into(), b.into())).collect())
+}
+
 const SYMBOLS: &[(&str, Symbols)] = &[("bytes", Symbols::Bytes), ("chars", Symbols::Chars)];
 const PREFIX_SPACES: &[(&str, PrefixSpace)] = &[
     ("always", PrefixSpace::Always),
@@ -774,6 +783,28 @@ impl PyEncoder {
                 .zip(times)
                 .map(|(length, count)| length * count)
                 .sum())
+        })
+    }
+
+    /// How often the words of a corpus, each taken as a text, become each token: `(id, times)`, in
+    /// the order of ids, for the tokens that occur.
+    #[pyo3(signature = (counts, /))]
+    fn token_counts(
+        &self,
+        py: Python<'_>,
+        counts: &Bound<'_, PyWordCounts>,
+    ) -> PyResult<Vec<(Id, u64)>> {
+        let counts = &counts.get().0;
+        watched(py, None, |watch| {
+            let (words, times): (Vec<_>, Vec<_>) = counts.iter().unzip();
+            let (ids, ends) = self.0.encode_batch(&words, &Choice::default(), 1, watch)?;
+            let mut totals: BTreeMap<Id, u64> = BTreeMap::new();
+            for (ends, count) in ends.windows(2).zip(times) {
+                for &id in &ids[ends[0]..ends[1]] {
+                    *totals.entry(id).or_default() += count;
+                }
+            }
+            Ok(totals.into_iter().collect())
         })
     }
 
@@ -988,6 +1019,7 @@ mod _core {
     use super::improve::improve_merges;
     #[pymodule_export]
     use super::{
-        PyArray, PyCounter, PyEncoder, PyMergeList, PyWordCounts, fewest_tokens, train_greedily,
+        PyArray, PyCounter, PyEncoder, PyMergeList, PyWordCounts, class_ranges, fewest_tokens,
+        train_greedily,
     };
 }

@@ -15,8 +15,8 @@ PACKAGE = ROOT / "python" / "mergewise"
 # A module may import from the levels after its own, and from `formal` only where FORMAL_USERS says.
 LEVELS = [
     {"cli"},
-    {"demo", "report", "cluster"},
-    {"training"},
+    {"demo", "reporting", "explaining", "cluster"},
+    {"training", "pages"},
     {"optimize", "drawing"},
     {"merge_lists"},
     {"tokenizer", "counts"},

@@ -2,6 +2,7 @@
 
 from mergewise import cluster, errors, formal
 from mergewise.counts import WordCounts
+from mergewise.explaining import Explanation, explain
 from mergewise.optimize import (
     Certificate,
     Curvature,
@@ -14,12 +15,15 @@ from mergewise.optimize import (
     optimize_vocabulary,
     solve,
 )
+from mergewise.reporting import Report, report, report_files
 from mergewise.tokenizer import Tokenizer
 from mergewise.training import count, count_files, train
 
 __all__ = [
     "Certificate",
     "Curvature",
+    "Explanation",
+    "Report",
     "Solution",
     "Tokenizer",
     "UnigramVocabulary",
@@ -31,9 +35,12 @@ __all__ = [
     "count_files",
     "curvature",
     "errors",
+    "explain",
     "formal",
     "improve",
     "optimize_vocabulary",
+    "report",
+    "report_files",
     "solve",
     "train",
 ]

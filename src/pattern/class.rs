@@ -75,12 +75,26 @@ fn table() -> &'static [Class; CODE_POINTS] {
 
 /// The code points of a class such as `\p{L}`, as ranges with both ends in them.
 pub(super) fn ranges(class: &str) -> Vec<(char, char)> {
+    parsed_ranges(class)
+        .ok()
+        .flatten()
+        .unwrap_or_else(|| unreachable!("{class} is a class of characters"))
+}
+
+/// The same of any regular expression; `None` if it is not one character of a set.
+pub(super) fn parsed_ranges(
+    expression: &str,
+) -> Result<Option<Vec<(char, char)>>, regex_syntax::Error> {
     use regex_syntax::hir::{Class::Unicode, HirKind};
-    let parsed = regex_syntax::parse(class).expect("a class that regex-syntax knows");
-    match parsed.kind() {
-        HirKind::Class(Unicode(set)) => set.iter().map(|r| (r.start(), r.end())).collect(),
-        _ => unreachable!("{class} is a class of characters"),
-    }
+    Ok(match regex_syntax::parse(expression)?.kind() {
+        HirKind::Class(Unicode(set)) => Some(set.iter().map(|r| (r.start(), r.end())).collect()),
+        HirKind::Literal(literal) => std::str::from_utf8(&literal.0).ok().and_then(|text| {
+            let mut characters = text.chars();
+            let first = characters.next()?;
+            characters.next().is_none().then(|| vec![(first, first)])
+        }),
+        _ => None,
+    })
 }
 
 /// The class and the length of the character at `at`: `(END, 0)` at the end of the text, and one

@@ -16,6 +16,7 @@ from mergewise.cli.curvature import run_curvature
 from mergewise.cli.decode import run_decode
 from mergewise.cli.encode import run_encode
 from mergewise.cli.improving import run_improve
+from mergewise.cli.explaining import run_explain
 from mergewise.cli.inspecting import run_inspect
 from mergewise.cli.making import run_convert, run_count, run_train
 from mergewise.cli.options import (
@@ -29,10 +30,12 @@ from mergewise.cli.options import (
     add_training,
     text_and_id,
 )
+from mergewise.cli.reporting import run_report
 from mergewise.cli.solving import run_solve
 from mergewise.cli.trees import run_forest
 from mergewise.demo import run_demo
 from mergewise.formats import FORMATS
+from mergewise.reporting import TIME_LIMIT
 
 Maker: TypeAlias = Callable[..., Parser]
 
@@ -71,6 +74,7 @@ def make_parser() -> Parser:
     add_improve(command)
     add_certify(command)
     add_looking(command)
+    add_pages(command)
     add_curvature(command)
     sub = command(
         "completion",
@@ -361,6 +365,48 @@ def add_looking(command: Maker) -> None:
         "mergewise demo",
         "mergewise demo | less -R",
     )
+
+
+def add_pages(command: Maker) -> None:
+    """`mergewise report` and `mergewise explain`."""
+    sub = command(
+        "report",
+        run_report,
+        "make a page on what a tokenizer does to a corpus",
+        "mergewise report tokenizer.json corpus.txt -o report.html",
+        "mergewise report tokenizer.json en.txt de.txt code/ -o report.html --no-certify",
+        "mergewise report new.json corpus.txt --compare old.json --time-limit 60 -o both.html",
+        details=" Every file is a part of the corpus with its own row. The page is one file and "
+        "needs no network; in it one can type a text and see its tokens and their trees.",
+    )
+    add_tokenizer(sub)
+    add_inputs(sub)
+    sub.add_argument("-o", "--output", type=Path, required=True, help="the page")
+    sub.add_argument("--compare", type=Path, metavar="FILE", help="another tokenizer, beside it")
+    sub.add_argument(
+        "--time-limit",
+        type=float,
+        default=TIME_LIMIT,
+        metavar="SECONDS",
+        help="for proofs of how few tokens are possible, of each tokenizer "
+        f"(default {TIME_LIMIT:g})",
+    )
+    sub.add_argument("--no-certify", action="store_true", help="make no proofs")
+    add_reporting(sub)
+    sub = command(
+        "explain",
+        run_explain,
+        "show greedy training step by step: the list, the heap, the positions",
+        'mergewise explain "picked pickled pickles" --merges 5',
+        'mergewise explain "picked pickled pickles" --merges 5 -o explain.html',
+        'mergewise explain "abaabbaa" --merges 2 --svg steps/',
+        details=" A text is taken over its characters and without words.",
+    )
+    sub.add_argument("text", metavar="TEXT", help="the text itself, not a file")
+    sub.add_argument("--merges", type=int, required=True, help="how many")
+    sub.add_argument("-o", "--output", type=Path, help="write a page, forward and back by keys")
+    sub.add_argument("--svg", type=Path, metavar="FOLDER", help="write a drawing of each step")
+    sub.add_argument("--json", action="store_true", help="print the steps as JSON")
 
 
 def add_curvature(command: Maker) -> None:

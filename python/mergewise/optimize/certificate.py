@@ -112,7 +112,7 @@ class Certificate:
         """
         self._check_counts(counts)
         try:
-            bound = self._formal_bound(counts) if by == "formal" else self._core_bound(counts)
+            bound = self._formal_bound(counts) if by == "formal" else self.proved(counts)
         except ValueError as error:
             raise CertificateError(f"the proof is damaged: {error}") from None
         if bound != self.bound:
@@ -139,7 +139,11 @@ class Certificate:
         if num_symbols != self.num_symbols:
             raise CertificateError(f"{num_symbols:,} symbols, not {self.num_symbols:,}")
 
-    def _core_bound(self, counts: WordCounts) -> int:
+    def proved(self, counts: WordCounts) -> int:
+        """The bound that the proof gives on these counts, which must be those it was made for.
+
+        The proof holds for every number of merges, but is best for the one it was searched for.
+        """
         return _core.verify_bound(
             counts.core,
             initial=no_merges(counts, self.alphabet),

@@ -1,0 +1,47 @@
+"""`mergewise explain`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+
+from mergewise.cli.output import put
+from mergewise.drawing import is_coloured
+from mergewise.explaining import Explanation, explain
+
+
+def run_explain(parsed: argparse.Namespace) -> None:
+    """`mergewise explain`."""
+    explanation = explain(parsed.text, num_merges=parsed.merges)
+    if parsed.output is not None:
+        explanation.save(parsed.output)
+    if parsed.svg is not None:
+        explanation.save_svgs(parsed.svg)
+    if parsed.json:
+        put(json.dumps(facts_of(explanation)))
+    elif parsed.output is None and parsed.svg is None:
+        width = shutil.get_terminal_size().columns
+        put(explanation.text(width=width, is_coloured=is_coloured(sys.stdout)))
+    else:
+        put(f"{len(explanation.steps)} steps, {len(explanation.merges)} merges")
+
+
+def facts_of(explanation: Explanation) -> dict[str, object]:
+    """The merges, and every step as JSON can say it."""
+    names = explanation.run.names
+    return {
+        "merges": explanation.merges,
+        "steps": [
+            {
+                "kind": step.kind,
+                "pair": None if step.pair is None else [names[number] for number in step.pair],
+                "place": step.place,
+                "tokens": [names[number] for _, number in step.tokens],
+                "heap": [[-count, names[a], names[b]] for count, a, b in step.heap],
+                "positions": [[names[a], names[b], at] for (a, b), at in step.places.items()],
+            }
+            for step in explanation.steps
+        ],
+    }

@@ -1,0 +1,97 @@
+"""`mergewise report`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from mergewise.cli.making import COUNTS_SUFFIX, read_tokenizer
+from mergewise.cli.output import put
+from mergewise.counts import WordCounts
+from mergewise.reporting import Report, names_of, report, report_files
+from mergewise.reporting.band import Band
+from mergewise.reporting.measuring import Measured
+from mergewise.tokenizer import Tokenizer
+
+
+def run_report(parsed: argparse.Namespace) -> None:
+    """`mergewise report`."""
+    paths = [parsed.tokenizer] if parsed.compare is None else [parsed.tokenizer, parsed.compare]
+    names = names_of(paths)
+    first, *others = (read_one(parsed, path) for path in paths)
+    made = make_report(parsed, first, others[0] if others else None, [names[p] for p in paths])
+    made.save(parsed.output)
+    facts = list(facts_of(made))
+    if parsed.json:
+        put(json.dumps({"page": str(parsed.output), "tokenizers": facts}))
+        return
+    for subject, fact in zip(made.subjects, facts, strict=True):
+        size = f"{fact['tokens']:,} tokens, {fact['bytes_per_token']:.3f} bytes per token"
+        proved = "" if fact["excess"] is None else f", within {fact['excess']:.2%} of the best"
+        put(f"{subject.name}: {size}{proved}")
+    put(f"{parsed.output}: {parsed.output.stat().st_size:,} bytes")
+
+
+def read_one(parsed: argparse.Namespace, path: Path) -> Tokenizer:
+    """One of the tokenizers; the format is of the first, the pattern of both."""
+    given = parsed.format if path == parsed.tokenizer else None
+    return read_tokenizer(argparse.Namespace(tokenizer=path, format=given, pattern=parsed.pattern))
+
+
+def make_report(
+    parsed: argparse.Namespace, tokenizer: Tokenizer, compare: Tokenizer | None, names: list[str]
+) -> Report:
+    """The report on the inputs: texts, each cut as the tokenizers do, or files of counts."""
+    time_limit = 0.0 if parsed.no_certify else parsed.time_limit
+    counted = [path.endswith(COUNTS_SUFFIX) for path in parsed.files]
+    if any(counted) and not all(counted):
+        raise ValueError("texts and counts cannot be mixed; hint: count the texts first")
+    if all(counted):
+        parts = names_of(map(Path, parsed.files))
+        return report(
+            tokenizer,
+            {name: WordCounts.from_file(path) for path, name in parts.items()},
+            name=names[0],
+            compare=compare,
+            compare_name=names[-1],
+            time_limit=time_limit,
+            num_threads=parsed.threads,
+            progress=not parsed.quiet,
+        )
+    return report_files(
+        tokenizer,
+        parsed.files,
+        name=names[0],
+        compare=compare,
+        compare_name=names[-1],
+        documents=parsed.documents,
+        field=parsed.field,
+        errors=parsed.errors,
+        time_limit=time_limit,
+        num_threads=parsed.threads,
+        progress=not parsed.quiet,
+    )
+
+
+def facts_of(made: Report) -> Iterator[dict[str, object]]:
+    """The numbers of a report that fit a line."""
+    for subject, band in zip(made.subjects, made.bands, strict=True):
+        least = band.least_tokens[-1] if isinstance(band, Band) else None
+        yield {
+            "name": subject.name,
+            "tokens": subject.total.num_tokens,
+            "bytes": subject.total.num_bytes,
+            "words": subject.total.num_words,
+            "bytes_per_token": subject.total.bytes_per_token,
+            "tokens_bound": least,
+            "excess": excess_of(subject, least),
+            "unreachable": len(subject.unreachable),
+            "never_used": len(subject.unused),
+        }
+
+
+def excess_of(subject: Measured, least: int | None) -> float | None:
+    """By how much the tokens exceed the fewest possible at most, if that is known."""
+    return subject.total.num_tokens / least - 1 if least else None

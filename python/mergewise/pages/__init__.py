@@ -1,0 +1,95 @@
+"""Web pages in one file: no network, light and dark, for screens, phones and paper."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from html import escape
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from mergewise.drawing import shown
+from mergewise.files import replacing
+
+
+def asset(room: str, name: str) -> str:
+    """A file of CSS or JavaScript beside the modules of a room."""
+    return resources.files(f"mergewise.{room}").joinpath(name).read_text(encoding="utf-8")
+
+
+def page(title: str, body: str, *, styles: Iterable[str] = (), scripts: Iterable[str] = ()) -> str:
+    """A whole page, with everything that it needs inside."""
+    css = "\n".join([asset("pages", "base.css"), *styles])
+    js = "\n".join(f"<script>\n{script}</script>" for script in scripts)
+    return f"""\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="generator" content="mergewise">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<title>{escape(title)}</title>
+<link rel="icon" href="data:,">
+<style>
+{css}</style>
+</head>
+<body>
+{body}
+{js}
+</body>
+</html>
+"""
+
+
+# The page may load nothing from anywhere, whatever text ends up in it.
+POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; "
+    "base-uri 'none'; form-action 'none'"
+)
+
+
+def save_page(html: str, path: str | os.PathLike[str]) -> None:
+    """Write a page, whole or not at all."""
+    with replacing(path) as temporary:
+        Path(temporary).write_text(html, encoding="utf-8", newline="\n")
+
+
+def tag(name: str, *content: str, **attributes: Any) -> str:  # noqa: ANN401 - whatever has a string
+    """An element; an attribute that is None is left out, and `class_` is `class`.
+
+    >>> tag("td", "3", class_="number", colspan=2)
+    '<td class="number" colspan="2">3</td>'
+    """
+    written = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{escape(str(value))}"'
+        for key, value in attributes.items()
+        if value is not None
+    )
+    return f"<{name}{written}>{''.join(content)}</{name}>"
+
+
+def code(string: bytes | str) -> str:
+    """A token as the page shows it: no character of it is invisible."""
+    raw = string.encode() if isinstance(string, str) else string
+    return tag("code", escape(shown(raw)), class_="token")
+
+
+def table(
+    head: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str = "", class_: str = ""
+) -> str:
+    """A table; cells are HTML already, and the first of a row is its heading."""
+    first = "".join(tag("th", cell, scope="col") for cell in head)
+    body = "".join(
+        tag("tr", tag("th", row[0], scope="row"), *(tag("td", cell) for cell in row[1:]))
+        for row in rows
+    )
+    top = tag("caption", caption) if caption else ""
+    whole = tag(
+        "table", top, tag("thead", tag("tr", first)), tag("tbody", body), class_=class_ or None
+    )
+    return tag(
+        "div", whole, class_="scroll", tabindex="0", role="group", aria_label=caption or None
+    )

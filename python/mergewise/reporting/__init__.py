@@ -1,0 +1,189 @@
+"""Report: what a tokenizer does to a corpus, as one page."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from mergewise.arguments import check_num_threads, check_time_limit
+from mergewise.counts import WordCounts
+from mergewise.pages import save_page
+from mergewise.progress import Progress, Reporter
+from mergewise.reporting.band import Band, NotCertified, find_band
+from mergewise.reporting.measuring import Measured, measure
+from mergewise.reporting.page import report_page
+from mergewise.sources import DocumentMode, PathLike, find_sources
+from mergewise.tokenizer import Tokenizer
+from mergewise.training import Errors, count_files
+
+__all__ = ["Report", "report", "report_files"]
+
+TIME_LIMIT = 12.0
+NOT_ASKED = "no proof was asked for"
+
+
+@dataclass(frozen=True)
+class Report:
+    """What one tokenizer, or two, do to a corpus.
+
+    Attributes:
+        html: the page, in one file.
+        subjects: the measurements behind it.
+        bands: for each tokenizer, how few tokens any merges can make; or why that is not known.
+    """
+
+    html: str = field(repr=False)
+    subjects: tuple[Measured, ...]
+    bands: tuple[Band | str, ...]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page, whole or not at all."""
+        save_page(self.html, path)
+
+
+def report(
+    tokenizer: Tokenizer,
+    counts: WordCounts | Mapping[str, WordCounts],
+    *,
+    name: str = "tokenizer",
+    compare: Tokenizer | None = None,
+    compare_counts: WordCounts | Mapping[str, WordCounts] | None = None,
+    compare_name: str = "the other",
+    time_limit: float = TIME_LIMIT,
+    num_threads: int = 0,
+    progress: Progress = False,
+) -> Report:
+    """A page on what a tokenizer does to a corpus: `report(tok, counts).save("report.html")`.
+
+    >>> from mergewise import count, train
+    >>> counts = count(["low low low lower lowest"], pattern="whitespace")
+    >>> made = report(train(counts, num_merges=3), counts, time_limit=0)
+    >>> made.subjects[0].total.num_tokens, made.subjects[0].gains
+    (10, [5, 5, 4])
+
+    Args:
+        tokenizer: trained here or read from a file.
+        counts: the corpus, or its parts by name; cut into words as the tokenizer does.
+        name: of the tokenizer, as the page shows it.
+        compare: another tokenizer, to stand beside it.
+        compare_counts: the corpus as that one cuts it, unless both cut alike.
+        compare_name: its name.
+        time_limit: seconds for the proofs of how few tokens are possible, for each tokenizer; 0
+            leaves them out.
+        num_threads: 0 means all cores.
+        progress: show a bar, or call this with the proofs made and their number.
+    """
+    check_time_limit(time_limit)
+    check_num_threads(num_threads)
+    subjects = [measured(name, tokenizer, counts)]
+    if compare is not None:
+        theirs = counts if compare_counts is None else compare_counts
+        subjects.append(measured(compare_name, compare, theirs))
+    bands = [band_or_reason(subject, time_limit, num_threads, progress) for subject in subjects]
+    return Report(report_page(subjects, bands), tuple(subjects), tuple(bands))
+
+
+def measured(
+    name: str, tokenizer: Tokenizer, counts: WordCounts | Mapping[str, WordCounts]
+) -> Measured:
+    """A tokenizer on a corpus, if they belong together."""
+    if not isinstance(tokenizer, Tokenizer):
+        raise TypeError(f"expected a Tokenizer, found {type(tokenizer).__name__}")
+    parts = {"the corpus": counts} if isinstance(counts, WordCounts) else dict(counts)
+    for part in parts.values():
+        if not isinstance(part, WordCounts):
+            raise TypeError(f"expected WordCounts, found {type(part).__name__}")
+        theirs, ours = (part.pattern, part.normalize), (tokenizer.pattern, tokenizer.normalize)
+        if theirs != ours:
+            raise ValueError(
+                f"{name} has pattern {ours[0]!r} and normalize {ours[1]!r}, the counts have "
+                f"{theirs[0]!r} and {theirs[1]!r}; hint: count with those of the tokenizer"
+            )
+    return measure(name, tokenizer, parts)
+
+
+def band_or_reason(
+    subject: Measured, time_limit: float, num_threads: int, progress: Progress
+) -> Band | str:
+    """What is proved about a tokenizer, or why nothing is."""
+    if not time_limit:
+        return NOT_ASKED
+    reporter: Reporter | None = None
+
+    def tell(done: int, total: int) -> None:
+        nonlocal reporter
+        if reporter is None:
+            reporter = Reporter(progress, f"prove {subject.name}", total, "proofs")
+        (reporter.close if done == total else reporter)(done)
+
+    try:
+        return find_band(subject, time_limit=time_limit, num_threads=num_threads, tell=tell)
+    except NotCertified as reason:
+        return str(reason)
+
+
+def report_files(
+    tokenizer: Tokenizer,
+    paths: PathLike | Iterable[PathLike],
+    *,
+    name: str = "tokenizer",
+    compare: Tokenizer | None = None,
+    compare_name: str = "the other",
+    documents: DocumentMode = "file",
+    field: str = "text",
+    errors: Errors = "keep",
+    time_limit: float = TIME_LIMIT,
+    num_threads: int = 0,
+    progress: Progress = False,
+) -> Report:
+    """The same for files, each a part of the corpus: see `report` and `count_files`."""
+    names = names_of([source.path for source in find_sources(paths)])
+
+    def parts_for(one: Tokenizer) -> dict[str, WordCounts]:
+        specials = list(one.special_tokens)
+        return {
+            part: count_files(
+                [path],
+                pattern=one.pattern,
+                documents=documents,
+                field=field,
+                normalize=one.normalize,
+                special_tokens=specials,
+                errors=errors,
+                num_threads=num_threads,
+                progress=progress,
+            )
+            for path, part in names.items()
+        }
+
+    return report(
+        tokenizer,
+        parts_for(tokenizer),
+        name=name,
+        compare=compare,
+        compare_counts=None if compare is None else parts_for(compare),
+        compare_name=compare_name,
+        time_limit=time_limit,
+        num_threads=num_threads,
+        progress=progress,
+    )
+
+
+def names_of(paths: Iterable[Path]) -> dict[Path, str]:
+    """Names for files that tell them apart: without the folders that all of them are in.
+
+    >>> names_of([Path("c/en/a.txt"), Path("c/de/a.txt")])[Path("c/de/a.txt")]
+    'de/a.txt'
+    >>> names_of([Path("-")])
+    {PosixPath('-'): 'standard input'}
+    """
+    files = list(dict.fromkeys(paths))
+    common = os.path.commonpath([path.parent.absolute() for path in files])
+    return {
+        path: "standard input"
+        if str(path) == "-"
+        else path.absolute().relative_to(common).as_posix()
+        for path in files
+    }

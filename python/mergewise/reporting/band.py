@@ -1,0 +1,180 @@
+"""How few tokens any merge list of a length can make: the band beside the curve.
+
+The certificates of a few lengths are searched for; the same proofs, evaluated for lengths between
+them, hold there too. Of a large corpus the certificates speak of the frequent words alone, and the
+others are bounded in a simpler way: M merges make at most M different strings, so at most M
+different words are single tokens, and every other word of two symbols or more is two at least.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+
+from mergewise.counts import WordCounts
+from mergewise.optimize import Certificate, certify
+from mergewise.optimize.certificate import symbols_in
+from mergewise.optimize.certifying import first_merges
+from mergewise.reporting.measuring import Measured
+
+MOST_WORDS = 40_000
+MOST_BYTES = 2_000_000
+SMALLEST = 64
+# A certificate for every fourth doubling, and a value of it for every half doubling.
+RATIO = 4
+NUM_BETWEEN = 3
+
+
+@dataclass(frozen=True)
+class Band:
+    """What is proved.
+
+    Attributes:
+        sizes: lengths of merge lists, in ascending order.
+        least_tokens: for each of them, how many tokens the corpus has at least.
+        certified: the lengths for which a proof was searched.
+        num_words: how many different words the proofs speak of.
+        share: the part of the corpus that these are, by bytes.
+    """
+
+    sizes: tuple[int, ...]
+    least_tokens: tuple[int, ...]
+    certified: tuple[int, ...]
+    num_words: int
+    share: float
+
+
+class NotCertified(ValueError):  # noqa: N818 - it says why there is no band
+    """Why nothing was proved."""
+
+
+def find_band(
+    measured: Measured, *, time_limit: float, num_threads: int, tell: Callable[[int, int], None]
+) -> Band:
+    """The band of a tokenizer; NotCertified, with the reason, if there is none.
+
+    `tell` is called with the proofs that are made and with how many there will be.
+    """
+    check_sayable(measured)
+    frequent, rest = split(measured.counts)
+    alphabet = measured.tokenizer.vocabulary.alphabet
+    num_symbols = symbols_in(frequent, alphabet)
+    rest_tokens = fewest_tokens_of(rest, is_bytes=alphabet == "bytes")
+    proofs: list[Certificate] = []
+    certified = sizes_to_certify(len(measured.tokenizer.merges))
+    for number, size in enumerate(certified):
+        tell(number, len(certified))
+        proofs.append(
+            certify(
+                first_merges(measured.tokenizer, size),
+                frequent,
+                time_limit=time_limit / len(certified),
+                num_threads=num_threads,
+            )
+        )
+    tell(len(certified), len(certified))
+    sizes = sizes_to_show(certified)
+    least = [num_symbols - best_bound(proofs, size, frequent) + rest_tokens(size) for size in sizes]
+    return Band(
+        sizes=tuple(sizes),
+        least_tokens=tuple(falling(least)),
+        certified=tuple(certified),
+        num_words=frequent.num_unique,
+        share=frequent.num_symbols / max(measured.counts.num_symbols, 1),
+    )
+
+
+def check_sayable(measured: Measured) -> None:
+    """Refuse what the certificates do not speak of."""
+    tokenizer, counts = measured.tokenizer, measured.counts
+    vocabulary = tokenizer.vocabulary
+    if vocabulary.end_of_word:
+        raise NotCertified("merges that mark the ends of words cannot be certified")
+    if not tokenizer.merges:
+        raise NotCertified("there are no merges")
+    if measured.no_curve is not None:
+        raise NotCertified(measured.no_curve)
+    try:
+        num_symbols = symbols_in(counts, vocabulary.alphabet)
+    except UnicodeDecodeError:
+        raise NotCertified("the corpus has bytes that are no characters") from None
+    if measured.curve[0] != num_symbols:
+        raise NotCertified("the corpus has characters that are no symbols of the tokenizer")
+
+
+def split(counts: WordCounts) -> tuple[WordCounts, list[tuple[bytes, int]]]:
+    """The frequent words, and the others with their counts, the more frequent first."""
+    words = counts.top(counts.num_unique)
+    rarest_kept = words[MOST_WORDS][1] + 1 if len(words) > MOST_WORDS else 1
+    frequent = counts.prune(rarest_kept)
+    kept = words[: frequent.num_unique]
+    if sum(len(word) for word, _ in kept) > MOST_BYTES:
+        raise NotCertified("its words are too long for proofs in short time")
+    if not kept:
+        raise NotCertified("no word is frequent enough for proofs in short time")
+    return frequent, words[frequent.num_unique :]
+
+
+def fewest_tokens_of(words: Sequence[tuple[bytes, int]], *, is_bytes: bool) -> Callable[[int], int]:
+    """How many tokens these words have at least, with so many merges.
+
+    >>> least = fewest_tokens_of([(b"ab", 5), (b"cd", 3), (b"e", 2)], is_bytes=True)
+    >>> least(0), least(1), least(2)
+    (18, 13, 10)
+    """
+    once = sum(count for _, count in words)
+    longer = [count for word, count in words if (len(word) if is_bytes else len(word.decode())) > 1]
+    saved = list(accumulate(sorted(longer, reverse=True), initial=0))
+
+    def fewest(num_merges: int) -> int:
+        return once + saved[-1] - saved[min(num_merges, len(longer))]
+
+    return fewest
+
+
+def sizes_to_certify(num_merges: int) -> list[int]:
+    """The lengths of merge lists for which a proof is searched.
+
+    >>> sizes_to_certify(1000), sizes_to_certify(40)
+    ([64, 256, 1000], [40])
+    """
+    sizes = []
+    size = SMALLEST
+    while size * 2 <= num_merges:
+        sizes.append(size)
+        size *= RATIO
+    return [*sizes, num_merges]
+
+
+def sizes_to_show(certified: Sequence[int]) -> list[int]:
+    """The lengths for which the proofs are evaluated: those, and some between and before them.
+
+    >>> sizes_to_show([64, 256])
+    [16, 23, 32, 45, 64, 91, 128, 181, 256]
+    """
+    sizes = set(certified)
+    for low, high in zip([max(1, certified[0] // RATIO), *certified], certified, strict=False):
+        for step in range(NUM_BETWEEN + 1):
+            sizes.add(round(low * (high / low) ** (step / (NUM_BETWEEN + 1))))
+    return sorted(sizes)
+
+
+def best_bound(proofs: Sequence[Certificate], size: int, counts: WordCounts) -> int:
+    """What no list of so many merges saves more than, by the proofs of the lengths around it."""
+    place = bisect_right([proof.num_merges for proof in proofs], size)
+    around = proofs[max(place - 1, 0) : place + 1]
+    return min(
+        proof.bound if proof.num_merges == size else replace(proof, num_merges=size).proved(counts)
+        for proof in around
+    )
+
+
+def falling(least: Iterable[int]) -> list[int]:
+    """The same bounds, each no lower than those of longer lists, which can do what shorter ones do.
+
+    >>> falling([9, 5, 7])
+    [9, 7, 7]
+    """
+    return list(accumulate(reversed(list(least)), max))[::-1]

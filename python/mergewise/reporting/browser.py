@@ -1,0 +1,151 @@
+"""A tokenizer as the page holds it: small enough to travel, and enough to encode as here.
+
+The numbers travel as varints in base64. A *node* is a symbol or what a merge makes: first the
+symbols, then the products of the merges, in their order. `encoder.js` reads all this.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from mergewise.reporting.expressions import Unsayable, browser_expression
+from mergewise.tokenizer import Tokenizer
+from mergewise.vocabulary import Vocabulary
+
+
+def browser_tokenizer(tokenizer: Tokenizer, uses: Mapping[int, int]) -> dict[str, Any]:
+    """What `encoder.js` needs to encode as the tokenizer does; or, as `unsayable`, why it cannot.
+
+    Args:
+        tokenizer: the tokenizer.
+        uses: how often a corpus becomes each token, by id; shown with the token.
+    """
+    vocabulary = tokenizer.vocabulary
+    try:
+        words = words_of(vocabulary)
+    except Unsayable as error:
+        return {"unsayable": str(error)}
+    merges = tokenizer.core.merges
+    symbols = symbols_of(tokenizer)
+    nodes = {string: number for number, string in enumerate(symbols)}
+    nodes |= {left + right: len(symbols) + n for n, (left, right, _) in enumerate(merges)}
+    ids = [vocabulary.tokens.get(string) for string in nodes]
+    return {
+        "alphabet": vocabulary.alphabet,
+        # As bytes, each a character, since not every token is text.
+        "symbols": None if vocabulary.alphabet == "bytes" else list(map(as_latin, symbols)),
+        "numSymbols": len(symbols),
+        "numMerges": len(merges),
+        "numbers": packed(numbers_of(nodes, merges, ids, uses)),
+        "endOfWord": as_latin(vocabulary.end_of_word),
+        "endIsSymbol": vocabulary.end_of_word in vocabulary.tokens,
+        "wholeWords": whole_words(tokenizer),
+        "byteTokens": vocabulary.byte_tokens,
+        "unknown": vocabulary.unknown_token,
+        "fuseUnknown": vocabulary.fuse_unknown,
+        "normalize": vocabulary.normalize,
+        "prefixSpace": vocabulary.prefix_space,
+        "markIsSpace": vocabulary.mark_is_space,
+        "specials": list(tokenizer.special_tokens.items()),
+        **words,
+    }
+
+
+def words_of(vocabulary: Vocabulary) -> dict[str, Any]:
+    """How texts are cut; Unsayable if a browser cannot do it."""
+    cut: dict[str, Any] = {"pattern": None, "dropsGaps": vocabulary.drops_gaps, "assigned": None}
+    if vocabulary.pattern is not None:
+        expression = browser_expression(vocabulary.pattern)
+        cut["pattern"] = {"source": expression.source, "classes": expression.classes}
+    if vocabulary.normalize is not None:
+        # Normal forms never change for characters that exist; every browser knows these.
+        old = browser_expression(r"\p{age=13.0}")
+        cut["assigned"] = old.whole
+    return cut
+
+
+def symbols_of(tokenizer: Tokenizer) -> list[bytes]:
+    """What words begin as: the bytes, or every character that is a token or part of one."""
+    vocabulary = tokenizer.vocabulary
+    if vocabulary.alphabet == "bytes" and not vocabulary.end_of_word:
+        return [bytes([byte]) for byte in range(256)]
+    products = {left + right for left, right in tokenizer.merges}
+    halves = (half for pair in tokenizer.merges for half in pair if half not in products)
+    known = dict.fromkeys(halves)
+    if vocabulary.alphabet == "bytes":
+        known |= dict.fromkeys(bytes([byte]) for byte in range(256))
+    known |= dict.fromkeys(string for string in vocabulary.tokens if is_symbol(string, vocabulary))
+    return list(known)
+
+
+def is_symbol(string: bytes, vocabulary: Vocabulary) -> bool:
+    """Is a token one character or byte, with or without the end of a word?"""
+    end = vocabulary.end_of_word
+    if end and string == end:
+        return True
+    body = string.removesuffix(end)
+    if vocabulary.alphabet == "bytes":
+        return len(body) == 1
+    return len(body.decode(errors="replace")) == 1
+
+
+def whole_words(tokenizer: Tokenizer) -> list[tuple[str, int]] | None:
+    """The tokens that stand for whole words, if words are looked up before they are merged."""
+    if not tokenizer.is_by_whole_words:
+        return None
+    return [(as_latin(string), i) for string, i in tokenizer.vocabulary.tokens.items()]
+
+
+def as_latin(string: bytes) -> str:
+    """Bytes as characters of the same numbers, for JSON."""
+    return string.decode("latin-1")
+
+
+def numbers_of(
+    nodes: Mapping[bytes, int],
+    merges: Iterable[tuple[bytes, bytes, int]],
+    ids: Iterable[int | None],
+    uses: Mapping[int, int],
+) -> Iterator[int]:
+    """The parts of each merge and its rank; then the id and the uses of each node.
+
+    Ranks and ids are written as differences from the one before. An id is one more than it is, and
+    0 if a symbol is no token.
+    """
+    before = 0
+    for left, right, rank in merges:
+        yield from (nodes[left], nodes[right], rank - before)
+        before = rank
+    before = 0
+    for token_id in ids:
+        number = 0 if token_id is None else token_id + 1
+        yield zigzag(number - before)
+        before = number
+        yield uses.get(-1 if token_id is None else token_id, 0)
+
+
+def zigzag(number: int) -> int:
+    """A number that may be negative as one that is not.
+
+    >>> [zigzag(number) for number in (0, -1, 1, -2)]
+    [0, 1, 2, 3]
+    """
+    return 2 * number if number >= 0 else -2 * number - 1
+
+
+def packed(numbers: Iterable[int]) -> str:
+    """Numbers as varints (LEB128), in base64.
+
+    >>> packed([5, 128])
+    'BYAB'
+    """
+    data = bytearray()
+    for number in numbers:
+        rest = number
+        while rest >= 0x80:
+            data.append(rest & 0x7F | 0x80)
+            rest >>= 7
+        data.append(rest)
+    return b64encode(data).decode()

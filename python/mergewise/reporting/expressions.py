@@ -1,0 +1,281 @@
+r"""The regular expressions of patterns, as a browser understands them.
+
+Every class of characters is written out as ranges of code points, taken from the tables that the
+core has, and so means the same in every browser, whatever version of Unicode it knows. `\s`,
+`\w`, `.`, `^`, `$` and the case of letters have other meanings there, and are written otherwise.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from mergewise import _core
+from mergewise.formats.regexes import PATTERNS
+
+LAST = 0x10FFFF
+# A class of the table stands in the expression as one character from here on.
+FIRST_MARK = 0xE000
+QUANTIFIER = re.compile(r"(?:[*+?]|\{\d+(?:,\d*)?\})(?P<kind>[+?]?)")
+FLAGS = re.compile(r"\(\?(?P<on>[a-zA-Z]*)(?:-(?P<off>[a-zA-Z]+))?(?P<end>[:)])")
+# An escape of one character, or of a class of them.
+ESCAPE = re.compile(
+    r"\\(?:[dDwWsSnrtfva]|[pP](?:\{[^}]*\}|[A-Za-z])"
+    r"|x(?:\{[0-9A-Fa-f]+\}|[0-9A-Fa-f]{2})|u(?:\{[0-9A-Fa-f]+\}|[0-9A-Fa-f]{4})|U[0-9A-Fa-f]{8}"
+    r"|[^A-Za-z0-9<>])"
+)
+GROUPS = (
+    ("(?=", "(?="),
+    ("(?!", "(?!"),
+    ("(?<=", "(?<="),
+    ("(?<!", "(?<!"),
+    ("(?:", "(?:"),
+    ("(?>", "atomic"),
+)
+NAMED_GROUP = re.compile(r"\(\?P?<\w+>")
+KNOWN_FLAGS = frozenset("imsx")
+
+
+class Unsayable(ValueError):  # noqa: N818 - it says what the expression is
+    """An expression that has no equal in a browser."""
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A regular expression for a browser, with the flag `u`.
+
+    Attributes:
+        source: the expression; each class in it is one character, from U+E000 on.
+        classes: what these stand for.
+    """
+
+    source: str
+    classes: tuple[str, ...]
+
+    @property
+    def whole(self) -> str:
+        """The expression with its classes."""
+        return "".join(
+            self.classes[ord(c) - FIRST_MARK] if 0 <= ord(c) - FIRST_MARK < len(self.classes) else c
+            for c in self.source
+        )
+
+
+def browser_expression(pattern: str) -> Expression:
+    r"""A pattern for a browser; Unsayable if there is none that means the same.
+
+    >>> browser_expression(r"'(?i:s)|[a-c]{1,3}+").whole
+    '[\\u{27}](?:[\\u{53}\\u{73}\\u{17f}])|(?:(?=(?<a0>[\\u{61}-\\u{63}]{1,3}))\\k<a0>)'
+    """
+    translator = Translator(PATTERNS.get(pattern, pattern))
+    source = translator.alternatives(frozenset())
+    if translator.at < len(translator.pattern):
+        raise Unsayable(f"a parenthesis at {translator.at} closes nothing")
+    return Expression(source, tuple(translator.classes))
+
+
+@dataclass
+class Translator:
+    """Reads an expression of fancy-regex from left to right."""
+
+    pattern: str
+    at: int = 0
+    num_atomic: int = 0
+    classes: dict[str, int] = field(default_factory=dict)
+
+    def rest_starts(self, text: str) -> bool:
+        """Does this come next?"""
+        return self.pattern.startswith(text, self.at)
+
+    def alternatives(self, flags: frozenset[str]) -> str:
+        """All up to the end of the group."""
+        written = ""
+        while self.at < len(self.pattern) and not self.rest_starts(")"):
+            if self.rest_starts("|"):
+                self.at += 1
+                written += "|"
+                continue
+            found = FLAGS.match(self.pattern, self.at)
+            if found and found["end"] == ")":
+                flags = changed_flags(flags, found)
+                self.at = found.end()
+                continue
+            written += self.quantified(flags)
+        return written
+
+    def quantified(self, flags: frozenset[str]) -> str:
+        """One atom and how often it may come."""
+        if "x" in flags and self.skipped_blank():
+            return ""
+        atom = self.atom(flags)
+        found = QUANTIFIER.match(self.pattern, self.at)
+        if not found:
+            return atom
+        self.at = found.end()
+        many = found[0].removesuffix(found["kind"]) if found["kind"] else found[0]
+        if found["kind"] == "+":
+            return self.atomic(f"{atom}{many}")
+        return f"{atom}{many}{found['kind']}"
+
+    def skipped_blank(self) -> bool:
+        """Go behind white space and comments, which mean nothing in verbose expressions."""
+        found = re.compile(r"\s+|#[^\n]*").match(self.pattern, self.at)
+        if found:
+            self.at = found.end()
+        return found is not None
+
+    def atom(self, flags: frozenset[str]) -> str:
+        """A class, a group, or something that takes no room."""
+        character = self.pattern[self.at]
+        if character == "(":
+            return self.group(flags)
+        if character == "[":
+            return self.ranges(self.take(class_end(self.pattern, self.at)), flags)
+        if character == "\\":
+            return self.escape(flags)
+        self.at += 1
+        if character == ".":
+            return self.ranges(r"(?s:.)" if "s" in flags else r"[^\n]", frozenset())
+        if character in "^$":
+            return self.edge(character, flags)
+        if character in "*+?{":
+            raise Unsayable(f"nothing is repeated at {self.at - 1}")
+        return self.ranges(re.escape(character), flags - {"x"})
+
+    def edge(self, character: str, flags: frozenset[str]) -> str:
+        """The beginning or the end of the text, or of a line."""
+        if "m" not in flags:
+            return f"(?:{character})"
+        visible = self.ranges(r"[^\n]", frozenset())
+        return f"(?<!{visible})" if character == "^" else f"(?:(?!{visible}))"
+
+    def escape(self, flags: frozenset[str]) -> str:
+        """What a backslash begins."""
+        name = self.pattern[self.at + 1 : self.at + 2]
+        edges = {"A": "(?:^)", "z": "(?:$)"}
+        if name in edges:
+            self.at += 2
+            return edges[name]
+        if name in {"b", "B"}:
+            self.at += 2
+            word = self.ranges(r"\w", frozenset())
+            if name == "b":
+                return f"(?:(?<={word})(?!{word})|(?<!{word})(?={word}))"
+            return f"(?:(?<={word})(?={word})|(?<!{word})(?!{word}))"
+        found = ESCAPE.match(self.pattern, self.at)
+        if not found:
+            raise Unsayable(f"\\{name} has no equal in a browser")
+        return self.ranges(self.take(found.end()), flags)
+
+    def group(self, flags: frozenset[str]) -> str:
+        """A group of any kind; what it captures does not matter."""
+        found = FLAGS.match(self.pattern, self.at)
+        opening = "(?:"
+        if found:
+            flags = changed_flags(flags, found)
+            self.at = found.end()
+        else:
+            opening = self.opening()
+        inner = self.alternatives(flags)
+        if not self.rest_starts(")"):
+            raise Unsayable("a group has no end")
+        self.at += 1
+        if opening == "atomic":
+            return self.atomic(inner)
+        written = f"{opening}{inner})"
+        # What looks around cannot be repeated in a browser, unless it is in a group.
+        return written if opening == "(?:" else f"(?:{written})"
+
+    def opening(self) -> str:
+        """How a group begins."""
+        for theirs, ours in GROUPS:
+            if self.rest_starts(theirs):
+                self.at += len(theirs)
+                return ours
+        named = NAMED_GROUP.match(self.pattern, self.at)
+        if named:
+            self.at = named.end()
+        elif self.rest_starts("(?"):
+            raise Unsayable(f"{self.pattern[self.at : self.at + 4]!r} has no equal in a browser")
+        else:
+            self.at += 1
+        return "(?:"
+
+    def atomic(self, inner: str) -> str:
+        """A group that, once matched, is not entered again: seen ahead, then passed as it was."""
+        name = f"a{self.num_atomic}"
+        self.num_atomic += 1
+        return f"(?:(?=(?<{name}>{inner}))\\k<{name}>)"
+
+    def take(self, end: int) -> str:
+        """The text up to a place; go there."""
+        start, self.at = self.at, end
+        return self.pattern[start:end]
+
+    def ranges(self, expression: str, flags: frozenset[str]) -> str:
+        """The mark of a class."""
+        letters = "".join(sorted(flags & {"i", "x"}))
+        try:
+            found = _core.class_ranges(f"(?{letters}:{expression})" if letters else expression)
+        except ValueError as error:
+            raise Unsayable(f"{expression}: {error}") from None
+        number = self.classes.setdefault(written_class(found), len(self.classes))
+        return chr(FIRST_MARK + number)
+
+
+def changed_flags(flags: frozenset[str], found: re.Match[str]) -> frozenset[str]:
+    """The flags that hold behind `(?i)` or in `(?i-s:`."""
+    changed = {*found["on"], *(found["off"] or "")}
+    if not changed <= KNOWN_FLAGS:
+        raise Unsayable(f"{found[0]} has no equal in a browser")
+    return (flags | set(found["on"])) - set(found["off"] or "")
+
+
+def class_end(pattern: str, start: int) -> int:
+    r"""Where a class in brackets ends.
+
+    >>> class_end("[]a[b]&&[^c]]d", 0), class_end(r"[\]]", 0)
+    (13, 4)
+    """
+    depth, at = 0, start
+    while at < len(pattern):
+        character = pattern[at]
+        if character == "\\":
+            at += 1
+        elif character == "[":
+            depth += 1
+            at += pattern.startswith("^", at + 1)
+            at += pattern.startswith("]", at + 1)  # the first of a class is itself
+        elif character == "]":
+            depth -= 1
+            if depth == 0:
+                return at + 1
+        at += 1
+    raise Unsayable("a class has no end")
+
+
+def written_class(ranges: list[tuple[int, int]]) -> str:
+    """A class for a browser, as what it has or as what it has not, whichever is shorter."""
+    if not ranges:
+        return "(?!)"
+    missing = gaps(ranges)
+    if len(missing) < len(ranges):
+        return f"[^{written_ranges(missing)}]"
+    return f"[{written_ranges(ranges)}]"
+
+
+def gaps(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """What lies between ranges; surrogates are no characters, and make no gap of their own.
+
+    >>> gaps([(0, 9), (11, 0xD7FF), (0xE000, 0x10FFFF)])
+    [(10, 10)]
+    """
+    edges = [(-1, -1), *ranges, (LAST + 1, LAST + 1)]
+    found = [(before[1] + 1, after[0] - 1) for before, after in pairwise(edges)]
+    return [(a, b) for a, b in found if a <= b and (a, b) != (0xD800, 0xDFFF)]
+
+
+def written_ranges(ranges: list[tuple[int, int]]) -> str:
+    """Code points of a class for a browser."""
+    return "".join(f"\\u{{{a:x}}}" + (f"-\\u{{{b:x}}}" if b > a else "") for a, b in ranges)

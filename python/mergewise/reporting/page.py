@@ -1,0 +1,482 @@
+"""The report as a page."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+from mergewise.pages import asset, code, page, table, tag
+from mergewise.reporting.band import Band
+from mergewise.reporting.browser import browser_tokenizer
+from mergewise.reporting.charts import Bars, Curve, Words, bars_chart, curves_chart
+from mergewise.reporting.measuring import Measured, Part
+
+LETTERS = "ab"
+NUM_MERGES = 15
+NUM_LISTED = 300
+NUM_PARTS = 40
+POINTS_PER_DECADE = 60
+# Up to here each length has a bar of its own.
+LAST_LENGTH = 20
+SAMPLES = {
+    "English": "The quick brown fox doesn't jump over 1,234 lazy dogs.",
+    "code": "def utility(merges, text):\n    return len(text) - len(apply(merges, text))\n",
+    "Chinese": "字节对编码把最常见的相邻符号合并成一个新符号。",
+    "emoji": "naïve café 👩‍👩‍👧‍👦 🏳️‍🌈 e\u0301",
+}
+
+
+BAND_NOTE = (
+    "The band is what is possible at all: no list of as many merges gets beyond its dashed edge. A "
+    "longer time limit gives a narrower band."
+)
+
+
+def report_page(subjects: Sequence[Measured], bands: Sequence[Band | str]) -> str:
+    """The page of one tokenizer, or of two side by side.
+
+    Args:
+        subjects: the tokenizers, measured.
+        bands: for each, what is proved, or why nothing is.
+    """
+    names = " and ".join(subject.name for subject in subjects)
+    corpus = ", ".join(part.name for part in subjects[0].parts[:4])
+    more = len(subjects[0].parts) - 4
+    total = subjects[0].total
+    body = f"""\
+<header>
+<h1>{escape(names)}</h1>
+<p class="soft">on {escape(corpus)}{f" and {more} more" if more > 0 else ""}:
+{total.num_bytes:,} bytes</p>
+</header>
+{legend(subjects)}
+<main>
+{facts(subjects)}
+{box(subjects)}
+{compression(subjects, bands)}
+{parts_table(subjects)}
+{lengths(subjects)}
+{merges(subjects)}
+{idle_tokens(subjects)}
+{shared(subjects)}
+</main>
+<footer>Made by mergewise. This page needs no network; what is typed into it stays in it.</footer>
+{"".join(embedded(subject, letter) for subject, letter in zip(subjects, LETTERS, strict=False))}"""
+    return page(
+        f"Report on {names}",
+        body,
+        styles=[asset("reporting", "report.css")],
+        scripts=[asset("reporting", "encoder.js"), asset("reporting", "box.js")],
+    )
+
+
+def legend(subjects: Sequence[Measured]) -> str:
+    """Which colour is which, if there are two."""
+    if len(subjects) == 1:
+        return ""
+    return tag(
+        "p",
+        *(
+            tag("span", escape(subject.name), class_=f"key {letter}")
+            for subject, letter in zip(subjects, LETTERS, strict=False)
+        ),
+        class_="legend",
+    )
+
+
+def side_by_side(panels: Sequence[str]) -> str:
+    """Panels in columns, each in its colour."""
+    return tag(
+        "div",
+        *(tag("div", panel, class_=letter) for panel, letter in zip(panels, LETTERS, strict=False)),
+        class_="columns",
+    )
+
+
+def facts(subjects: Sequence[Measured]) -> str:
+    """The most important numbers, large."""
+    if len(subjects) == 1:
+        (one,) = subjects
+        tiles = "".join(
+            tag("div", tag("dt", name), tag("dd", value)) for name, value in facts_of(one).items()
+        )
+        return tag("dl", tiles, class_="tiles")
+    rows = {
+        name: [facts_of(subject)[name] for subject in subjects] for name in facts_of(subjects[0])
+    }
+    head = ["", *(escape(subject.name) for subject in subjects)]
+    return table(head, [[name, *values] for name, values in rows.items()], class_="compared")
+
+
+def facts_of(subject: Measured) -> dict[str, str]:
+    """What is said of a tokenizer in a word."""
+    tokenizer, total = subject.tokenizer, subject.total
+    pattern = tokenizer.pattern
+    short = "none" if pattern is None else pattern if len(pattern) < 16 else "its own"
+    return {
+        "vocabulary": f"{tokenizer.vocab_size:,}",
+        "merges": f"{len(tokenizer.merges):,}",
+        "tokens": f"{total.num_tokens:,}",
+        "bytes per token": f"{total.bytes_per_token:.3f}",
+        "tokens per word": tokens_per_word(subject, total),
+        "pattern": escape(short),
+        "never used": f"{len(subject.unused):,}",
+    }
+
+
+def tokens_per_word(subject: Measured, part: Part) -> str:
+    """How many tokens a word becomes; without a pattern there are no words."""
+    return "–" if subject.tokenizer.pattern is None else f"{part.tokens_per_word:.3f}"
+
+
+def box(subjects: Sequence[Measured]) -> str:
+    """The box in which one types, and what it shows."""
+    samples = "".join(
+        tag("button", escape(name), type="button", data_sample=text)
+        for name, text in SAMPLES.items()
+    )
+    views = [view(subject, letter) for subject, letter in zip(subjects, LETTERS, strict=False)]
+    return f"""\
+<section id="box" class="no-print" aria-labelledby="box-title">
+<h2 id="box-title">Try it</h2>
+<p>Type a text to see its tokens, just as <code>encode</code> makes them, and how merges made
+them.</p>
+<textarea id="text" rows="4" spellcheck="false" aria-label="Text to encode"
+>{escape(SAMPLES["English"])}</textarea>
+<p class="samples"><span class="soft small">or take</span> {samples}</p>
+{side_by_side(views) if len(views) > 1 else tag("div", views[0], class_="a")}
+<noscript><p>The box needs JavaScript; everything else on this page does not.</p></noscript>
+</section>"""
+
+
+def view(subject: Measured, letter: str) -> str:
+    """Where the tokens of the typed text appear."""
+    title = tag("h3", escape(subject.name))
+    reason = browser_tokenizer(subject.tokenizer, subject.uses).get("unsayable")
+    if reason is not None:
+        return title + tag(
+            "p",
+            "A browser cannot cut texts as this tokenizer does: ",
+            escape(reason),
+            ". Use <code>mergewise encode</code> and <code>mergewise forest</code>.",
+            class_="card unsayable",
+        )
+    return f"""\
+<div class="view card" data-tokenizer="tokenizer-{letter}">{title}
+<p class="summary soft small" role="status"></p>
+<div class="tokens" id="tokens-{letter}" tabindex="0" role="listbox"
+ aria-label="Tokens of {escape(subject.name)}; arrow keys choose one"></div>
+<button type="button" class="more" hidden></button>
+<p class="facts small" aria-live="polite"></p>
+<div class="forest scroll" tabindex="0" role="group" aria-label="Merge trees"></div></div>"""
+
+
+def embedded(subject: Measured, letter: str) -> str:
+    """The tokenizer as the page's script reads it."""
+    data = browser_tokenizer(subject.tokenizer, subject.uses)
+    if "unsayable" in data:
+        return ""
+    return tag("script", as_json(data), type="application/json", id=f"tokenizer-{letter}")
+
+
+def as_json(data: Any) -> str:  # noqa: ANN401 - JSON
+    """JSON that can stand in a page: no text in it ends the script."""
+    written = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return written.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def compression(subjects: Sequence[Measured], bands: Sequence[Band | str]) -> str:
+    """How many bytes a token stands for, after so many merges."""
+    curves, notes = [], []
+    for subject, band, letter in zip(subjects, bands, LETTERS, strict=False):
+        name = escape(subject.name)
+        if subject.no_curve is not None or not subject.tokenizer.merges:
+            why = subject.no_curve or "there are no merges"
+            notes.append(f"{name} has no curve: {escape(why)}.")
+            continue
+        curves.append(curve_of(subject, band, letter))
+        notes.append(band_note(subject, band))
+    if any(curve.band for curve in curves):
+        notes.append(BAND_NOTE)
+    if not curves:
+        return tag("section", tag("h2", "Compression"), *(tag("p", note) for note in notes))
+    words = Words(
+        title="Bytes per token after so many merges",
+        summary="; ".join(
+            f"{c.name}: {c.points[0][1]:.2f} bytes per token at the start, "
+            f"{c.points[-1][1]:.2f} after {c.points[-1][0]:,.0f} merges"
+            for c in curves
+        ),
+        x_label="merges",
+        y_label="bytes per token",
+    )
+    rows = curve_rows(subjects, bands)
+    head = ["merges"]
+    for subject in subjects:
+        name = f"{escape(subject.name)}: " if len(subjects) > 1 else ""
+        head += [f"{name}tokens", "bytes per token", "fewest possible tokens"]
+    return f"""\
+<section><h2>Compression</h2>
+<p>One training run gives the whole curve: the first merges of a longer list are the shorter
+list.</p>
+<figure class="card">{curves_chart(curves, words)}
+<figcaption class="small">{" ".join(tag("p", note) for note in notes)}</figcaption>
+<details><summary>As a table</summary>{table(head, rows, caption="Tokens after the first merges")}
+</details></figure></section>"""
+
+
+def curve_of(subject: Measured, band: Band | str, letter: str) -> Curve:
+    """The curve of a tokenizer, thinned, and its band."""
+    num_bytes = subject.total.num_bytes
+    sizes = thinned(len(subject.curve) - 1)
+    edge = []
+    if isinstance(band, Band):
+        least = zip(band.sizes, band.least_tokens, strict=True)
+        edge = [(size, num_bytes / max(tokens, 1)) for size, tokens in least]
+    points = [(size, num_bytes / max(subject.curve[size], 1)) for size in sizes]
+    return Curve(subject.name, letter, points, edge)
+
+
+def thinned(last: int) -> list[int]:
+    """Numbers from 1 to the last, as dense as a logarithmic axis can show.
+
+    >>> thinned(4)
+    [1, 2, 3, 4]
+    """
+    steps = int(math.log10(max(last, 1)) * POINTS_PER_DECADE) + 1
+    sizes = {round(10 ** (step / POINTS_PER_DECADE)) for step in range(steps)}
+    return sorted({size for size in sizes if 1 <= size <= last} | {last})
+
+
+def band_note(subject: Measured, band: Band | str) -> str:
+    """What the band says, or why there is none."""
+    name = escape(subject.name)
+    if isinstance(band, str):
+        return f"Nothing is proved about {name}: {escape(band)}."
+    tokens, least = subject.curve[-1], band.least_tokens[-1]
+    excess = tokens / least - 1 if least else 0.0
+    note = f"With all its merges, {name} is within {excess:.1%} of the best possible: proved."
+    if band.share < 1:
+        note += (
+            f" Searched were proofs for the {band.num_words:,} most frequent words, "
+            f"{band.share:.0%} of the corpus; of the others the proofs say little, so the band is "
+            "wider than it need be."
+        )
+    return note
+
+
+def curve_rows(subjects: Sequence[Measured], bands: Sequence[Band | str]) -> list[list[str]]:
+    """Some places of the curves, in numbers."""
+    longest = max(len(subject.tokenizer.merges) for subject in subjects)
+    sizes = [2**power for power in range(4, longest.bit_length())]
+    ends = {len(subject.tokenizer.merges) for subject in subjects}
+    rows = []
+    for size in sorted({0, *sizes, *ends}):
+        row = [f"{size:,}"]
+        for subject, band in zip(subjects, bands, strict=True):
+            row += curve_cells(subject, band, size)
+        rows.append(row)
+    return rows
+
+
+def curve_cells(subject: Measured, band: Band | str, size: int) -> list[str]:
+    """One place of one curve."""
+    if subject.no_curve is not None or size >= len(subject.curve):
+        return ["–", "–", "–"]
+    tokens = subject.curve[size]
+    least = "–"
+    if isinstance(band, Band):
+        proved = [t for s, t in zip(band.sizes, band.least_tokens, strict=True) if s >= size]
+        least = f"{proved[0]:,}" if proved and size else "–"
+    return [f"{tokens:,}", f"{subject.total.num_bytes / max(tokens, 1):.3f}", least]
+
+
+def parts_table(subjects: Sequence[Measured]) -> str:
+    """The parts of the corpus, the largest first."""
+    names = {part.name: part.num_bytes for part in subjects[0].parts}
+    order = sorted(names, key=lambda name: -names[name])
+    head = ["", "bytes"]
+    for subject in subjects:
+        name = f"{escape(subject.name)}: " if len(subjects) > 1 else ""
+        head += [f"{name}tokens", "tokens per word", "bytes per token"]
+    rows = [
+        [escape(name), f"{names[name]:,}", *part_cells(subjects, name)]
+        for name in order[:NUM_PARTS]
+    ]
+    if len(order) > 1:
+        total = [cell for subject in subjects for cell in cells_of(subject, subject.total)]
+        rows.append(["all", f"{subjects[0].total.num_bytes:,}", *total])
+    hidden = len(order) - NUM_PARTS
+    note = tag("p", f"and {hidden:,} smaller ones", class_="soft small") if hidden > 0 else ""
+    return f"""\
+<section><h2>By file</h2>
+<p>Words are cut by the tokenizer's own pattern.</p>
+<div class="card">{table(head, rows)}{note}</div></section>"""
+
+
+def part_cells(subjects: Sequence[Measured], name: str) -> list[str]:
+    """One part of the corpus under each tokenizer."""
+    cells: list[str] = []
+    for subject in subjects:
+        part = next(part for part in subject.parts if part.name == name)
+        cells += cells_of(subject, part)
+    return cells
+
+
+def cells_of(subject: Measured, part: Part) -> list[str]:
+    """The numbers of a part."""
+    return [
+        f"{part.num_tokens:,}",
+        tokens_per_word(subject, part),
+        f"{part.bytes_per_token:.3f}",
+    ]
+
+
+def lengths(subjects: Sequence[Measured]) -> str:
+    """How long tokens are: those of the vocabulary, and those of the corpus."""
+    longest = max(max(subject.lengths, default=1) for subject in subjects)
+    last = min(longest, LAST_LENGTH)
+    categories = [str(length) for length in range(1, last + 1)]
+    if longest > LAST_LENGTH:
+        categories[-1] += "+"
+    charts = []
+    for index, what in enumerate(("in the vocabulary", "in the corpus")):
+        groups = [
+            Bars(subject.name, letter, shares(subject, index, last))
+            for subject, letter in zip(subjects, LETTERS, strict=False)
+        ]
+        words = Words(
+            title=f"Lengths of tokens {what}",
+            summary="; ".join(f"{g.name}: most have {mode_of(g)} bytes" for g in groups),
+            x_label="bytes",
+            y_label=f"% of the tokens {what}",
+        )
+        chart = tag("figure", bars_chart(categories, groups, words), class_="card")
+        charts.append(chart)
+    head = ["bytes"]
+    for subject in subjects:
+        name = f"{escape(subject.name)}: " if len(subjects) > 1 else ""
+        head += [f"{name}tokens", "uses"]
+    rows = []
+    for length in sorted({length for subject in subjects for length in subject.lengths}):
+        found = [subject.lengths.get(length, (0, 0)) for subject in subjects]
+        rows.append([f"{length:,}", *(f"{number:,}" for pair in found for number in pair)])
+    return f"""\
+<section><h2>Lengths of tokens</h2>
+<div class="columns">{"".join(charts)}</div>
+<details><summary>As a table</summary>{table(head, rows, caption="Tokens of each length")}</details>
+</section>"""
+
+
+def shares(subject: Measured, index: int, last: int) -> list[float]:
+    """Which part of the tokens has each length, in percent; longer ones count with the last."""
+    numbers = [0] * last
+    for length, pair in subject.lengths.items():
+        numbers[min(length, last) - 1] += pair[index]
+    total = sum(numbers) or 1
+    return [100 * number / total for number in numbers]
+
+
+def mode_of(bars: Bars) -> int:
+    """The most frequent length."""
+    return max(range(len(bars.values)), key=lambda index: bars.values[index]) + 1
+
+
+def merges(subjects: Sequence[Measured]) -> str:
+    """The first and the last merges with their gains."""
+    panels = [merge_panel(subject, is_alone=len(subjects) == 1) for subject in subjects]
+    return f"""\
+<section><h2>Merges</h2>
+<p>The gain of a merge is how many tokens it saves on this corpus: how often it is made.</p>
+{panels[0] if len(panels) == 1 else side_by_side(panels)}</section>"""
+
+
+def merge_panel(subject: Measured, *, is_alone: bool) -> str:
+    """The merges of one tokenizer."""
+    pairs = list(enumerate(zip(subject.tokenizer.merges, subject.gains, strict=True), start=1))
+    first, last = pairs[:NUM_MERGES], pairs[NUM_MERGES:][-NUM_MERGES:]
+    title = "" if is_alone else tag("h3", escape(subject.name))
+    tables = [
+        tag(
+            "div",
+            table(["", "merge", "token", "gain"], map(merge_row, some), caption=name),
+            class_="card",
+        )
+        for name, some in (("the first", first), ("the last", last))
+        if some
+    ]
+    return title + tag("div", *tables, class_="columns merges")
+
+
+def merge_row(numbered: tuple[int, tuple[tuple[bytes, bytes], int]]) -> list[str]:
+    """One merge of a table."""
+    number, ((left, right), gain) = numbered
+    return [f"{number:,}", f"{code(left)} + {code(right)}", code(left + right), f"{gain:,}"]
+
+
+def idle_tokens(subjects: Sequence[Measured]) -> str:
+    """Tokens that the corpus does not need."""
+    panels = [idle_panel(subject, is_alone=len(subjects) == 1) for subject in subjects]
+    return f"""\
+<section><h2>Tokens without use</h2>
+{panels[0] if len(panels) == 1 else side_by_side(panels)}</section>"""
+
+
+def idle_panel(subject: Measured, *, is_alone: bool) -> str:
+    """The tokens of one tokenizer that the corpus does not need."""
+    title = "" if is_alone else tag("h3", escape(subject.name))
+    stones = len(subject.stepping_stones)
+    kinds = (
+        ("unreachable", subject.unreachable, "no text becomes them, whatever it is"),
+        (
+            "never used",
+            subject.unused,
+            "no text of this corpus becomes them"
+            + (f"; {stones:,} of them are parts of tokens that it does become" if stones else ""),
+        ),
+    )
+    return title + "".join(
+        tag(
+            "div",
+            tag("p", tag("strong", f"{len(ids):,} {name}"), f": {what}."),
+            listed(subject, ids),
+            class_="card idle",
+        )
+        for name, ids, what in kinds
+    )
+
+
+def listed(subject: Measured, ids: Sequence[int]) -> str:
+    """Tokens, behind a click if there are many."""
+    if not ids:
+        return ""
+    shown = " ".join(code(subject.tokenizer.token_bytes(i)) for i in ids[:NUM_LISTED])
+    rest = len(ids) - NUM_LISTED
+    more = f" and {rest:,} more" if rest > 0 else ""
+    listing = tag("p", shown, tag("span", more, class_="soft"), class_="listing")
+    return tag("details", tag("summary", "which"), listing)
+
+
+def shared(subjects: Sequence[Measured]) -> str:
+    """Which tokens two tokenizers have in common."""
+    if len(subjects) == 1:
+        return ""
+    ours, theirs = (set(subject.tokenizer.vocabulary.tokens) for subject in subjects)
+    rows = [["both", f"{len(ours & theirs):,}", examples(subjects[0], ours & theirs)]]
+    for subject, own, other in ((subjects[0], ours, theirs), (subjects[1], theirs, ours)):
+        only = own - other
+        rows.append([f"only {escape(subject.name)}", f"{len(only):,}", examples(subject, only)])
+    head = ["in", "tokens", "the most used of them"]
+    return f"""\
+<section><h2>In common</h2>
+<div class="card shared">{table(head, rows)}</div></section>"""
+
+
+def examples(subject: Measured, strings: set[bytes]) -> str:
+    """The tokens that the corpus uses most."""
+    tokens = subject.tokenizer.vocabulary.tokens
+    used = sorted(strings, key=lambda s: (-subject.uses.get(tokens[s], 0), s))
+    return " ".join(code(string) for string in used[:12])
