@@ -52,6 +52,10 @@ check: .venv/.built  ## formatting, lints, types, stubs, and the Rust tests
 	$(BIN)/python -m mypy.stubtest mergewise._core --ignore-disjoint-bases
 	$(BIN)/python -m pytest -q tests/test_house.py
 
+.PHONY: screenshots
+screenshots: .venv/.built  ## take the pictures of docs/pages.md anew, with a browser
+	$(BIN)/python docs/screenshots.py
+
 .PHONY: docs
 docs: .venv/.built  ## run every example of the documents
 	$(BIN)/python -m pytest -q tests/test_docs.py python

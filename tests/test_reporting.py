@@ -45,9 +45,7 @@ def counts_of(words: dict[str, int]) -> mw.WordCounts:
     return mw.WordCounts(_core.WordCounts(list(words.items()), pattern="gpt2"))
 
 
-def test_the_curve_is_that_of_shorter_lists(
-    tokenizer: mw.Tokenizer, counts: mw.WordCounts
-) -> None:
+def test_the_curve_is_that_of_shorter_lists(tokenizer: mw.Tokenizer, counts: mw.WordCounts) -> None:
     measured = measure("t", tokenizer, {"c": counts})
     assert measured.no_curve is None
     assert measured.curve[0] == counts.num_symbols
@@ -203,7 +201,7 @@ def test_names_and_tokens_are_no_html() -> None:
 
 def test_a_large_vocabulary_travels_small() -> None:
     tokens = {bytes([byte]): byte for byte in range(256)}
-    merges = []
+    merges: list[tuple[bytes, bytes]] = []
     strings = [bytes([byte]) for byte in range(97, 123)]
     for left in strings * 40:
         for right in strings:
@@ -247,7 +245,9 @@ def test_the_command(tmp_path: Path) -> None:
     assert "one.txt" in html
     assert "two.txt" in html
     assert str(tmp_path) not in html
-    facts = json.loads(call("report", tokenizer, one, "-o", page, "--no-certify", "--json", "-q").text)
+    facts = json.loads(
+        call("report", tokenizer, one, "-o", page, "--no-certify", "--json", "-q").text
+    )
     (first,) = facts["tokenizers"]
     assert (first["bytes"], first["tokens_bound"], first["excess"]) == (300, None, None)
     assert first["tokens"] == mw.Tokenizer.from_file(tokenizer).count_tokens(one.read_text())

@@ -20,7 +20,7 @@ from mergewise.training import Errors, count_files
 
 __all__ = ["Report", "report", "report_files"]
 
-TIME_LIMIT = 12.0
+TIME_LIMIT = 10.0
 NOT_ASKED = "no proof was asked for"
 
 

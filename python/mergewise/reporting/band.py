@@ -142,7 +142,7 @@ def sizes_to_certify(num_merges: int) -> list[int]:
     """
     sizes = []
     size = SMALLEST
-    while size * 2 <= num_merges:
+    while size * 1.5 <= num_merges:
         sizes.append(size)
         size *= RATIO
     return [*sizes, num_merges]

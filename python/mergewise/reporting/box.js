@@ -1,7 +1,7 @@
 "use strict";
 // The box: a text is typed, and its tokens and their trees are shown.
 (() => {
-  const FIRST_SHOWN = 2000;
+  const SHOWN_AT_ONCE = 2000;
   const MOST_LEAVES = 160;
   const SVG = "http://www.w3.org/2000/svg";
   const input = document.getElementById("text");
@@ -59,7 +59,7 @@
       }
       this.clear();
       summary.textContent = this.summarise(text);
-      this.showMore(FIRST_SHOWN);
+      this.showMore();
       this.select(0);
     };
 
@@ -87,19 +87,22 @@
       return parts.join(" · ");
     };
 
-    // Long texts: the first tokens at once, the others when they are asked for.
-    this.showMore = (number) => {
+    // Long texts: the first tokens at once, the next ones when they are asked for.
+    this.showMore = () => {
       const part = document.createDocumentFragment();
-      const end = Math.min(numShown + number, tokens.length);
+      const end = Math.min(numShown + SHOWN_AT_ONCE, tokens.length);
       for (let index = numShown; index < end; index++) part.append(chip(tokens[index], index));
       output.append(part);
       numShown = end;
-      more.hidden = end === tokens.length;
-      more.textContent = `show the other ${(tokens.length - end).toLocaleString("en")} tokens`;
+      const rest = tokens.length - end;
+      more.hidden = rest === 0;
+      const next = Math.min(rest, SHOWN_AT_ONCE).toLocaleString("en");
+      more.textContent = `show the next ${next} of ${rest.toLocaleString("en")} other tokens`;
     };
-    more.addEventListener("click", () => {
-      this.showMore(tokens.length);
-      output.focus();
+    more.addEventListener("click", () => this.showMore());
+    output.addEventListener("scroll", () => {
+      const below = output.scrollHeight - output.scrollTop - output.clientHeight;
+      if (below < 200 && numShown < tokens.length) this.showMore();
     });
 
     this.select = (index) => {
@@ -283,7 +286,7 @@
         });
         put(path, "title", {}, `${one.label} = ${first.label} + ${second.label}, merge ${one.rank}`);
         if (isTop) mark(svg, left + one.root, top, one.label, colour, false);
-        waiting.push({ one: first, left: start }, { one: second, left: start + first.width });
+        waiting.push({ one: second, left: start + first.width }, { one: first, left: start });
       }
     }
 

@@ -30,8 +30,8 @@ SAMPLES = {
 
 
 BAND_NOTE = (
-    "The band is what is possible at all: no list of as many merges gets beyond its dashed edge. A "
-    "longer time limit gives a narrower band."
+    "The band is what is possible at all: no list of as many merges, over the same words, gets "
+    "beyond its dashed edge. A longer time limit gives a narrower band."
 )
 
 
@@ -219,7 +219,7 @@ def compression(subjects: Sequence[Measured], bands: Sequence[Band | str]) -> st
         name = f"{escape(subject.name)}: " if len(subjects) > 1 else ""
         head += [f"{name}tokens", "bytes per token", "fewest possible tokens"]
     return f"""\
-<section><h2>Compression</h2>
+<section id="compression"><h2>Compression</h2>
 <p>One training run gives the whole curve: the first merges of a longer list are the shorter
 list.</p>
 <figure class="card">{curves_chart(curves, words)}
