@@ -45,7 +45,7 @@ pub fn class_ranges(class: &str) -> Result<Vec<(char, char)>> {
     let message = match class::parsed_ranges(class) {
         Ok(Some(ranges)) => return Ok(ranges),
         Ok(None) => format!("{class:?} is not a class of characters"),
-        Err(error) => error.to_string(),
+        Err(message) => message,
     };
     Err(Error::InvalidPattern { message })
 }

@@ -49,6 +49,7 @@ LONG_WORK = {
     "training": "mw.train(counts, num_merges=10_000_000, min_frequency=1)",
     "training on": "mw.train(counts, num_merges=10_000_000, min_frequency=1, initial=tok)",
     "cutting words": f"mw.train(counts, num_merges=9, then_across=1, within=r'{SLOW}')",
+    "reporting": "mw.report(tok, counts, time_limit=600)",
     "a progress bar": "mw.count_files(['text.txt'] * 3000, progress=True)",
     "in a callback": "mw.count_files(['text.txt'] * 3000, progress=lambda *_: time.sleep(0.01))",
     "in a slow callback": "mw.train(counts, num_merges=10**6, progress=lambda *_: time.sleep(60))",
@@ -61,6 +62,10 @@ PREPARE = {
         "text = letters(1_000_000) * 30\n"
         "tok = mw.train(mw.count([text[:100_000]], pattern=None), num_merges=3000)\n"
         "counts = mw.count([text], pattern=None)"
+    ),
+    "reporting": (
+        "counts = mw.count([letters(100_000).replace('h', ' ')], pattern='whitespace')\n"
+        "tok = mw.train(counts, num_merges=3000)"
     ),
     "cutting words": "counts = mw.count([words(100_000) * 120], pattern=None)",
     "in a slow callback": "counts = mw.count([letters(4_000_000)], pattern=None)",

@@ -81,12 +81,12 @@ pub(super) fn ranges(class: &str) -> Vec<(char, char)> {
         .unwrap_or_else(|| unreachable!("{class} is a class of characters"))
 }
 
-/// The same of any regular expression; `None` if it is not one character of a set.
-pub(super) fn parsed_ranges(
-    expression: &str,
-) -> Result<Option<Vec<(char, char)>>, regex_syntax::Error> {
+/// The same of any regular expression; `None` if it is not one character of a set. The error says
+/// why it is no regular expression.
+pub(super) fn parsed_ranges(expression: &str) -> Result<Option<Vec<(char, char)>>, String> {
     use regex_syntax::hir::{Class::Unicode, HirKind};
-    Ok(match regex_syntax::parse(expression)?.kind() {
+    let parsed = regex_syntax::parse(expression).map_err(|error| error.to_string())?;
+    Ok(match parsed.kind() {
         HirKind::Class(Unicode(set)) => Some(set.iter().map(|r| (r.start(), r.end())).collect()),
         HirKind::Literal(literal) => std::str::from_utf8(&literal.0).ok().and_then(|text| {
             let mut characters = text.chars();

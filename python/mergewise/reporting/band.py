@@ -8,10 +8,14 @@ different words are single tokens, and every other word of two symbols or more i
 
 from __future__ import annotations
 
+import signal
+import threading
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import accumulate
+from types import FrameType
 
 from mergewise.counts import WordCounts
 from mergewise.optimize import Certificate, certify
@@ -64,16 +68,18 @@ def find_band(
     rest_tokens = fewest_tokens_of(rest, is_bytes=alphabet == "bytes")
     proofs: list[Certificate] = []
     certified = sizes_to_certify(len(measured.tokenizer.merges))
-    for number, size in enumerate(certified):
-        tell(number, len(certified))
-        proofs.append(
-            certify(
-                first_merges(measured.tokenizer, size),
-                frequent,
-                time_limit=time_limit / len(certified),
-                num_threads=num_threads,
+    with noticed_interrupts() as check_interrupt:
+        for number, size in enumerate(certified):
+            tell(number, len(certified))
+            proofs.append(
+                certify(
+                    first_merges(measured.tokenizer, size),
+                    frequent,
+                    time_limit=time_limit / len(certified),
+                    num_threads=num_threads,
+                )
             )
-        )
+            check_interrupt()
     tell(len(certified), len(certified))
     sizes = sizes_to_show(certified)
     least = [num_symbols - best_bound(proofs, size, frequent) + rest_tokens(size) for size in sizes]
@@ -84,6 +90,36 @@ def find_band(
         num_words=frequent.num_unique,
         share=frequent.num_symbols / max(measured.counts.num_symbols, 1),
     )
+
+
+@contextmanager
+def noticed_interrupts() -> Iterator[Callable[[], None]]:
+    """Yield what raises KeyboardInterrupt if there was a Ctrl-C.
+
+    It ends one search for a proof, which then has a result all the same; here no other one is to be
+    begun. Only the main thread is interrupted, and only there can it be noticed.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    happened = False
+
+    def notice(number: int, frame: FrameType | None) -> None:
+        nonlocal happened
+        happened = True
+        if callable(before):
+            before(number, frame)
+
+    def check() -> None:
+        if happened:
+            raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield check
+        return
+    signal.signal(signal.SIGINT, notice)
+    try:
+        yield check
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def check_sayable(measured: Measured) -> None:
