@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from browser import PHONE, is_too_wide, opened, started_browser
 from playwright.sync_api import Browser, Page
+from vocabularies import vocabulary
 
 import mergewise as mw
 from mergewise.demo import opticks
@@ -253,6 +254,20 @@ def test_every_kind_of_vocabulary_encodes_alike(
             except mw.errors.UnknownTokenError:
                 expected = None
             assert ids == expected, repr(text)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", ["gpt2", "cl100k", "o200k", "llama3", "qwen2.5", "tekken", "mistral-v3"]
+)
+def test_real_vocabularies_encode_alike(browser: Browser, tmp_path: Path, name: str) -> None:
+    pattern = {"pattern": name} if name in {"gpt2", "cl100k", "o200k"} else {}
+    tokenizer = mw.Tokenizer.from_file(vocabulary(name), lossy=True, **pattern)  # type: ignore[arg-type]
+    counts = mw.count(["low"], pattern=tokenizer.pattern, normalize=tokenizer.normalize)
+    texts = [*TEXTS.values(), *random_texts(300), OPTICKS[:20_000]]
+    with opened(browser, saved(tmp_path, tokenizer, counts)) as page:
+        for text, ids in zip(texts, ids_in(page, texts), strict=True):
+            assert ids == expected_ids(tokenizer, text), repr(text)
 
 
 def test_a_refused_character_is_named(browser: Browser, tmp_path: Path) -> None:

@@ -92,10 +92,16 @@ def is_symbol(string: bytes, vocabulary: Vocabulary) -> bool:
 
 
 def whole_words(tokenizer: Tokenizer) -> list[tuple[str, int]] | None:
-    """The tokens that stand for whole words, if words are looked up before they are merged."""
+    """The tokens that whole words are looked up among, if they are, before they are merged.
+
+    A word that some merge makes becomes that token anyway, unless it is marked at its end.
+    """
     if not tokenizer.is_by_whole_words:
         return None
-    return [(as_latin(string), i) for string, i in tokenizer.vocabulary.tokens.items()]
+    tokens = tokenizer.vocabulary.tokens
+    unreachable = set(tokenizer.core.unreachable)
+    is_marked = bool(tokenizer.vocabulary.end_of_word)
+    return [(as_latin(s), i) for s, i in tokens.items() if is_marked or i in unreachable]
 
 
 def as_latin(string: bytes) -> str:
