@@ -233,6 +233,33 @@ def test_what_a_browser_cannot_say_is_said(pattern: str, words: str) -> None:
     assert 'class="view' not in html
 
 
+def test_an_empty_corpus_and_no_merges() -> None:
+    empty = mw.count([], pattern="gpt2")
+    tokenizer = mw.train(mw.count(["abab"], pattern="gpt2"), num_merges=1)
+    made = mw.report(tokenizer, empty, time_limit=1)
+    assert made.subjects[0].total.num_tokens == 0
+    assert made.bands == ("no word is frequent enough for proofs in short time",)
+    none = mw.train(empty, num_merges=0)
+    assert "has no curve: there are no merges" in mw.report(none, empty).html
+    with pytest.raises(ValueError, match="at least one part"):
+        mw.report(tokenizer, {})
+    with pytest.raises(TypeError, match="expected WordCounts, found str"):
+        mw.report(tokenizer, {"a": "text"})  # type: ignore[dict-item]
+
+
+def test_progress_of_files_is_one_bar(tmp_path: Path) -> None:
+    seen: list[tuple[int, int]] = []
+    for name in "ab":
+        (tmp_path / name).write_text("low " * 1000)
+    tokenizer = mw.train(mw.count(["abab"], pattern="gpt2"), num_merges=1)
+    mw.report_files(
+        tokenizer, tmp_path, time_limit=0, progress=lambda done, total: seen.append((done, total))
+    )
+    assert seen[-1] == (8000, 8000)
+    assert {total for _, total in seen} == {8000}
+    assert seen == sorted(seen)
+
+
 def test_the_command(tmp_path: Path) -> None:
     one, two, page = tmp_path / "one.txt", tmp_path / "two.txt", tmp_path / "report.html"
     one.write_text("low lower slow " * 20)

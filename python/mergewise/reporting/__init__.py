@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from mergewise.arguments import check_num_threads, check_time_limit
@@ -139,24 +140,28 @@ def report_files(
     progress: Progress = False,
 ) -> Report:
     """The same for files, each a part of the corpus: see `report` and `count_files`."""
-    names = names_of([source.path for source in find_sources(paths)])
+    sources = {source.path: source for source in find_sources(paths)}
+    names = names_of(sources)
 
     def parts_for(one: Tokenizer) -> dict[str, WordCounts]:
-        specials = list(one.special_tokens)
-        return {
-            part: count_files(
+        total = sum(source.num_bytes for source in sources.values())
+        reporter = Reporter(progress, "count", total, "B")
+        parts, before = {}, 0
+        for path, source in sources.items():
+            parts[names[path]] = count_files(
                 [path],
                 pattern=one.pattern,
                 documents=documents,
                 field=field,
                 normalize=one.normalize,
-                special_tokens=specials,
+                special_tokens=list(one.special_tokens),
                 errors=errors,
                 num_threads=num_threads,
-                progress=progress,
+                progress=partial(report_from, reporter, before) if reporter.is_wanted else False,
             )
-            for path, part in names.items()
-        }
+            before += source.num_bytes
+        reporter.close(before)
+        return parts
 
     return report(
         tokenizer,
@@ -169,6 +174,11 @@ def report_files(
         num_threads=num_threads,
         progress=progress,
     )
+
+
+def report_from(reporter: Reporter, before: int, done: int, _: int) -> None:
+    """Report the work done on one file, after others."""
+    reporter(before + done)
 
 
 def names_of(paths: Iterable[Path]) -> dict[Path, str]:
