@@ -370,8 +370,9 @@ def test_a_phone_shows_the_whole_width(browser: Browser, pages: dict[str, Path],
 
 @pytest.mark.parametrize("name", PAGES)
 def test_paper_has_no_controls(browser: Browser, pages: dict[str, Path], name: str) -> None:
-    with opened(browser, pages[name]) as page:
+    with opened(browser, pages[name], color_scheme="dark") as page:
         page.emulate_media(media="print")
+        assert luminance(page, "body") > 0.9
         assert page.locator("button:visible, textarea:visible, input:visible").count() == 0
         steps = page.locator(".step").count()
         assert page.locator(".step:visible").count() == steps

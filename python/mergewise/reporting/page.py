@@ -217,7 +217,7 @@ def compression(subjects: Sequence[Measured], bands: Sequence[Band | str]) -> st
     head = ["merges"]
     for subject in subjects:
         name = f"{escape(subject.name)}: " if len(subjects) > 1 else ""
-        head += [f"{name}tokens", "bytes per token", "fewest possible tokens"]
+        head += [f"{name}{what}" for what in ("tokens", "bytes per token", "fewest possible")]
     return f"""\
 <section id="compression"><h2>Compression</h2>
 <p>One training run gives the whole curve: the first merges of a longer list are the shorter
@@ -301,7 +301,7 @@ def parts_table(subjects: Sequence[Measured]) -> str:
     head = ["", "bytes"]
     for subject in subjects:
         name = f"{escape(subject.name)}: " if len(subjects) > 1 else ""
-        head += [f"{name}tokens", "tokens per word", "bytes per token"]
+        head += [f"{name}{what}" for what in ("tokens", "tokens per word", "bytes per token")]
     rows = [
         [escape(name), f"{names[name]:,}", *part_cells(subjects, name)]
         for name in order[:NUM_PARTS]
@@ -359,7 +359,7 @@ def lengths(subjects: Sequence[Measured]) -> str:
     head = ["bytes"]
     for subject in subjects:
         name = f"{escape(subject.name)}: " if len(subjects) > 1 else ""
-        head += [f"{name}tokens", "uses"]
+        head += [f"{name}tokens", f"{name}uses"]
     rows = []
     for length in sorted({length for subject in subjects for length in subject.lengths}):
         found = [subject.lengths.get(length, (0, 0)) for subject in subjects]
