@@ -8,9 +8,9 @@ different words are single tokens, and every other word of two symbols or more i
 
 from __future__ import annotations
 
+import math
 import signal
 import threading
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -198,12 +198,19 @@ def sizes_to_show(certified: Sequence[int]) -> list[int]:
 
 
 def best_bound(proofs: Sequence[Certificate], size: int, counts: WordCounts) -> int:
-    """What no list of so many merges saves more than, by the proofs of the lengths around it."""
-    place = bisect_right([proof.num_merges for proof in proofs], size)
-    around = proofs[max(place - 1, 0) : place + 1]
+    """What no list of so many merges saves more than, by the proof of the nearest length.
+
+    Halfway between two lengths, by either of their proofs.
+    """
+
+    def distance(proof: Certificate) -> float:
+        return abs(math.log(proof.num_merges / size))
+
+    nearest = min(map(distance, proofs))
+    near = [proof for proof in proofs if distance(proof) <= nearest + 0.1]
     return min(
         proof.bound if proof.num_merges == size else replace(proof, num_merges=size).proved(counts)
-        for proof in around
+        for proof in near
     )
 
 
