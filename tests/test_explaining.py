@@ -128,3 +128,10 @@ def test_what_cannot_be_explained_is_refused() -> None:
     assert call("explain", "abab", "--merges", "-1").status == 1
     with pytest.raises(TypeError, match="expected a str, found bytes"):
         mw.explain(b"abab", num_merges=1)  # type: ignore[arg-type]
+
+
+def test_texts_are_no_html() -> None:
+    html = mw.explain("<script>x</script> <b>", num_merges=4).html
+    assert html.count("<script>") == 1
+    assert "<b>x" not in html
+    assert "&lt;" in html

@@ -139,11 +139,11 @@ def test_the_band_is_a_bound_with_few_words_searched(
     if len(trained.merges) < num_merges:
         return
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bands, "MOST_WORDS", most_words)
+        patch.setattr(bands, "WORDS_PER_SECOND", most_words / 0.02)
         made = mw.report(trained, corpus, time_limit=0.02)
     (band,) = made.bands
     if isinstance(band, str):
-        assert band == "no word is frequent enough for proofs in short time"
+        assert band == "no word is frequent enough for proofs in so short a time"
         return
     for size, least in zip(band.sizes, band.least_tokens, strict=True):
         best = mw.solve(corpus, num_merges=size)
@@ -239,7 +239,7 @@ def test_an_empty_corpus_and_no_merges() -> None:
     tokenizer = mw.train(mw.count(["abab"], pattern="gpt2"), num_merges=1)
     made = mw.report(tokenizer, empty, time_limit=1)
     assert made.subjects[0].total.num_tokens == 0
-    assert made.bands == ("no word is frequent enough for proofs in short time",)
+    assert made.bands == ("no word is frequent enough for proofs in so short a time",)
     none = mw.train(empty, num_merges=0)
     assert "has no curve: there are no merges" in mw.report(none, empty).html
     with pytest.raises(ValueError, match="at least one part"):

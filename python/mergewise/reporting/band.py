@@ -23,8 +23,9 @@ from mergewise.optimize.certificate import symbols_in
 from mergewise.optimize.certifying import first_merges
 from mergewise.reporting.measuring import Measured
 
-MOST_WORDS = 40_000
-MOST_BYTES = 2_000_000
+# More different words than this need more time.
+WORDS_PER_SECOND = 4_000
+BYTES_PER_WORD = 50
 SMALLEST = 64
 # A certificate for every fourth doubling, and a value of it for every half doubling.
 RATIO = 4
@@ -62,7 +63,7 @@ def find_band(
     `tell` is called with the proofs that are made and with how many there will be.
     """
     check_sayable(measured)
-    frequent, rest = split(measured.counts)
+    frequent, rest = split(measured.counts, max(1, int(WORDS_PER_SECOND * time_limit)))
     alphabet = measured.tokenizer.vocabulary.alphabet
     num_symbols = symbols_in(frequent, alphabet)
     rest_tokens = fewest_tokens_of(rest, is_bytes=alphabet == "bytes")
@@ -140,16 +141,16 @@ def check_sayable(measured: Measured) -> None:
         raise NotCertified("the corpus has characters that are no symbols of the tokenizer")
 
 
-def split(counts: WordCounts) -> tuple[WordCounts, list[tuple[bytes, int]]]:
-    """The frequent words, and the others with their counts, the more frequent first."""
+def split(counts: WordCounts, most: int) -> tuple[WordCounts, list[tuple[bytes, int]]]:
+    """The most frequent words, and the others with their counts, the more frequent first."""
     words = counts.top(counts.num_unique)
-    rarest_kept = words[MOST_WORDS][1] + 1 if len(words) > MOST_WORDS else 1
+    rarest_kept = words[most][1] + 1 if len(words) > most else 1
     frequent = counts.prune(rarest_kept)
     kept = words[: frequent.num_unique]
-    if sum(len(word) for word, _ in kept) > MOST_BYTES:
-        raise NotCertified("its words are too long for proofs in short time")
+    if sum(len(word) for word, _ in kept) > BYTES_PER_WORD * most:
+        raise NotCertified("its words are too long for proofs in so short a time")
     if not kept:
-        raise NotCertified("no word is frequent enough for proofs in short time")
+        raise NotCertified("no word is frequent enough for proofs in so short a time")
     return frequent, words[frequent.num_unique :]
 
 
