@@ -13,6 +13,9 @@
 //! Strings that occur at most `floor` times get no prices against merges: deleting them from the
 //! trees adds at most `floor` tokens each, so that each merge counts as `floor` at least.
 //!
+//! Spans that are too long for a price of their own cost as much as their symbols, at most 1. Each
+//! merge counts as much as the largest loss of such a string at least.
+//!
 //! Any prices give a valid bound. [`ascend`] finds good ones, by gradient ascent in floating point;
 //! [`verify`] computes the bound from the words and the prices, in integers, and shares nothing with
 //! the ascent. The formal twin is `formal.bound`.
@@ -23,10 +26,12 @@
 mod ascent;
 mod forest;
 mod instance;
+mod long;
 mod naming;
 mod overlaps;
 mod part;
 pub mod proof;
+mod repeats;
 mod rounding;
 mod schedule;
 mod smooth;

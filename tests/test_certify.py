@@ -105,10 +105,15 @@ def test_the_core_s_verifier_equals_the_formal_one_on_any_discounts(against: Aga
         counts = counts_of(words)
         cert = mw.certify(trained(counts, 2), counts, against=against, num_steps=10)
         numbers = [max(0, n + random.randint(-3, 3)) for n in numbers_in(cert.discounts)]
-        setting = {"one": cert.one, "floor": cert.floor, "longest": cert.longest}
-        if against == "merges":
-            setting["counted"] = cert.counted
-        bound = formally(words, cert.num_merges, numbers, **setting)
+        bound = formally(
+            words,
+            cert.num_merges,
+            numbers,
+            one=cert.one,
+            floor=cert.floor,
+            longest=cert.longest,
+            counted=cert.counted,
+        )
         mutated = dataclasses.replace(cert, discounts=varints(numbers), bound=bound)
         mutated.verify(counts)
         mutated.verify(counts, by="formal")
@@ -116,36 +121,63 @@ def test_the_core_s_verifier_equals_the_formal_one_on_any_discounts(against: Aga
             dataclasses.replace(mutated, bound=bound + 1).verify(counts)
 
 
-def test_strings_without_a_price_are_bounded_alike() -> None:
+@pytest.mark.parametrize("against", BOTH)
+def test_strings_too_long_or_too_rare_are_bounded_alike(against: Against) -> None:
     random = Random(3)  # noqa: S311
-    for _ in range(500):
-        words = {**random_words(random), "ab" * random.randint(1, 6): random.randint(1, 4)}
+    num_decided_by_long_strings = 0
+    for _ in range(2000):
+        words = {**random_words(random), random.choice(["abcabc", "dcba", "abab"]): 9}
         setting = {
             "one": 16,
-            "floor": random.randint(1, 6),
+            "floor": random.randint(0, 6),
             "longest": random.randint(2, 4),
-            "counted": random.randint(0, 8),
+            "counted": random.choice([0, 5, 8]),
         }
-        occurrences = Counter[str]()
-        for word, count in words.items():
-            for string in spans(word, setting["longest"]):
-                occurrences[string] += count
-        priced = {string for string, n in occurrences.items() if n > setting["floor"]}
-        pieces = {piece for word in words for piece in cut(word, priced)}
-        size = sum(len(p) + sum(s in priced for s in spans(p, len(p))) for p in pieces)
-        numbers = [random.choice([0, 0, 1, 5, 12]) for _ in range(size)]
-        counts, num_merges = counts_of(words), random.randint(1, 3)
-        bound = formal.merge_bound(words, num_merges, numbers, **setting)
-        assert bound >= mw.solve(counts, num_merges=num_merges).utility
+        counts, num_merges = counts_of(words), random.randint(1, 3 if against == "merges" else 2)
+        numbers = random_discounts(random, words, against, setting)
+        formally = formal.merge_bound if against == "merges" else formal.token_bound
+        bound = formally(words, num_merges, numbers, **setting)
+        best = (
+            mw.solve(counts, num_merges=num_merges).utility
+            if against == "merges"
+            else best_vocabulary(words, num_merges)
+        )
+        assert best <= bound, (words, setting, numbers)
         found = verify_bound(
             counts.core,
             initial=no_merges(counts, "chars"),
-            against="merges",
+            against=against,
             num_merges=num_merges,
             discounts=varints(numbers),
             **setting,
         )
         assert found == bound, (words, setting)
+        without = formally(words, num_merges, numbers, **{**setting, "counted": 0})
+        num_decided_by_long_strings += bound < without
+    assert num_decided_by_long_strings > 100
+
+
+def random_discounts(
+    random: Random, words: dict[str, int], against: Against, setting: dict[str, int]
+) -> list[int]:
+    """As many as needed. A word is about one token, or each symbol is."""
+    numbers = []
+    occurrences = Counter[str]()
+    for word, count in words.items():
+        for string in spans(word, setting["longest"]):
+            occurrences[string] += count
+    priced = {string for string, n in occurrences.items() if n > setting["floor"]}
+    pieces = {piece for word in words for piece in cut(word, priced)}
+    if against == "vocabularies":
+        pieces = {word for word in words if len(word) > 1}
+    for piece in sorted(pieces):
+        usual = random.choice([0, 16 - 16 // len(piece), 16 - 20 // len(piece)])
+        for start in range(len(piece)):
+            numbers.append(max(0, usual + random.choice([-1, 0, 0, 0, 1])))
+            ends = range(start + 2, min(len(piece), start + setting["longest"]) + 1)
+            strings = [piece[start:end] for end in ends if against == "merges"]
+            numbers += [random.choice([0, 0, 0, 1]) for string in strings if string in priced]
+    return numbers
 
 
 def varints(numbers: list[int]) -> bytes:
@@ -307,6 +339,19 @@ def test_whole_texts() -> None:
     cert = mw.certify(tokenizer, counts, num_steps=50)
     cert.verify(counts, tokenizer=tokenizer)
     assert cert.excess < 0.3
+
+
+def test_texts_full_of_long_repetitions() -> None:
+    text = opticks()
+    notices = [text[start : start + 200] for start in range(0, 20_000, 1000)]
+    between = [text[start : start + 150] for start in range(30_000, 250_000, 150)]
+    random = Random(5)  # noqa: S311
+    counts = mw.count(["".join(part + random.choice(notices) for part in between)], pattern=None)
+    tokenizer = mw.train(counts, num_merges=1000)
+    cert = mw.certify(tokenizer, counts, num_steps=60)
+    assert cert.counted > cert.longest
+    cert.verify(counts, tokenizer=tokenizer)
+    assert cert.excess < 3
 
 
 def test_runs_of_one_letter() -> None:

@@ -19,13 +19,16 @@ use super::part::Part;
 use super::rounding::{self, Exact, Share};
 use super::schedule::Schedule;
 use super::smooth::{Climb, ramp};
-use super::{Found, Options, Standing, spread, start, threshold};
+use super::{Found, Options, Standing, long, spread, start, threshold};
 use crate::limits::Watch;
 use crate::merges::Id;
 
 /// From when on, and how often, the bound is evaluated, as parts of the whole way.
 const FIRST_LOOK: f64 = 0.6;
 const BETWEEN_LOOKS: f64 = 0.1;
+
+/// A width of corners that are not rounded.
+const SHARP: f32 = 1e-6;
 
 /// Find good prices, beginning with those that some tokens suggest, a greedy list's for example.
 /// Stops early, with the best so far, if the watch says so.
@@ -97,7 +100,8 @@ impl Best {
 struct Ascent<'a> {
     instance: &'a Instance,
     parts: Vec<Mutex<Part<'a>>>,
-    /// How much each string counts, and what it loses; behind them what long strings lose.
+    /// How much each string counts, and what it loses; behind them those that are too long
+    /// for a price.
     shares: Vec<f32>,
     losses: Vec<f32>,
     /// The loss from which on a string counts.
@@ -113,12 +117,12 @@ impl<'a> Ascent<'a> {
         for part in &mut parts {
             start::from_tokens(part, instance.against, &is_token);
         }
-        let long = instance.long.iter().map(|&count| count as f32).collect();
+        let num_losses = instance.num_strings + instance.repeats.num_repeats;
         Self {
             instance,
             parts: parts.into_iter().map(Mutex::new).collect(),
-            shares: vec![0.0; instance.num_strings],
-            losses: [vec![0.0; instance.num_strings], long].concat(),
+            shares: vec![0.0; num_losses],
+            losses: vec![0.0; num_losses],
             threshold: 0.0,
             num_steps: 0,
             options,
@@ -153,9 +157,12 @@ impl<'a> Ascent<'a> {
         let between = |first: f64, last: f64| (first * (last / first).powf(progress)) as f32;
         let width = between(0.2, 0.001);
         let against = self.instance.against;
-        self.for_each_part(|_, part, (): &mut ()| match against {
-            Against::Merges => forest::weigh(part, width),
-            Against::Vocabularies => spread::weigh(part, width),
+        self.for_each_part(|_, part, sums: &mut Vec<f64>| {
+            long::weigh(part, against, width, sums);
+            match against {
+                Against::Merges => forest::weigh(part, width),
+                Against::Vocabularies => spread::weigh(part, width),
+            }
         });
         self.count_shares(between(0.5, 0.03));
         let step = Step {
@@ -164,9 +171,12 @@ impl<'a> Ascent<'a> {
             climb: Climb::new(between(0.2, last_rate), self.num_steps),
             threshold: self.threshold,
         };
-        self.for_each_part(|_, part, gradients: &mut Vec<f32>| match against {
-            Against::Merges => forest::climb(part, &step, gradients),
-            Against::Vocabularies => spread::climb(part, &step, gradients),
+        self.for_each_part(|_, part, (changes, gradients): &mut (Vec<f64>, Vec<f32>)| {
+            long::press(part, &step, changes);
+            match against {
+                Against::Merges => forest::climb(part, &step, gradients),
+                Against::Vocabularies => spread::climb(part, &step, gradients),
+            }
         });
         self.num_steps += 1;
     }
@@ -174,14 +184,7 @@ impl<'a> Ascent<'a> {
     /// Sum up the losses and find how much each string counts; `softness` is the part of the
     /// threshold over which that rises.
     fn count_shares(&mut self, softness: f32) {
-        self.losses[..self.instance.num_strings].fill(0.0);
-        for part in &mut self.parts {
-            if let Ok(part) = part.get_mut() {
-                for (sum, loss) in self.losses.iter_mut().zip(&part.losses) {
-                    *sum += loss;
-                }
-            }
-        }
+        self.sum_losses();
         let floor = match self.instance.against {
             Against::Merges => self.instance.least() as f32,
             Against::Vocabularies => 0.0,
@@ -193,8 +196,33 @@ impl<'a> Ascent<'a> {
         }
     }
 
+    fn sum_losses(&mut self) {
+        self.losses.fill(0.0);
+        for part in &mut self.parts {
+            if let Ok(part) = part.get_mut() {
+                for (sum, loss) in self.losses.iter_mut().zip(&part.losses) {
+                    *sum += loss;
+                }
+            }
+        }
+    }
+
+    /// Lower prices until no long string counts.
+    fn settle(&mut self) {
+        let against = self.instance.against;
+        self.for_each_part(|_, part, sums: &mut Vec<f64>| {
+            long::weigh(part, against, SHARP, sums);
+        });
+        self.sum_losses();
+        let losses = &self.losses[self.instance.num_strings..];
+        self.for_each_part(|_, part, (): &mut ()| {
+            long::settle(part, against, losses, self.threshold);
+        });
+    }
+
     /// The prices as integers, and what they prove.
-    fn look(&self) -> Vec<Share> {
+    fn look(&mut self) -> Vec<Share> {
+        self.settle();
         let shares: Vec<Mutex<Share>> = self.parts.iter().map(|_| Mutex::default()).collect();
         self.for_each_part(|index, part, scratch: &mut Exact| {
             let rounded = rounding::round(part, self.instance, self.options.bits, scratch);

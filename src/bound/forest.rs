@@ -117,7 +117,8 @@ fn parts_of(prices: &[f32], left: usize, right: usize, mask: Option<&Lanes>) -> 
 
 /// Sum up the losses of the strings in a part.
 pub(super) fn weigh(part: &mut Part, width: f32) {
-    part.losses.fill(0.0);
+    let num_strings = part.losses.len() - part.num_repeats;
+    part.losses[..num_strings].fill(0.0);
     let mut overlaps = part.overlaps.pieces().iter().peekable();
     let mut start = 0;
     for (index, piece) in part.pieces.iter().enumerate() {
@@ -175,14 +176,16 @@ fn find_excess(rows: &[u32], prices: &[f32], excess: &mut [f32]) {
 pub(super) fn climb(part: &mut Part, step: &Step, gradients: &mut Vec<f32>) {
     let mut start = 0;
     for piece in &part.pieces {
+        let first = start;
         let rows = &part.rows[start..=piece.end as usize];
         start = piece.end as usize;
         let base = rows[0] as usize;
         let items = base..rows[rows.len() - 1] as usize;
         gradients.clear();
         gradients.resize(items.len() + LANES, 0.0);
-        for row in &rows[..rows.len() - 1] {
-            gradients[*row as usize - base] = 1.0;
+        let pressure = &part.pressure[first..first + rows.len() - 1];
+        for (row, pressure) in rows.iter().zip(pressure) {
+            gradients[*row as usize - base] = 1.0 - pressure;
         }
         for_each_block(rows, |block| {
             share_out(

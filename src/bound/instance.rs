@@ -7,6 +7,7 @@
 //! in one row: the symbol itself first, then its strings.
 
 use super::naming::{self, Level, NONE};
+use super::repeats::{self, Repeats};
 use super::words::Words;
 use crate::error::{Error, Result};
 use crate::limits::Watch;
@@ -27,10 +28,6 @@ pub const LONGEST: usize = 255;
 /// As many parts of spans are worth their time: for each symbol, and for small texts. Where more
 /// would be needed, the longest strings are not priced.
 const CUTS_OF_A_SYMBOL: usize = 40;
-
-/// As many places of still longer strings are counted, and strings up to this length.
-const LONG_PLACES_OF_A_SYMBOL: usize = 20;
-const LONGEST_COUNTED: usize = 10_000;
 const ROOM_FOR_CUTS: usize = 20_000_000;
 
 /// Pieces, and the priced strings in them.
@@ -42,12 +39,6 @@ pub struct Instance {
     pub(super) floor: u64,
     /// No longer string is priced.
     pub(super) longest: usize,
-    /// Against merges, how often each frequent string longer than the longest occurs without
-    /// overlap, up to the length `counted`: it has no more nodes in a forest.
-    pub(super) long: Vec<u64>,
-    pub(super) counted: usize,
-    /// How often a still longer one does at most.
-    pub(super) too_long: u64,
     /// Distinct pieces in ascending order.
     pub(super) pieces: Words,
     /// How long each symbol's row is: the length of the longest priced string that begins there.
@@ -55,6 +46,8 @@ pub struct Instance {
     /// The rows, one after another: the names of the strings, `NONE` for the symbols.
     pub(super) names: Vec<u32>,
     pub(super) num_strings: usize,
+    /// Frequent strings that are longer.
+    pub(super) repeats: Repeats,
 }
 
 impl Instance {
@@ -74,13 +67,11 @@ impl Instance {
             num_merges,
             floor,
             longest,
-            long: Vec::new(),
-            counted: longest,
-            too_long: 0,
             pieces: Words::default(),
             reach: Vec::new(),
             names: Vec::new(),
             num_strings: 0,
+            repeats: Repeats::default(),
         };
         watch.check()?;
         let words = Words::united(
@@ -115,7 +106,7 @@ impl Instance {
             let num_places = level.places.len();
             if length > self.longest || num_places * (length - 1) > room {
                 self.longest = length - 1;
-                self.count_long(level, num_threads, watch)?;
+                self.repeats = repeats::find(&self.pieces, level, length, self.floor);
                 break;
             }
             room -= num_places * (length - 1);
@@ -125,25 +116,6 @@ impl Instance {
         }
         self.fill_rows(&lengths);
         Ok(())
-    }
-
-    /// Count the strings that get no price, from those of `level` on, which are the shortest.
-    fn count_long(&mut self, mut level: Level, num_threads: usize, watch: &Watch) -> Result<()> {
-        let mut room = LONG_PLACES_OF_A_SYMBOL * self.pieces.symbols().len() + ROOM_FOR_CUTS;
-        self.counted = self.longest;
-        loop {
-            watch.check()?;
-            let apart = level.apart(&self.pieces, self.counted + 1);
-            let has_room = level.places.len() <= room && self.counted < LONGEST_COUNTED;
-            if self.against == Against::Vocabularies || !has_room {
-                self.too_long = apart.into_iter().max().unwrap_or(0);
-                return Ok(());
-            }
-            room -= level.places.len();
-            self.long.extend(apart);
-            self.counted += 1;
-            level = naming::longer(&self.pieces, &level, self.floor, num_threads);
-        }
     }
 
     fn add_level(&mut self, level: &Level, length: usize) -> Result<()> {
@@ -190,10 +162,10 @@ impl Instance {
         self.longest
     }
 
-    /// Longer strings than that, up to this length, count as often as they occur without overlap.
+    /// Longer strings than that, up to this length, cost as much as their symbols.
     #[must_use]
     pub fn counted(&self) -> usize {
-        self.counted
+        self.repeats.counted.max(self.longest)
     }
 
     /// Strings that occur more often are priced.
@@ -206,7 +178,7 @@ impl Instance {
     /// that is too long to be priced.
     #[must_use]
     pub fn least(&self) -> u64 {
-        self.floor.max(self.too_long)
+        self.floor.max(self.repeats.too_long)
     }
 
     /// How many strings are priced.

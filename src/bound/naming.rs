@@ -26,24 +26,6 @@ pub(super) struct Level {
     pub(super) num_names: usize,
 }
 
-impl Level {
-    /// How often each string of this length, which is `length`, occurs without overlap.
-    pub(super) fn apart(&self, words: &Words, length: usize) -> Vec<u64> {
-        let mut sums = vec![0_u64; self.num_names];
-        let mut free = vec![0; self.num_names];
-        let mut word = 0;
-        for (&place, &name) in self.places.iter().zip(&self.names) {
-            let (place, name) = (place as usize, name as usize);
-            if place >= free[name] {
-                word += words.ends()[word..].partition_point(|&end| end <= place);
-                sums[name] = sums[name].saturating_add(words.counts()[word]);
-                free[name] = place + length;
-            }
-        }
-        sums
-    }
-}
-
 /// The strings of one symbol.
 pub(super) fn symbols(words: &Words) -> Level {
     Level {

@@ -22,6 +22,15 @@ pub(super) struct Piece {
     pub(super) unpriced: u64,
 }
 
+/// A place of a long string, between two symbols of a part.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Repeat {
+    pub(super) start: u32,
+    pub(super) end: u32,
+    pub(super) number: u32,
+    pub(super) weight: u64,
+}
+
 /// Pieces and their prices.
 #[derive(Debug)]
 pub(super) struct Part<'a> {
@@ -38,7 +47,13 @@ pub(super) struct Part<'a> {
     pub(super) squares: Vec<f32>,
     /// What the dearest parts of each item cost more than it does; -infinity if that is not counted.
     pub(super) excess: Vec<f32>,
-    /// The loss of each string in these pieces.
+    /// Places of strings too long for a price, and what their symbols cost more than 1.
+    pub(super) repeats: Vec<Repeat>,
+    pub(super) repeat_excess: Vec<f32>,
+    /// How much these press each symbol down.
+    pub(super) pressure: Vec<f32>,
+    pub(super) num_repeats: usize,
+    /// The loss of each string in these pieces, then that of each long one.
     pub(super) losses: Vec<f32>,
 }
 
@@ -49,12 +64,23 @@ impl<'a> Part<'a> {
         let size = (num_items / NUM_PARTS).max(ITEMS_OF_A_PART);
         let mut parts = Vec::new();
         let mut names = instance.names.as_slice();
+        let mut repeats = instance.repeats.places.iter().peekable();
         let mut symbol = 0;
         let mut part = Self::empty();
         for (&end, &weight) in instance.pieces.ends().iter().zip(instance.pieces.counts()) {
             let length = end - symbol;
             for &reach in &instance.reach[symbol..end] {
                 part.rows.push(part.num_items() as u32 + u32::from(reach));
+            }
+            let first = symbol - (part.rows.len() - 1 - length);
+            while let Some(place) = repeats.next_if(|place| (place.start as usize) < end) {
+                let start = place.start - first as u32;
+                part.repeats.push(Repeat {
+                    start,
+                    end: start + place.length,
+                    number: place.number,
+                    weight,
+                });
             }
             symbol = end;
             part.pieces.push(Piece {
@@ -82,6 +108,10 @@ impl<'a> Part<'a> {
             means: Vec::new(),
             squares: Vec::new(),
             excess: Vec::new(),
+            repeats: Vec::new(),
+            repeat_excess: Vec::new(),
+            pressure: Vec::new(),
+            num_repeats: 0,
             losses: Vec::new(),
         }
     }
@@ -95,7 +125,10 @@ impl<'a> Part<'a> {
         self.means = vec![0.0; num_prices + LANES];
         self.squares = vec![0.0; num_prices + LANES];
         self.excess = vec![f32::NEG_INFINITY; self.num_items() + LANES];
-        self.losses = vec![0.0; instance.num_strings];
+        self.num_repeats = instance.repeats.num_repeats;
+        self.losses = vec![0.0; instance.num_strings + self.num_repeats];
+        self.repeat_excess = vec![0.0; self.repeats.len()];
+        self.pressure = vec![0.0; self.rows.len() - 1];
         let mut start = 0;
         for (index, piece) in self.pieces.iter().enumerate() {
             let rows = &self.rows[start..=piece.end as usize];
@@ -123,8 +156,8 @@ fn unpriced(instance: &Instance, weight: u64, length: usize) -> u64 {
     } else {
         0
     };
-    let long = if length > instance.longest {
-        instance.too_long
+    let long = if length > instance.counted() {
+        instance.repeats.too_long
     } else {
         0
     };

@@ -25,7 +25,7 @@ pub struct Setting {
     pub floor: u64,
     /// And are no longer.
     pub longest: usize,
-    /// Longer strings up to this length count as often as they occur without overlap.
+    /// Longer strings up to this length cost as much as their symbols.
     pub counted: usize,
 }
 

@@ -26,13 +26,14 @@ pub(super) fn total(instance: &Instance, shares: &[Share], bits: u32) -> i128 {
         Against::Merges => i128::from(instance.least()) << bits,
         Against::Vocabularies => shares.iter().map(|share| share.floor).max().unwrap_or(0),
     };
-    let mut losses = vec![0; instance.num_strings];
+    let mut losses = vec![0; instance.num_strings + instance.repeats.num_repeats];
     for share in shares {
         for (sum, loss) in losses.iter_mut().zip(&share.losses) {
             *sum += loss;
         }
     }
-    losses.extend(instance.long.iter().map(|&count| i128::from(count) << bits));
+    let long = losses.split_off(instance.num_strings);
+    let floor = long.into_iter().fold(floor, i128::max);
     let num_counted = instance.num_merges.min(losses.len());
     if num_counted < losses.len() {
         losses.select_nth_unstable_by(num_counted, |a, b| b.cmp(a));
@@ -49,7 +50,7 @@ pub(super) fn total(instance: &Instance, shares: &[Share], bits: u32) -> i128 {
 pub(super) fn round(part: &Part, instance: &Instance, bits: u32, scratch: &mut Exact) -> Share {
     let mut share = Share {
         discounts: Vec::with_capacity(part.num_prices()),
-        losses: vec![0; instance.num_strings],
+        losses: vec![0; instance.num_strings + part.num_repeats],
         ..Share::default()
     };
     let one = 1 << bits;
@@ -84,7 +85,33 @@ pub(super) fn round(part: &Part, instance: &Instance, bits: u32, scratch: &mut E
         }
         start = end;
     }
+    add_repeats(part, instance, one, &mut share);
     share
+}
+
+/// What long strings lose by the prices of their symbols.
+fn add_repeats(part: &Part, instance: &Instance, one: i64, share: &mut Share) {
+    if part.repeats.is_empty() {
+        return;
+    }
+    let mut sums: Vec<i64> = vec![0];
+    for symbol in 0..part.rows.len() - 1 {
+        let item = match instance.against {
+            Against::Merges => part.rows[symbol] as usize,
+            Against::Vocabularies => symbol,
+        };
+        let price = one - i64::from(share.discounts[item]);
+        sums.push(sums[symbol] + price.max(0));
+    }
+    for repeat in &part.repeats {
+        let excess = sums[repeat.end as usize] - sums[repeat.start as usize] - one;
+        let loss = match instance.against {
+            Against::Merges => excess.clamp(0, one),
+            Against::Vocabularies => excess.max(0),
+        };
+        share.losses[instance.num_strings + repeat.number as usize] +=
+            i128::from(repeat.weight) * i128::from(loss);
+    }
 }
 
 /// The largest sum of neighbours.
@@ -112,6 +139,11 @@ impl Exact {
         self.prices.clear();
         self.prices
             .extend(prices.iter().map(|&price| scaled(price, one)));
+        let mut carry = Carry::default();
+        for row in &rows[..rows.len() - 1] {
+            let item = *row as usize - base;
+            self.prices[item] = carry.scaled(prices[item], one);
+        }
         self.losses.clear();
         self.losses.resize(prices.len(), 0);
         self.rest = 0;
@@ -141,9 +173,10 @@ impl Exact {
 
     /// The losses of a piece against vocabularies.
     fn spread(&mut self, rows: &[u32], prices: &[f32], one: i64, out: &mut Vec<u32>) {
+        let mut carry = Carry::default();
         self.prices.clear();
         self.prices
-            .extend(prices.iter().map(|&price| scaled(price, one)));
+            .extend(prices.iter().map(|&price| carry.scaled(price, one)));
         out.extend(self.prices.iter().map(|price| (one - price) as u32));
         self.rest = self.prices.iter().map(|price| one - price).sum();
         self.losses.clear();
@@ -155,6 +188,20 @@ impl Exact {
                 self.losses.push(sum.max(0));
             }
         }
+    }
+}
+
+/// What rounding the prices of neighbours took away so far: given to the next, so that the sum over
+/// a long span is nearly right.
+#[derive(Default)]
+struct Carry(f64);
+
+impl Carry {
+    fn scaled(&mut self, price: f32, one: i64) -> i64 {
+        let exact = f64::from(price) * one as f64 + self.0;
+        let rounded = (exact.round() as i64).clamp(-(1 << 30), one);
+        self.0 = (exact - rounded as f64).clamp(-0.5, 0.5);
+        rounded
     }
 }
 

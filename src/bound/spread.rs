@@ -9,7 +9,8 @@ use super::smooth::{ramp, smooth_plus};
 
 /// Sum up the losses of the strings in a part.
 pub(super) fn weigh(part: &mut Part, width: f32) {
-    part.losses.fill(0.0);
+    let num_strings = part.losses.len() - part.num_repeats;
+    part.losses[..num_strings].fill(0.0);
     let mut overlaps = part.overlaps.pieces().iter().peekable();
     let mut start = 0;
     for (index, piece) in part.pieces.iter().enumerate() {
@@ -42,6 +43,9 @@ pub(super) fn climb(part: &mut Part, step: &Step, gradients: &mut Vec<f32>) {
         let end = piece.end as usize;
         let rows = &part.rows[start..=end];
         share_out(rows, &part.excess, part.names, step, gradients);
+        for (gradient, pressure) in gradients.iter_mut().zip(&part.pressure[start..end]) {
+            *gradient -= pressure;
+        }
         let prices = &mut part.prices[start..end];
         step.climb.climb(
             prices,

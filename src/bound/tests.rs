@@ -109,6 +109,38 @@ fn no_list_gains_more_than_the_bound_and_the_verifier_agrees() {
 }
 
 #[test]
+fn long_repeats_are_found_as_the_verifier_finds_them() {
+    let mut dice = Dice(3);
+    for _ in 0..300 {
+        let chunks: Vec<Vec<Id>> = (0..3)
+            .map(|_| (0..dice.below(20)).map(|_| dice.below(3) as Id).collect())
+            .collect();
+        let mut words = Words::default();
+        for _ in 0..=dice.below(3) {
+            let chosen = (0..dice.below(8)).map(|_| chunks[dice.below(3) as usize].clone());
+            let word = chosen.collect::<Vec<_>>().concat();
+            words.push(&word, 1 + dice.below(3));
+        }
+        for against in [Against::Merges, Against::Vocabularies] {
+            let claim = Claim {
+                against,
+                num_merges: 1 + dice.below(20) as usize,
+                floor: dice.below(4),
+                longest: 2 + dice.below(3) as usize,
+                counted: 0,
+                bits: 10,
+            };
+            let (instance, found) = find(&words, &claim, &[], 1);
+            let claim = Claim {
+                counted: instance.counted(),
+                ..claim
+            };
+            assert_eq!(verify(&words, &claim, &found.discounts), Ok(found.total));
+        }
+    }
+}
+
+#[test]
 fn threads_change_nothing() {
     let mut dice = Dice(2);
     let mut words = Words::default();

@@ -24,7 +24,8 @@ pub struct Claim {
     pub floor: u64,
     /// No longer string has a price; at least 2.
     pub longest: usize,
-    /// Against merges, longer strings up to this length count as often as they occur without overlap.
+    /// Longer strings up to this length cost as much as their symbols, and those beyond count as
+    /// often as their beginnings occur.
     pub counted: usize,
     /// Prices are in units of 1 / 2^bits; at most 30.
     pub bits: u32,
@@ -68,7 +69,7 @@ pub fn verify(words: &Words, claim: &Claim, discounts: &[u32]) -> Result<i128, F
     if claim.bits > 30 || claim.longest < 2 || is_too_large {
         return Err(Flaw::Claim);
     }
-    let (rows, long, too_long) = rows(&pieces, claim);
+    let (rows, level) = rows(&pieces, claim);
     let mut check = Check {
         claim,
         pieces: &pieces,
@@ -80,12 +81,13 @@ pub fn verify(words: &Words, claim: &Claim, discounts: &[u32]) -> Result<i128, F
     check.read(discounts)?;
     let rest = check.rest();
     check.weigh_all();
+    let (long, too_long) = check.weigh_long(level);
     let floor = match claim.against {
         Against::Merges => i128::from(claim.floor.max(too_long)) << claim.bits,
         Against::Vocabularies => check.unpriced(too_long),
     };
+    let floor = floor.max(long);
     let mut losses = check.losses;
-    losses.extend(long.iter().map(|&count| i128::from(count) << claim.bits));
     losses.sort_unstable_by(|a, b| b.cmp(a));
     let num_counted = claim.num_merges.min(losses.len());
     let counted: i128 = losses[..num_counted]
@@ -180,43 +182,15 @@ fn next_level(pieces: &Words, level: &Level, floor: u64) -> Level {
     next
 }
 
-/// How often each string of a level occurs without overlap.
-fn apart(pieces: &Words, level: &Level, length: usize) -> Vec<u64> {
-    let mut sums = vec![0_u64; level.num_names];
-    let mut next_free = vec![0; level.num_names];
-    for &(piece, symbol, name) in &level.places {
-        let name = name as usize;
-        if symbol as usize >= next_free[name] {
-            next_free[name] = symbol as usize + length;
-            sums[name] = sums[name].saturating_add(pieces.counts()[piece as usize]);
-        }
-    }
-    sums
-}
-
-/// Where the prices of the spans of each symbol begin, and where the last end; and how often each
-/// frequent string that is too long for a price occurs without overlap, but those that are too long
-/// for that too at most.
-fn rows(pieces: &Words, claim: &Claim) -> (Vec<usize>, Vec<u64>, u64) {
+/// Where the prices of the spans of each symbol begin, and where the last end; and the strings that
+/// are one symbol too long for a price.
+fn rows(pieces: &Words, claim: &Claim) -> (Vec<usize>, Level) {
     let mut reach = vec![1; pieces.symbols().len()];
     let mut level = first_level(pieces);
-    let (mut long, mut too_long) = (Vec::new(), 0);
-    let longest_counted = match claim.against {
-        Against::Merges => claim.counted.max(claim.longest),
-        Against::Vocabularies => claim.longest,
-    };
     for length in 2.. {
         level = next_level(pieces, &level, claim.floor);
-        if level.num_names == 0 {
+        if level.num_names == 0 || length > claim.longest {
             break;
-        }
-        if length > longest_counted {
-            too_long = apart(pieces, &level, length).into_iter().max().unwrap_or(0);
-            break;
-        }
-        if length > claim.longest {
-            long.extend(apart(pieces, &level, length));
-            continue;
         }
         for &(_, symbol, _) in &level.places {
             reach[symbol as usize] = length;
@@ -228,7 +202,19 @@ fn rows(pieces: &Words, claim: &Claim) -> (Vec<usize>, Vec<u64>, u64) {
         end += reach;
         end
     }));
-    (rows, long, too_long)
+    (rows, level)
+}
+
+/// A string that is too long for a price.
+#[derive(Default)]
+struct Long {
+    count: u64,
+    loss: i128,
+    /// The symbol before its places; None at the beginning of a piece.
+    before: Option<Id>,
+    /// Is that not always the same? If it is, the string with it loses no less, and so does every
+    /// longer one than the longer one without it.
+    is_left_maximal: bool,
 }
 
 struct Check<'a> {
@@ -329,6 +315,77 @@ impl Check<'_> {
         dearest - price
     }
 
+    /// The most that a string too long for a price loses, up to the length `counted`; and how often
+    /// a longer one occurs at most. Given are the shortest of them.
+    fn weigh_long(&self, mut level: Level) -> (i128, u64) {
+        let mut sums = vec![0];
+        for symbol in 0..self.rows.len() - 1 {
+            sums.push(sums[symbol] + self.price_of_symbol(symbol).max(0));
+        }
+        let counted = self.claim.counted.max(self.claim.longest);
+        let mut most = 0;
+        for length in self.claim.longest + 1.. {
+            let long = self.long_strings(&level, length, &sums);
+            let is_kept = |long: &Long| long.is_left_maximal && long.count > self.claim.floor;
+            if length > counted {
+                let kept = long.iter().filter(|long| is_kept(long));
+                return (most, kept.map(|long| long.count).max().unwrap_or(0));
+            }
+            for string in long.iter().filter(|long| is_kept(long)) {
+                most = most.max(string.loss);
+            }
+            level
+                .places
+                .retain(|place| is_kept(&long[place.2 as usize]));
+            if level.places.is_empty() {
+                break;
+            }
+            level = self.with_the_next_symbol(&level, length);
+        }
+        (most, 0)
+    }
+
+    fn long_strings(&self, level: &Level, length: usize, sums: &[i64]) -> Vec<Long> {
+        let most = match self.claim.against {
+            Against::Merges => self.one,
+            Against::Vocabularies => i64::MAX,
+        };
+        let mut long: Vec<Long> = Vec::new();
+        long.resize_with(level.num_names, Long::default);
+        for &(piece, symbol, name) in &level.places {
+            let (string, start) = (&mut long[name as usize], symbol as usize);
+            let first = match piece {
+                0 => 0,
+                _ => self.pieces.ends()[piece as usize - 1],
+            };
+            let before = (start > first).then(|| self.pieces.symbols()[start - 1]);
+            string.is_left_maximal |=
+                before.is_none() || (string.count > 0 && before != string.before);
+            string.before = before;
+            let count = self.pieces.counts()[piece as usize];
+            string.count = string.count.saturating_add(count);
+            let loss = (sums[start + length] - sums[start] - self.one).clamp(0, most);
+            string.loss += i128::from(count) * i128::from(loss);
+        }
+        long
+    }
+
+    fn with_the_next_symbol(&self, level: &Level, length: usize) -> Level {
+        let mut names: FxHashMap<(u32, Id), u32> = FxHashMap::default();
+        let mut next = Level::default();
+        for &(piece, symbol, name) in &level.places {
+            let after = symbol as usize + length;
+            if after < self.pieces.ends()[piece as usize] {
+                let new = names.len() as u32;
+                let key = (name, self.pieces.symbols()[after]);
+                let name = *names.entry(key).or_insert(new);
+                next.places.push((piece, symbol, name));
+            }
+        }
+        next.num_names = names.len();
+        next
+    }
+
     /// Against vocabularies, what a string without prices can lose: it occurs at most `floor` times,
     /// and only in words that do, or it is too long, and only in words that are.
     fn unpriced(&self, too_long: u64) -> i128 {
@@ -344,7 +401,7 @@ impl Check<'_> {
             if count <= self.claim.floor {
                 most = most.max(highest * i128::from(self.claim.floor));
             }
-            if piece.len() > self.claim.longest {
+            if piece.len() > self.claim.counted.max(self.claim.longest) {
                 most = most.max(highest * i128::from(too_long));
             }
             start += piece.len();

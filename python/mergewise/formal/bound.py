@@ -21,12 +21,18 @@ strings. So
 where the loss of a string is the sum over its occurrences; as no two nodes of one string overlap,
 the heaviest set of occurrences that do not overlap will do.
 
-Only strings that occur more than `floor` times, and are no longer than `longest`, get a price.
-Every string that contains one of the others is one of the others: so take all their nodes out,
-from the roots down. Each that goes adds one tree. A string has no more nodes than it occurs without
-overlap; so one that is too long, but not longer than `counted`, counts as that many. And each of
-the M losses above counts as `floor` at least, which a rarer string has at most, and as often as a
-string that is longer still can have nodes: its first `counted` + 1 symbols occur as often.
+Strings that occur at most `floor` times, or are longer than `counted`, get no price. Every string
+that contains one of them is one of them: so take all their nodes out, from the roots down. Each
+that goes adds one tree. So each of the M losses above counts as `floor` at least, for a rare string
+has no more nodes; and as often as the first `counted` + 1 symbols of one that is too long occur.
+
+The other strings have a price. If they are longer than `longest`, no discount says which: a long
+span e costs as much as its symbols, D(e), negative prices taken as 0, but at most 1. A shorter span
+costs at most as much as its dearest parts, so, from short to long, at most as much as its symbols.
+So two parts of e cost at most D(e), and at most 2, and its loss is at most min(2, D(e)) - min(1,
+D(e)): by how much D(e) exceeds 1, but at most 1. No long string should lose more than a string must
+to be among the M: so instead of taking each for itself, each of the M losses counts as the largest
+of a long string at least.
 
 No tree has more than 2^M symbols, and no word fewer than one token, which bounds what is saved
 too.
@@ -35,8 +41,9 @@ too.
 symbols of a token of one symbol cost at most 1, those of a longer one at most 1 plus its loss, by
 which their sum exceeds 1. Sum over the tokens of a text as before. A string that occurs at most
 `floor` times is only in words that do so too, and loses at most `floor` times the largest loss of
-a span of these; one that is too long is only in words that are, and loses at most the largest loss
-of a span of these, as many times as its first `longest` + 1 symbols occur without overlap.
+a span of these; one longer than `counted` is only in words that are, and loses at most the largest
+loss of a span of these, as many times as its first `counted` + 1 symbols occur. Strings longer than
+`longest` are again not taken one by one: each loss counts as the largest of them at least.
 """
 
 from __future__ import annotations
@@ -82,17 +89,19 @@ def merge_bound(
             pieces[piece] += count
     total = 0
     losses: dict[Word, int] = defaultdict(int)
+    prices: dict[Word, list[int]] = {}
     rest = iter(discounts)
     for piece in sorted(pieces):
-        off_symbols, places = losses_in(piece, rest, priced, one)
-        total += pieces[piece] * off_symbols
+        prices[piece], places = losses_in(piece, rest, priced, one)
+        total += pieces[piece] * sum(one - price for price in prices[piece])
         for string, lost in places.items():
             losses[string] += pieces[piece] * heaviest(lost, len(string))
     check_end(rest)
     counted = max(counted, longest)
-    for length in range(longest + 1, counted + 1):
-        losses.update({s: n * one for s, n in apart(words, floor, length).items()})
-    least = max([floor, *apart(words, floor, counted + 1).values()]) * one
+    long, too_long = long_losses(
+        pieces, prices, one=one, floor=floor, longest=longest, counted=counted, most=one
+    )
+    least = max(floor * one, too_long * one, long)
     bound = (total + largest(losses, num_merges, least)) // one
     return min(bound, sum(n * (len(w) - fewest_trees(w, num_merges)) for w, n in words.items()))
 
@@ -105,6 +114,7 @@ def token_bound(
     one: int,
     floor: int,
     longest: int,
+    counted: int = 0,
 ) -> int:
     """No vocabulary of `num_tokens` strings, beside the symbols, saves more than this on the words.
 
@@ -118,28 +128,33 @@ def token_bound(
     for word, count in words.items():
         for string in spans(word, longest + 1):
             occurrences[string] += count
-    most = max(apart(words, floor, longest + 1).values(), default=0)
     total = least = 0
     losses: dict[Word, int] = defaultdict(int)
+    largest_of: dict[Word, int] = {}
+    prices: dict[Word, list[int]] = {}
     rest = iter(discounts)
     for word in sorted(word for word in words if len(word) > 1):
         off = take(rest, len(word), word)
-        prices: list[int] = [one - number for number in off]
+        prices[word] = [one - number for number in off]
         total += words[word] * sum(off)
-        largest_loss = max(0, largest_sum(prices) - one)
+        largest_of[word] = max(0, largest_sum(prices[word]) - one)
         if words[word] <= floor:
-            least = max(least, floor * largest_loss)
-        if len(word) > longest:
-            least = max(least, most * largest_loss)
+            least = max(least, floor * largest_of[word])
         places: dict[Word, list[tuple[int, int]]] = defaultdict(list)
         for start in range(len(word)):
             for end in range(start + 2, min(len(word), start + longest) + 1):
-                loss = max(0, sum(prices[start:end]) - one)
+                loss = max(0, sum(prices[word][start:end]) - one)
                 if occurrences[word[start:end]] > floor:
                     places[word[start:end]].append((start, loss))
         for string, lost in places.items():
             losses[string] += words[word] * heaviest(lost, len(string))
     check_end(rest)
+    counted = max(counted, longest)
+    long, too_long = long_losses(
+        words, prices, one=one, floor=floor, longest=longest, counted=counted, most=None
+    )
+    beyond = (lost for word, lost in largest_of.items() if len(word) > counted)
+    least = max(least, long, too_long * max(beyond, default=0))
     bound = (total + largest(losses, num_tokens, least)) // one
     return min(bound, sum(n * (len(w) - 1) for w, n in words.items()))
 
@@ -168,8 +183,8 @@ def cut(word: Word, priced: set[Word]) -> list[Word]:
 
 def losses_in(
     piece: Word, discounts: Iterator[int], priced: set[Word], one: int
-) -> tuple[int, dict[Word, list[tuple[int, int]]]]:
-    """What the symbols of a piece cost less than 1 in all; and where each string loses how much."""
+) -> tuple[list[int], dict[Word, list[tuple[int, int]]]]:
+    """What the symbols of a piece cost; and where each string loses how much."""
     written: dict[tuple[int, int], int] = {}
     for start in range(len(piece)):
         end = start + 1
@@ -179,17 +194,15 @@ def losses_in(
         written.update({(start, start + n): off for n, off in enumerate(numbers, start=1)})
     prices: dict[tuple[int, int], int] = {}
     places: dict[Word, list[tuple[int, int]]] = defaultdict(list)
-    off_symbols = 0
     for start, end in sorted(written, key=lambda span: span[1] - span[0]):
         off = written[start, end]
         if end == start + 1:
             prices[start, end] = one - off
-            off_symbols += off
             continue
         parts = max(prices[start, middle] + prices[middle, end] for middle in range(start + 1, end))
         prices[start, end] = min(one, parts) - off
         places[piece[start:end]].append((start, parts - prices[start, end]))
-    return off_symbols, places
+    return [prices[start, start + 1] for start in range(len(piece))], places
 
 
 def take(discounts: Iterator[int], number: int, word: Word) -> list[int]:
@@ -208,22 +221,40 @@ def check_end(discounts: Iterator[int]) -> None:
         raise ValueError("more discounts than symbols and spans")
 
 
-def apart(words: Mapping[Word, int], floor: int, length: int) -> dict[Word, int]:
-    """How often each string of a length that occurs more than `floor` times occurs without overlap.
+def long_losses(
+    words: Mapping[Word, int],
+    prices: Mapping[Word, list[int]],
+    *,
+    one: int,
+    floor: int,
+    longest: int,
+    counted: int,
+    most: int | None,
+) -> tuple[int, int]:
+    """What a string longer than `longest` loses at most by the prices of its symbols.
 
-    >>> apart({"aaaaaa": 2}, 1, 2), apart({"aaaaaa": 2}, 10, 2)
-    ({'aa': 6}, {})
+    Of strings that occur more than `floor` times and are not longer than `counted`; no span loses
+    more than `most`. And how often a still longer one occurs at most.
+
+    >>> prices = {"abcd": [2, 2, 2, 0]}
+    >>> long_losses({"abcd": 3}, prices, one=4, floor=1, longest=2, counted=3, most=4)
+    (6, 3)
     """
-    occurrences, sums = Counter[Word](), Counter[Word]()
-    for word, count in words.items():
-        free: dict[Word, int] = {}
-        for start in range(len(word) - length + 1):
-            string = word[start : start + length]
-            occurrences[string] += count
-            if start >= free.get(string, 0):
-                free[string] = start + length
-                sums[string] += count
-    return {string: sums[string] for string, n in occurrences.items() if n > floor}
+    length, largest_loss = longest + 1, 0
+    while True:
+        occurrences, losses = Counter[Word](), Counter[Word]()
+        for word, count in words.items():
+            for start in range(len(word) - length + 1):
+                string = word[start : start + length]
+                cost = sum(max(0, price) for price in prices[word][start : start + length])
+                loss = max(0, cost - one)
+                occurrences[string] += count
+                losses[string] += count * (loss if most is None else min(loss, most))
+        frequent = [string for string, n in occurrences.items() if n > floor]
+        if not frequent or length > counted:
+            return largest_loss, max((occurrences[string] for string in frequent), default=0)
+        largest_loss = max(largest_loss, *(losses[string] for string in frequent))
+        length += 1
 
 
 def heaviest(places: Sequence[tuple[int, int]], length: int) -> int:

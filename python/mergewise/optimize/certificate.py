@@ -21,7 +21,7 @@ from mergewise.vocabulary import Alphabet, Normalize
 
 Against: TypeAlias = Literal["merges", "vocabularies"]
 
-MAGIC = b"mergewise certificate 1\n"
+MAGIC = b"mergewise certificate 2\n"
 DIGEST_SIZE = hashlib.sha256().digest_size
 
 
@@ -46,8 +46,7 @@ class Certificate:
         one: the discounts are in units of 1/`one`.
         floor: strings that occur more often have a price.
         longest: and are no longer than this.
-        counted: against merges, longer strings up to this length count as often as they occur
-            without overlap.
+        counted: longer strings up to this length cost as much as their symbols.
         discounts: the proof, each number as a varint (LEB128).
     """
 
@@ -158,12 +157,16 @@ class Certificate:
 
     def _formal_bound(self, counts: WordCounts) -> int:
         words, numbers = words_of(counts, self.alphabet), numbers_in(self.discounts)
-        prices = {"one": self.one, "floor": self.floor, "longest": self.longest}
-        if self.against == "merges":
-            return formal.merge_bound(
-                words, self.num_merges, numbers, counted=self.counted, **prices
-            )
-        return formal.token_bound(words, self.num_merges, numbers, **prices)
+        bound = formal.merge_bound if self.against == "merges" else formal.token_bound
+        return bound(
+            words,
+            self.num_merges,
+            numbers,
+            one=self.one,
+            floor=self.floor,
+            longest=self.longest,
+            counted=self.counted,
+        )
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the certificate to a file, whole or not at all.
