@@ -117,7 +117,7 @@ impl<'a> Ascent<'a> {
         for part in &mut parts {
             start::from_tokens(part, instance.against, &is_token);
         }
-        let num_losses = instance.num_strings + instance.repeats.num_repeats;
+        let num_losses = instance.num_strings + instance.repeats.number;
         Self {
             instance,
             parts: parts.into_iter().map(Mutex::new).collect(),

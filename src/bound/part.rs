@@ -125,7 +125,7 @@ impl<'a> Part<'a> {
         self.means = vec![0.0; num_prices + LANES];
         self.squares = vec![0.0; num_prices + LANES];
         self.excess = vec![f32::NEG_INFINITY; self.num_items() + LANES];
-        self.num_repeats = instance.repeats.num_repeats;
+        self.num_repeats = instance.repeats.number;
         self.losses = vec![0.0; instance.num_strings + self.num_repeats];
         self.repeat_excess = vec![0.0; self.repeats.len()];
         self.pressure = vec![0.0; self.rows.len() - 1];

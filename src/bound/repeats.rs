@@ -31,7 +31,8 @@ pub(super) struct Place {
 pub(super) struct Repeats {
     /// Ascending.
     pub(super) places: Vec<Place>,
-    pub(super) num_repeats: usize,
+    /// How many there are.
+    pub(super) number: usize,
     /// No longer string was looked at.
     pub(super) counted: usize,
     /// How often a longer one occurs at most.
@@ -72,12 +73,8 @@ impl Repeats {
         let mut numbers = Vec::with_capacity(same.groups.len());
         for group in &same.groups {
             let is_maximal = group.right == Neighbour::Different;
-            numbers.push(if is_maximal {
-                self.num_repeats as u32
-            } else {
-                NONE
-            });
-            self.num_repeats += usize::from(is_maximal);
+            numbers.push(if is_maximal { self.number as u32 } else { NONE });
+            self.number += usize::from(is_maximal);
         }
         for &(start, name) in &same.places {
             let number = numbers[name as usize];

@@ -26,7 +26,7 @@ pub(super) fn total(instance: &Instance, shares: &[Share], bits: u32) -> i128 {
         Against::Merges => i128::from(instance.least()) << bits,
         Against::Vocabularies => shares.iter().map(|share| share.floor).max().unwrap_or(0),
     };
-    let mut losses = vec![0; instance.num_strings + instance.repeats.num_repeats];
+    let mut losses = vec![0; instance.num_strings + instance.repeats.number];
     for share in shares {
         for (sum, loss) in losses.iter_mut().zip(&share.losses) {
             *sum += loss;
