@@ -51,7 +51,11 @@ impl Options {
     /// The part of the search that is done.
     fn progress(&self, num_moves: u64, started: Instant) -> f64 {
         if let Some(all) = self.num_moves {
-            return if num_moves < all { num_moves as f64 / all as f64 } else { 1.0 };
+            return if num_moves < all {
+                num_moves as f64 / all as f64
+            } else {
+                1.0
+            };
         }
         match self.deadline {
             Some(deadline) => {

@@ -106,7 +106,7 @@ impl Instance {
             let num_places = level.places.len();
             if length > self.longest || num_places * (length - 1) > room {
                 self.longest = length - 1;
-                self.repeats = repeats::find(&self.pieces, level, length, self.floor);
+                self.repeats = repeats::find(&self.pieces, level, length, self.floor, watch)?;
                 break;
             }
             room -= num_places * (length - 1);

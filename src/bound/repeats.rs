@@ -10,6 +10,8 @@ use rustc_hash::FxHashMap;
 
 use super::naming::{Level, NONE};
 use super::words::Words;
+use crate::error::Result;
+use crate::limits::Watch;
 
 /// As many places are looked at, of strings up to this length. The strings beyond count as often as
 /// their beginnings occur.
@@ -41,7 +43,13 @@ pub(super) struct Repeats {
 
 /// The maximal repeats that have at least `length` symbols and occur more than `floor` times, given
 /// all strings of that length that do.
-pub(super) fn find(pieces: &Words, level: Level, length: usize, floor: u64) -> Repeats {
+pub(super) fn find(
+    pieces: &Words,
+    level: Level,
+    length: usize,
+    floor: u64,
+    watch: &Watch,
+) -> Result<Repeats> {
     let mut room = PLACES_OF_A_SYMBOL * pieces.symbols().len() + ROOM_FOR_PLACES;
     let mut repeats = Repeats {
         counted: length - 1,
@@ -49,16 +57,17 @@ pub(super) fn find(pieces: &Words, level: Level, length: usize, floor: u64) -> R
     };
     let mut same = Same::of(pieces, level, length);
     loop {
+        watch.check()?;
         same.keep(|group| group.left == Neighbour::Different && group.count > floor);
         if same.places.is_empty() {
             repeats.places.sort_unstable();
-            return repeats;
+            return Ok(repeats);
         }
         if same.places.len() > room || repeats.counted == LONGEST_COUNTED {
             let counts = same.groups.iter().map(|group| group.count);
             repeats.too_long = counts.max().unwrap_or(0);
             repeats.places.sort_unstable();
-            return repeats;
+            return Ok(repeats);
         }
         room -= same.places.len();
         repeats.counted += 1;
