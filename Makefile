@@ -83,6 +83,10 @@ bench-certify: .venv/.built .venv/.peers  ## measure certificates, also beside a
 	$(BIN)/python bench/certify.py
 	$(BIN)/python bench/certify.py --linear-programs
 
+.PHONY: bench-improve
+bench-improve: .venv/.built  ## measure how much better than greedy merge lists get
+	$(BIN)/python bench/improve.py
+
 .PHONY: bench-cluster
 bench-cluster: .venv/.built .venv/.cluster  ## measure counting on Spark and Ray: make bench-cluster SIZE=5e9
 	$(BIN)/python bench/cluster.py --size $(or $(SIZE),1e9)

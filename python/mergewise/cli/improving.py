@@ -10,7 +10,7 @@ from contextlib import closing
 from typing import cast
 
 from mergewise.cli.certifying import counts_for, specials_of
-from mergewise.cli.making import COUNTS_SUFFIX, read_tokenizer
+from mergewise.cli.making import files_of_counts, read_tokenizer
 from mergewise.cli.output import put
 from mergewise.counts import WordCounts
 from mergewise.optimize import certify, improve
@@ -90,7 +90,7 @@ def read_corpus(
     if not parsed.held_out:
         counts = counts_for(parsed, tokenizer.pattern, tokenizer.normalize, specials_of(tokenizer))
         return counts, None
-    if any(path == "-" or path.endswith(COUNTS_SUFFIX) for path in parsed.files):
+    if "-" in parsed.files or files_of_counts(parsed.files) is not None:
         parsed.refuse("--held-out needs files of text, which are read twice")
 
     def counted(is_wanted: Callable[[int], bool]) -> WordCounts:

@@ -53,13 +53,19 @@ def read_counts(parsed: argparse.Namespace) -> WordCounts:
 
 def sum_of_files(paths: Sequence[str]) -> WordCounts | None:
     """The sum of files of counts; None if the files are texts."""
+    files = files_of_counts(paths)
+    return None if files is None else WordCounts.from_files(files)
+
+
+def files_of_counts(paths: Sequence[str]) -> list[Path] | None:
+    """The files of counts that paths, folders and globs name; None if they are texts."""
     files = [file for path in paths for file in shown_files(path) or [Path(path)]]
     counted = [is_file_of_counts(file) for file in files]
     if not any(counted):
         return None
     if not all(counted):
         raise ValueError("texts and counts cannot be mixed; hint: count the texts first")
-    return WordCounts.from_files(files)
+    return files
 
 
 def shown_files(path: str) -> list[Path]:

@@ -15,8 +15,8 @@ from mergewise.cli.completion import SCRIPTS, commands_of
 from mergewise.cli.curvature import run_curvature
 from mergewise.cli.decode import run_decode
 from mergewise.cli.encode import run_encode
-from mergewise.cli.improving import run_improve
 from mergewise.cli.explaining import run_explain
+from mergewise.cli.improving import run_improve
 from mergewise.cli.inspecting import run_inspect
 from mergewise.cli.making import run_convert, run_count, run_train
 from mergewise.cli.options import (

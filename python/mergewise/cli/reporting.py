@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from mergewise.cli.making import COUNTS_SUFFIX, read_tokenizer
+from mergewise.cli.making import files_of_counts, read_tokenizer
 from mergewise.cli.output import put
 from mergewise.counts import WordCounts
 from mergewise.reporting import Report, names_of, report, report_files
@@ -45,11 +45,9 @@ def make_report(
 ) -> Report:
     """The report on the inputs: texts, each cut as the tokenizers do, or files of counts."""
     time_limit = 0.0 if parsed.no_certify else parsed.time_limit
-    counted = [path.endswith(COUNTS_SUFFIX) for path in parsed.files]
-    if any(counted) and not all(counted):
-        raise ValueError("texts and counts cannot be mixed; hint: count the texts first")
-    if all(counted):
-        parts = names_of(map(Path, parsed.files))
+    counted = files_of_counts(parsed.files)
+    if counted is not None:
+        parts = names_of(counted)
         return report(
             tokenizer,
             {name: WordCounts.from_file(path) for path, name in parts.items()},
