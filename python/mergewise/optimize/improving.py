@@ -39,11 +39,12 @@ def improve(
     """A tokenizer with as many merges and fewer tokens on a corpus, or the same one.
 
     >>> from mergewise import count, train
-    >>> counts = count(["abaabbaa"], pattern=None)
-    >>> greedy = train(counts, num_merges=2, min_frequency=1)
-    >>> better = improve(greedy, counts, num_moves=1000)
-    >>> len(greedy.encode("abaabbaa")), len(better.encode("abaabbaa"))
-    (5, 4)
+    >>> text = "abababbabaabbaba"
+    >>> counts = count([text], pattern=None)
+    >>> greedy = train(counts, num_merges=3)
+    >>> better = improve(greedy, counts, num_moves=10_000)
+    >>> len(greedy.encode(text)), len(better.encode(text))
+    (6, 5)
 
     A search over merge lists that begins with the tokenizer's (docs/theory.md). Ctrl-C ends it, and
     the best list so far is the result. Other tokens, special ones too, keep their ids. Words of
