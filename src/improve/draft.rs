@@ -87,7 +87,6 @@ fn bit(key: u64) -> u64 {
 pub(super) struct Draft<'a> {
     pub(super) list: &'a List,
     pub(super) edit: Edit,
-    pieces: Vec<Id>,
 }
 
 impl<'a> Draft<'a> {
@@ -99,7 +98,6 @@ impl<'a> Draft<'a> {
                 base,
                 ..Edit::default()
             },
-            pieces: Vec::new(),
         }
     }
 
@@ -350,12 +348,10 @@ impl<'a> Draft<'a> {
         !self.list.has_rank(rank) && !self.edit.changes.iter().any(is_ours)
     }
 
-    /// The tokens that a string becomes by merges of ranks below `end`.
-    pub(super) fn pieces(&mut self, string: &[Id], end: u32) -> Vec<Id> {
-        let mut pieces = std::mem::take(&mut self.pieces);
-        pieces.clear();
-        pieces.extend_from_slice(string);
-        loop {
+    /// The tokens that a string becomes by merges of ranks below `end`; it does not become itself.
+    pub(super) fn pieces(&self, string: &[Id], end: u32) -> Vec<Id> {
+        let mut pieces = string.to_vec();
+        while pieces.len() > 2 {
             let merges = pieces
                 .windows(2)
                 .map(|pair| self.merge_of(pair[0], pair[1]));
@@ -369,7 +365,6 @@ impl<'a> Draft<'a> {
             pieces[index] = product(merge);
             pieces.remove(index + 1);
         }
-        self.pieces = pieces.clone();
         pieces
     }
 }

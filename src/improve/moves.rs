@@ -63,17 +63,19 @@ pub(super) fn repair<'a>(
         guide,
         random,
     };
-    let mut has_mended = false;
+    let mut mended: Vec<Id> = Vec::new();
     let mut worst: Vec<(Id, i64)> = effects.losses.iter().copied().take(MOST_MENDED).collect();
     worst.sort_unstable_by_key(|&(id, _)| move_.draft.rank(id));
     for (id, loss) in worst {
         let edit = move_.draft.edit.clone();
-        match move_.mend(id, loss) {
-            Some(changed) => has_mended |= changed,
+        match move_.mend(id, loss, &mended) {
+            Some(true) => mended.push(id),
+            Some(false) => {}
             // It broke off halfway.
             None => move_.draft.edit = edit,
         }
     }
+    let mut has_mended = !mended.is_empty();
     let is_frequent = |pair: &&((Id, Id), u64)| pair.1 as f64 > guide.price;
     for &((left, right), _) in effects
         .pairs
@@ -326,16 +328,13 @@ impl Move<'_, '_, '_> {
     /// Make a token of what its string becomes without it.
     fn rebuild(&mut self, id: Id, depth: usize) -> Option<()> {
         let shape = self.draft.shape(id)?;
-        self.draft.set(id, None);
-        let string = self.draft.string(id);
-        let pieces = self.draft.pieces(&string, u32::MAX);
+        let pieces = self.without(id, u32::MAX);
         let (left, right) = match pieces[..] {
             [left, right] => (left, right),
             [first, second, third] if self.weight(id) as f64 > self.guide.price => {
                 self.join(first, second, third)?
             }
             _ if (self.weight(id) as f64) < self.guide.price * 1.5 => {
-                self.draft.set(id, Some(shape));
                 return self.remove(id, depth + 1);
             }
             _ => return None,
@@ -406,13 +405,8 @@ impl Move<'_, '_, '_> {
     }
 
     /// What the string of a token becomes without it, by merges of ranks below `end`.
-    fn without(&mut self, id: Id, end: u32) -> Vec<Id> {
-        let shape = self.draft.shape(id);
-        self.draft.set(id, None);
-        let string = self.draft.string(id);
-        let pieces = self.draft.pieces(&string, end);
-        self.draft.set(id, shape);
-        pieces
+    fn without(&self, id: Id, end: u32) -> Vec<Id> {
+        self.draft.pieces(&self.draft.string(id), end)
     }
 
     /// Is a string neither a token nor one that the draft removes?
@@ -437,28 +431,38 @@ impl Move<'_, '_, '_> {
     }
 
     /// Make a token derivable again that the draft made rarer by `loss`; did anything change?
-    fn mend(&mut self, id: Id, loss: i64) -> Option<bool> {
+    fn mend(&mut self, id: Id, loss: i64, mended: &[Id]) -> Option<bool> {
         let Some(shape) = self.draft.shape(id) else {
             return Some(false);
         };
-        let left_over = self.weight(id) as f64 - loss as f64;
+        let weight = self.weight(id) as f64;
         let pieces = self.without(id, u32::MAX);
         match pieces[..] {
             [left, _] if left == shape.left => {
-                // It is derivable, but seldom.
-                if left_over < self.guide.price * 0.5 && self.draft.users(id).is_empty() {
+                // It is derivable, but seldom; unless that was for want of a part.
+                let is_rare = weight - (loss as f64) < self.guide.price * 0.5;
+                if is_rare && !self.is_made_of(id, mended) && self.draft.users(id).is_empty() {
                     self.remove(id, 0)?;
                     return Some(true);
                 }
                 Some(false)
             }
             [left, right] => self.resplit(id, left, right, shape.rank).map(|()| true),
-            _ if left_over < self.guide.price => self.remove(id, 0).map(|()| true),
-            [first, second, third] => {
+            [first, second, third] if weight > self.guide.price => {
                 let (left, right) = self.join(first, second, third)?;
                 self.resplit(id, left, right, shape.rank).map(|()| true)
             }
+            _ if weight < self.guide.price * 1.5 => self.remove(id, 0).map(|()| true),
             _ => Some(false),
         }
+    }
+
+    /// Is one of these tokens a part of a token, or of a part?
+    fn is_made_of(&self, id: Id, tokens: &[Id]) -> bool {
+        self.draft.shape(id).is_some_and(|shape| {
+            [shape.left, shape.right]
+                .iter()
+                .any(|&part| tokens.contains(&part) || self.is_made_of(part, tokens))
+        })
     }
 }
