@@ -15,6 +15,7 @@ mod finish;
 mod list;
 mod moves;
 mod random;
+mod sample;
 mod search;
 mod state;
 
@@ -103,10 +104,7 @@ pub fn improve(
     let merges = initial.pairs();
     let mut state = State::new(&corpus, options.rule, num_symbols, merges, is_pinned);
     standing.set(state.num_tokens);
-    let price = finish::pairs(&state, options.longest_token)
-        .first()
-        .map(|pair| pair.0);
-    if let Some(price) = price
+    if let Some(&(_, price)) = state.count_pairs().first()
         && !merges.is_empty()
     {
         search::search(

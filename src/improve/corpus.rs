@@ -21,6 +21,8 @@ pub(super) struct Corpus {
     word_at: Vec<u32>,
     /// Positions, in the order of what stands there up to the end of the word.
     suffixes: Vec<u32>,
+    /// The counts of the words of all suffixes before each, and of all.
+    sums: Vec<u64>,
 }
 
 impl Corpus {
@@ -40,6 +42,12 @@ impl Corpus {
             }
         }
         corpus.suffixes = sorted_suffixes(&corpus, alphabet.len());
+        let mut sum = 0;
+        corpus.sums.push(sum);
+        for &position in &corpus.suffixes {
+            sum += corpus.counts[corpus.word_at[position as usize] as usize];
+            corpus.sums.push(sum);
+        }
         Ok(corpus)
     }
 
@@ -78,21 +86,25 @@ impl Corpus {
 
     /// Where a string occurs, in ascending order: in the frequent words first.
     pub(super) fn places(&self, string: &[Id]) -> Vec<u32> {
-        let begins_below = |order: Ordering| {
-            move |&position: &u32| self.beginning(position, string.len()).cmp(string) < order
-        };
-        let from = self.suffixes.partition_point(begins_below(Ordering::Equal));
-        let rest = &self.suffixes[from..];
-        let len = rest.partition_point(begins_below(Ordering::Greater));
-        let mut places = rest[..len].to_vec();
+        let mut places = self.suffixes[self.suffixes_with(string)].to_vec();
         places.sort_unstable();
         places
     }
 
     /// How often a string occurs, overlaps included.
-    pub(super) fn weight(&self, places: &[u32]) -> u64 {
-        let counts = places.iter().map(|&place| self.count(self.word_at(place)));
-        counts.fold(0, u64::saturating_add)
+    pub(super) fn weight(&self, string: &[Id]) -> u64 {
+        let suffixes = self.suffixes_with(string);
+        self.sums[suffixes.end] - self.sums[suffixes.start]
+    }
+
+    /// The suffixes that begin with a string.
+    fn suffixes_with(&self, string: &[Id]) -> std::ops::Range<usize> {
+        let begins_below = |order: Ordering| {
+            move |&position: &u32| self.beginning(position, string.len()).cmp(string) < order
+        };
+        let from = self.suffixes.partition_point(begins_below(Ordering::Equal));
+        let len = self.suffixes[from..].partition_point(begins_below(Ordering::Greater));
+        from..from + len
     }
 
     /// At most `len` symbols of what stands at a position.

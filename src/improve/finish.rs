@@ -1,9 +1,6 @@
 //! From a list of about the right length to one of exactly that length.
 
-use std::cmp::Reverse;
 use std::sync::Arc;
-
-use rustc_hash::FxHashMap;
 
 use super::draft::Draft;
 use super::list::Shape;
@@ -79,28 +76,6 @@ fn remove_cheapest(state: &mut State<'_>, scratch: &mut Scratch) -> bool {
     true
 }
 
-/// How often two tokens stand side by side, the most frequent pairs first.
-pub(super) fn pairs(state: &State<'_>, longest_token: usize) -> Vec<(u64, Id, Id)> {
-    let mut counts: FxHashMap<(Id, Id), u64> = FxHashMap::default();
-    for word in 0..state.corpus.num_words() as u32 {
-        let (cuts, symbols) = (state.cuts(word), state.corpus.word(word));
-        let spans = cuts.windows(2).map(|cut| &symbols[cut[0]..cut[1]]);
-        let tokens: Vec<Id> = spans.filter_map(|span| state.list.id(span)).collect();
-        for pair in tokens.windows(2) {
-            *counts.entry((pair[0], pair[1])).or_default() += state.corpus.count(word);
-        }
-    }
-    let len = |id: Id| state.list.token(id).string.len();
-    let counts = counts
-        .into_iter()
-        .filter(|((a, b), _)| len(*a) + len(*b) <= longest_token);
-    let mut pairs: Vec<_> = counts
-        .map(|((left, right), count)| (count, left, right))
-        .collect();
-    pairs.sort_unstable_by_key(|&(count, left, right)| (Reverse(count), left, right));
-    pairs
-}
-
 /// Add some of the most frequent pairs, at most `missing`; false if there is none to add.
 fn add_pairs(
     state: &mut State<'_>,
@@ -109,13 +84,13 @@ fn add_pairs(
     scratch: &mut Scratch,
 ) -> bool {
     let (goal, mut num_added) = (missing.div_ceil(4), 0);
-    for (count, left, right) in pairs(state, longest_token) {
+    for ((left, right), count) in state.count_pairs() {
         if num_added == goal {
             break;
         }
         let parts = [left, right].map(|part| state.list.token(part).string.clone());
         let string = parts.concat();
-        if state.list.id(&string).is_some() {
+        if state.list.id(&string).is_some() || string.len() > longest_token {
             continue;
         }
         let mut draft = Draft::new(&state.list);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::derivation::NOBODY;
 use super::draft::Draft;
 use super::list::Shape;
 use super::random::Random;
@@ -10,6 +11,10 @@ use crate::merges::Id;
 
 /// Strings are not made longer than so many symbols across a boundary.
 const LONGEST_REACH: usize = 12;
+/// So many moves are drawn before giving up.
+const MOST_DRAWN: usize = 4;
+/// So many strings are drawn before giving up.
+const MOST_STRINGS: usize = 6;
 /// So many tokens are mended at once.
 const MOST_MENDED: usize = 24;
 /// So many pairs are joined at once.
@@ -25,12 +30,16 @@ pub(super) struct Guide {
     pub(super) longest_token: usize,
 }
 
-/// Draw a move; None if what was drawn cannot be done.
+/// Draw a move; None if nothing that was drawn can be done.
 pub(super) fn propose<'a>(
     state: &'a State<'_>,
     guide: Guide,
     random: &mut Random,
 ) -> Option<Draft<'a>> {
+    (0..MOST_DRAWN).find_map(|_| draw(state, guide, random))
+}
+
+fn draw<'a>(state: &'a State<'_>, guide: Guide, random: &mut Random) -> Option<Draft<'a>> {
     let mut move_ = Move {
         draft: Draft::new(&state.list),
         state,
@@ -38,12 +47,11 @@ pub(super) fn propose<'a>(
         random,
     };
     match move_.random.below(100) {
-        0..15 => move_.remove_one(),
-        15..30 => move_.add_pair(),
-        30..50 => move_.add_across(),
-        50..65 => move_.rerank(),
-        65..90 => move_.rank_before_rival(),
-        _ => move_.exchange(),
+        0..20 => move_.remove_one(),
+        20..35 => move_.add_pair(),
+        35..55 => move_.add_across(),
+        55..70 => move_.rerank(),
+        _ => move_.rank_before_rival(),
     }?;
     (!move_.draft.edit.changes.is_empty()).then_some(move_.draft)
 }
@@ -133,31 +141,40 @@ impl Move<'_, '_, '_> {
         self.weight(id).saturating_sub(as_part)
     }
 
-    /// Remove a token and one that could take its place.
-    fn exchange(&mut self) -> Option<()> {
-        self.add_across()?;
-        let id = self.rare_token()?;
-        if self.draft.shape(id) == self.state.list.token(id).shape {
-            self.remove(id, 0)?;
-        }
-        Some(())
-    }
-
-    /// Add the two tokens at a boundary as one.
+    /// Add a frequent pair as one token.
     fn add_pair(&mut self) -> Option<()> {
-        let (word, at) = self.state.boundary(self.random)?;
-        let cuts = self.state.cuts(word);
-        let index = cuts.binary_search(&at).ok()?;
-        let symbols = self.state.corpus.word(word);
-        let left = self.draft.id(&symbols[cuts[index - 1]..at])?;
-        let right = self.draft.id(&symbols[at..cuts[index + 1]])?;
-        let string = &symbols[cuts[index - 1]..cuts[index + 1]];
-        self.make(string, left, right)
+        let (left, right) = self.state.any_pair(self.random)?;
+        if !self.draft.exists(left) || !self.draft.exists(right) {
+            return None;
+        }
+        let string = [left, right].map(|part| self.draft.string(part)).concat();
+        self.make(&string, left, right)
     }
 
     /// Add a string across a boundary.
     fn add_across(&mut self) -> Option<()> {
         let (word, at) = self.state.boundary(self.random)?;
+        let span = (0..MOST_STRINGS).find_map(|_| self.span_across(word, at))?;
+        let string = &self.state.corpus.word(word)[span.clone()];
+        let rival = self.rival_rank(word, span.start, span.end);
+        let rival = rival.filter(|_| self.random.once_in(2));
+        let pieces = self.draft.pieces(string, rival.unwrap_or(u32::MAX));
+        let (left, right) = match pieces[..] {
+            [left, right] => (left, right),
+            [first, second, third] => self.join(first, second, third)?,
+            _ => return None,
+        };
+        match rival {
+            Some(rival) => {
+                let rank = self.draft.rank_before(rival)?;
+                self.add(string, left, right, rank)
+            }
+            None => self.make(string, left, right),
+        }
+    }
+
+    /// A span across a boundary whose string is frequent and no token.
+    fn span_across(&mut self, word: u32, at: usize) -> Option<std::ops::Range<usize>> {
         let symbols = self.state.corpus.word(word);
         let (start, end) = if self.random.once_in(2) {
             // From one of the next cuts to another.
@@ -172,18 +189,20 @@ impl Move<'_, '_, '_> {
             (at - before, at + after)
         };
         let string = &symbols[start..end];
-        if self.draft.id(string).is_some() {
-            return None;
-        }
-        let pieces = self.draft.pieces(string, u32::MAX);
-        match pieces[..] {
-            [left, right] => self.make(string, left, right),
-            [first, second, third] => {
-                let (left, right) = self.join(first, second, third)?;
-                self.make(string, left, right)
-            }
-            _ => None,
-        }
+        let is_wanted = self.draft.id(string).is_none() && self.is_frequent(string);
+        is_wanted.then_some(start..end)
+    }
+
+    fn is_frequent(&self, string: &[Id]) -> bool {
+        self.state.corpus.weight(string) as f64 >= self.guide.price * 0.8
+    }
+
+    /// The rank of what first erased a boundary at an end of a span.
+    fn rival_rank(&self, word: u32, start: usize, end: usize) -> Option<u32> {
+        let erasers = self.state.derivations.of(self.state.corpus, word);
+        let ends = [erasers.get(start), erasers.get(end)].into_iter().flatten();
+        let rivals = ends.filter(|&&rival| rival != NOBODY);
+        rivals.map(|&rival| self.draft.rank(rival)).min()
     }
 
     /// Three pieces as two: the one that this makes is new.
@@ -193,10 +212,7 @@ impl Move<'_, '_, '_> {
         let is_new = |string: &[Id]| self.is_new(string);
         let takes_front = match (is_new(&front), is_new(&back)) {
             (true, true) => {
-                let weight = |string: &[Id]| {
-                    let places = self.state.corpus.places(string);
-                    self.state.corpus.weight(&places)
-                };
+                let weight = |string: &[Id]| self.state.corpus.weight(string);
                 if self.random.once_in(4) {
                     self.random.once_in(2)
                 } else {
@@ -212,10 +228,7 @@ impl Move<'_, '_, '_> {
             (back, second, third)
         };
         let rank = self.rank_after(left, right)?;
-        let places: Arc<[u32]> = Arc::from(self.state.corpus.places(&string));
-        let made = self
-            .draft
-            .add(Arc::from(string), places, Shape { left, right, rank });
+        let made = self.add_shape(&string, Shape { left, right, rank });
         Some(if takes_front {
             (made, third)
         } else {
@@ -232,8 +245,7 @@ impl Move<'_, '_, '_> {
             let shape = self.draft.shape(id)?;
             return self.resplit(id, left, right, shape.rank);
         }
-        let places: Arc<[u32]> = Arc::from(self.state.corpus.places(string));
-        if (self.state.corpus.weight(&places) as f64) < self.guide.price * 0.8 {
+        if !self.is_frequent(string) {
             return None;
         }
         let rank = if self.random.once_in(3) {
@@ -242,9 +254,27 @@ impl Move<'_, '_, '_> {
             let low = self.draft.rank(left).max(self.draft.rank(right));
             self.rank_between(low, self.end()?)?
         };
-        self.draft
-            .add(Arc::from(string), places, Shape { left, right, rank });
+        self.add(string, left, right, rank)
+    }
+
+    /// A new token, not before `rank`.
+    fn add(&mut self, string: &[Id], left: Id, right: Id, rank: u32) -> Option<()> {
+        if string.len() > self.guide.longest_token {
+            return None;
+        }
+        let parts = self.draft.rank(left).max(self.draft.rank(right));
+        let rank = if rank > parts {
+            rank
+        } else {
+            self.draft.rank_after(parts)?
+        };
+        self.add_shape(string, Shape { left, right, rank });
         Some(())
+    }
+
+    fn add_shape(&mut self, string: &[Id], shape: Shape) -> Id {
+        let places: Arc<[u32]> = Arc::from(self.state.corpus.places(string));
+        self.draft.add(Arc::from(string), places, shape)
     }
 
     fn end(&self) -> Option<u32> {
@@ -365,7 +395,6 @@ impl Move<'_, '_, '_> {
     fn rank_before_rival(&mut self) -> Option<()> {
         let (word, at) = self.state.boundary(self.random)?;
         let symbols = self.state.corpus.word(word);
-        let erasers = self.state.derivations.of(self.state.corpus, word);
         let longest = self.guide.longest_token.min(2 * LONGEST_REACH);
         let mut crossing: Option<(usize, usize, Id)> = None;
         let mut found = 0;
@@ -381,12 +410,7 @@ impl Move<'_, '_, '_> {
         }
         let (start, end, id) = crossing?;
         let shape = self.draft.shape(id)?;
-        // What erased a boundary that must stay: those at the ends.
-        let end_eraser = erasers.get(end).copied();
-        let rivals = [Some(erasers[start]), end_eraser].into_iter().flatten();
-        let rivals = rivals.filter(|&rival| rival != super::derivation::NOBODY);
-        let first = rivals.map(|rival| self.draft.rank(rival)).min();
-        let Some(rival_rank) = first else {
+        let Some(rival_rank) = self.rival_rank(word, start, end) else {
             // Only its parts are missing: make it of what is there.
             let pieces = self.without(id, u32::MAX);
             return match pieces[..] {
@@ -424,9 +448,7 @@ impl Move<'_, '_, '_> {
         }
         let rank = self.end()?;
         let rank = rank.max(self.rank_after(left, right)?);
-        let places: Arc<[u32]> = Arc::from(self.state.corpus.places(&string));
-        self.draft
-            .add(Arc::from(string), places, Shape { left, right, rank });
+        self.add_shape(&string, Shape { left, right, rank });
         Some(())
     }
 

@@ -19,6 +19,10 @@ use crate::limits::Watch;
 const ROUND: u64 = 64;
 /// Every so many rounds, what moves draw from is brought up to date.
 const ROUNDS_BETWEEN_LOOKS: u64 = 64;
+/// With more words there are more rounds between looks.
+const WORDS_PER_ROUND: u64 = 4096;
+/// Pairs are drawn that occur at least so many times the price.
+const WORTH_JOINING: f64 = 0.6;
 /// Temperatures in units of the price of a token: at the beginning and before the last part.
 const HOT: f64 = 0.2;
 const COLD: f64 = 0.01;
@@ -54,16 +58,18 @@ pub(super) fn search(
     let (started, mut done) = (Instant::now(), 0);
     let mut scratches: Vec<Scratch> = Vec::new();
     scratches.resize_with(options.num_threads.max(1), Scratch::default);
+    let rounds_between_looks =
+        ROUNDS_BETWEEN_LOOKS.max(state.corpus.num_words() as u64 / WORDS_PER_ROUND);
     for round in 0.. {
         let progress = options.progress(done, started);
         if progress >= 1.0 || watch.is_stopped() {
             return;
         }
-        if round % ROUNDS_BETWEEN_LOOKS == 0 {
-            state.list.spread_ranks();
-            state.look_around();
-        }
         let price = steering.price(state.list.len());
+        if round % rounds_between_looks == 0 {
+            state.list.spread_ranks();
+            state.look_around(price * WORTH_JOINING);
+        }
         let guide = Guide {
             price,
             longest_token: options.longest_token,
@@ -80,7 +86,7 @@ pub(super) fn search(
         );
         let mut is_changed = false;
         for candidate in candidates {
-            is_changed |= settle(state, candidate, price, is_changed, &mut scratches[0]);
+            is_changed |= settle(state, candidate, &steering, is_changed, &mut scratches[0]);
         }
         steering.learn(state.list.len());
         watch.advance(until - done);
@@ -208,7 +214,7 @@ fn is_idle(outcome: &Outcome, edit: &Edit) -> bool {
 fn settle(
     state: &mut State<'_>,
     candidate: Candidate,
-    price: f64,
+    steering: &Steering,
     is_changed: bool,
     scratch: &mut Scratch,
 ) -> bool {
@@ -225,7 +231,8 @@ fn settle(
     let Some(draft) = Draft::again(&state.list, edit) else {
         return false;
     };
-    let cost_of_growth = draft.edit.growth() as f64 * price;
+    // The price of now: at an old one, a round could remove too many and the next add too many.
+    let cost_of_growth = draft.edit.growth() as f64 * steering.price(state.list.len());
     let Some(outcome) = state.weigh(&draft, allowed - cost_of_growth, scratch) else {
         return false;
     };

@@ -1,6 +1,7 @@
 //! Where the search stands: the list, how it derives every word, and what a draft would change.
 
 use std::cmp::Reverse;
+use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
@@ -9,14 +10,11 @@ use super::derivation::{Derivations, Derived, NOBODY};
 use super::draft::{Change, Draft, Edit};
 use super::list::{List, Rule, Shape};
 use super::random::Random;
+use super::sample::Sample;
 use crate::merges::Id;
 
-/// Drafts of strings that occur in more places are first weighed on the most frequent words and on a
-/// sample of the others.
+/// Drafts of strings that occur in more places are first weighed on a sample of the words.
 const SCREENED: usize = 1024;
-/// The most frequent words are those that make up half of the corpus.
-const FREQUENT_SHARE: u64 = 2;
-const SAMPLED_ONE_IN: usize = 16;
 
 #[derive(Debug)]
 pub(super) struct State<'a> {
@@ -25,10 +23,12 @@ pub(super) struct State<'a> {
     pub(super) derivations: Derivations,
     /// How many tokens the words have together.
     pub(super) num_tokens: u64,
-    num_frequent: usize,
+    sample: Sample,
     boundaries: Boundaries,
     /// Tokens to draw from. They may lag behind the list.
     drawn: Vec<Id>,
+    /// Pairs to draw from, the most frequent first. They may lag behind too.
+    pairs: Vec<(Id, Id)>,
 }
 
 /// What weighing needs beside the state.
@@ -87,9 +87,10 @@ impl<'a> State<'a> {
             list,
             derivations: Derivations::new(corpus),
             num_tokens: 0,
-            num_frequent: num_frequent(corpus),
+            sample: Sample::new(corpus),
             boundaries: Boundaries::default(),
             drawn: Vec::new(),
+            pairs: Vec::new(),
         };
         let mut derived = Derived::default();
         for word in 0..corpus.num_words() as u32 {
@@ -102,13 +103,15 @@ impl<'a> State<'a> {
                 }
             }
         }
-        state.look_around();
         state
     }
 
-    /// Bring what moves draw from up to date.
-    pub(super) fn look_around(&mut self) {
+    /// Bring what moves draw from up to date; pairs must occur `least` times.
+    pub(super) fn look_around(&mut self, least: f64) {
         self.drawn = self.list.ids().collect();
+        let pairs = self.count_pairs();
+        let frequent = pairs.iter().take_while(|pair| pair.1 as f64 >= least);
+        self.pairs = frequent.map(|pair| pair.0).collect();
         let Boundaries { words, sums } = &mut self.boundaries;
         words.clear();
         sums.clear();
@@ -121,6 +124,31 @@ impl<'a> State<'a> {
                 sums.push(sum);
             }
         }
+    }
+
+    /// How often two tokens stand side by side, the most frequent pairs first.
+    pub(super) fn count_pairs(&self) -> Vec<((Id, Id), u64)> {
+        let mut counts: FxHashMap<(Id, Id), u64> = FxHashMap::default();
+        for word in 0..self.corpus.num_words() as u32 {
+            let symbols = self.corpus.word(word);
+            let mut last = None;
+            for cut in self.cuts(word).windows(2) {
+                let token = self.list.id(&symbols[cut[0]..cut[1]]);
+                if let (Some(left), Some(right)) = (last, token) {
+                    *counts.entry((left, right)).or_default() += self.corpus.count(word);
+                }
+                last = token;
+            }
+        }
+        let mut pairs: Vec<_> = counts.into_iter().collect();
+        pairs.sort_unstable_by_key(|&(pair, count)| (Reverse(count), pair));
+        pairs
+    }
+
+    /// A pair of tokens that is frequent enough.
+    pub(super) fn any_pair(&self, random: &mut Random) -> Option<(Id, Id)> {
+        let index = random.index(self.pairs.len().max(1));
+        self.pairs.get(index).copied()
     }
 
     /// Any token.
@@ -165,21 +193,18 @@ impl<'a> State<'a> {
             .map(|change| change.places.len())
             .sum();
         if num_places > SCREENED && limit.is_finite() {
-            // A word is in the sample or not, whichever change concerns it.
-            self.find_words(&draft.edit, scratch, |word| {
-                (word as usize) < self.num_frequent
-                    || (word as usize).is_multiple_of(SAMPLED_ONE_IN)
-            });
+            self.find_words(&draft.edit, &self.sample.spans, scratch);
             let words = std::mem::take(&mut scratch.words);
-            let num_frequent = words.partition_point(|&word| (word as usize) < self.num_frequent);
-            let frequent = self.delta(draft, &words[..num_frequent], scratch);
-            let rest = self.delta(draft, &words[num_frequent..], scratch) * SAMPLED_ONE_IN as i64;
+            let num_frequent = words.partition_point(|&word| word < self.sample.num_frequent);
+            let frequent = self.delta(draft, &words[..num_frequent], scratch) as f64;
+            let rest = self.delta(draft, &words[num_frequent..], scratch) as f64;
             scratch.words = words;
-            if (frequent + rest) as f64 > limit {
+            if frequent + rest * self.sample.others_per_sampled > limit {
                 return None;
             }
         }
-        self.find_words(&draft.edit, scratch, |_| true);
+        let all = 0..self.corpus.num_symbols() as u32;
+        self.find_words(&draft.edit, std::slice::from_ref(&all), scratch);
         let words = std::mem::take(&mut scratch.words);
         let delta = self.delta(draft, &words, scratch);
         Some(Outcome { delta, words })
@@ -213,33 +238,39 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Leave the words that an edit may concern in `scratch`, the frequent ones first.
-    fn find_words(&self, edit: &Edit, scratch: &mut Scratch, is_wanted: impl Fn(u32) -> bool) {
+    /// Leave the words of some spans that an edit may concern in `scratch`, the frequent ones first.
+    fn find_words(&self, edit: &Edit, spans: &[Range<u32>], scratch: &mut Scratch) {
         scratch.words.clear();
         scratch.met.resize(self.corpus.num_words(), 0);
         scratch.draft += 1;
         let mut lists = 0;
-        for change in &edit.changes {
-            if self.is_idle(change) {
-                continue;
-            }
+        for change in edit.changes.iter().filter(|change| !self.is_idle(change)) {
             let before = scratch.words.len();
-            let mut last = u32::MAX;
-            for &place in &*change.places {
-                let word = self.corpus.word_at(place);
-                if word == last || !is_wanted(word) || scratch.met[word as usize] == scratch.draft {
-                    continue;
-                }
-                if self.derivations.concerns(&self.list, change, place) {
-                    last = word;
-                    scratch.met[word as usize] = scratch.draft;
-                    scratch.words.push(word);
-                }
+            let mut places = &change.places[..];
+            for span in spans {
+                places = &places[places.partition_point(|&place| place < span.start)..];
+                let (inside, after) =
+                    places.split_at(places.partition_point(|&place| place < span.end));
+                places = after;
+                self.find_words_at(change, inside, scratch);
             }
             lists += u32::from(scratch.words.len() > before);
         }
         if lists > 1 {
             scratch.words.sort_unstable();
+        }
+    }
+
+    fn find_words_at(&self, change: &Change, places: &[u32], scratch: &mut Scratch) {
+        for &place in places {
+            if !self.derivations.concerns(&self.list, change, place) {
+                continue;
+            }
+            let word = self.corpus.word_at(place);
+            if scratch.met[word as usize] != scratch.draft {
+                scratch.met[word as usize] = scratch.draft;
+                scratch.words.push(word);
+            }
         }
     }
 
@@ -316,17 +347,4 @@ impl<'a> State<'a> {
         }
         self.num_tokens = self.num_tokens.saturating_add_signed(outcome.delta);
     }
-}
-
-/// How many of the most frequent words to look at in any case.
-fn num_frequent(corpus: &Corpus) -> usize {
-    let counts = (0..corpus.num_words() as u32).map(|word| corpus.count(word));
-    let all: u64 = counts.clone().sum();
-    let mut sum = 0;
-    counts
-        .take_while(|count| {
-            sum += count;
-            sum <= all / FREQUENT_SHARE
-        })
-        .count()
 }
