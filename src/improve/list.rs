@@ -97,6 +97,8 @@ pub(super) struct List {
     num_symbols: usize,
     tokens: Vec<Token>,
     table: FxHashMap<u64, Merge>,
+    /// A bit for each key of the table, and for some that are gone: most lookups end here.
+    filter: Vec<u64>,
     strings: FxHashMap<Arc<[Id]>, Id>,
     ranks: BTreeSet<u32>,
     /// The rank of each id; 0 for symbols, GONE for what is no token.
@@ -108,6 +110,9 @@ pub(super) const GONE: u32 = u32::MAX;
 
 /// Ranks begin in the lower half, so that there is room behind the last one.
 const ROOM: u32 = 1 << 31;
+
+/// The filter of the table has 64 bits for so many tokens.
+const WORDS_OF_FILTER_FOR: usize = 4;
 
 impl List {
     pub(super) fn new(rule: Rule, num_symbols: usize) -> Self {
@@ -132,6 +137,7 @@ impl List {
             num_symbols,
             tokens,
             table: FxHashMap::default(),
+            filter: vec![0; 1],
             strings,
             ranks: BTreeSet::new(),
             rank_of: vec![0; num_symbols],
@@ -171,7 +177,25 @@ impl List {
     }
 
     pub(super) fn merge_of(&self, key: u64) -> Merge {
+        let (word, bit) = self.bit(key);
+        if self.filter[word] & bit == 0 {
+            return NEVER;
+        }
         self.table.get(&key).copied().unwrap_or(NEVER)
+    }
+
+    /// Where the filter has the bit of a key.
+    fn bit(&self, key: u64) -> (usize, u64) {
+        let hash = key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+        // The length is a power of 2.
+        let word = (hash >> 6) as usize & (self.filter.len() - 1);
+        (word, 1 << (hash & 63))
+    }
+
+    fn insert(&mut self, key: u64, merge: Merge) {
+        let (word, bit) = self.bit(key);
+        self.filter[word] |= bit;
+        self.table.insert(key, merge);
     }
 
     pub(super) fn has_rank(&self, rank: u32) -> bool {
@@ -249,7 +273,7 @@ impl List {
         self.token_mut(id).shape = shape;
         self.rank_of[id as usize] = shape.map_or(GONE, |shape| shape.rank);
         if let Some(new) = shape {
-            self.table.insert(self.key_of(id, new), merge(new.rank, id));
+            self.insert(self.key_of(id, new), merge(new.rank, id));
             self.ranks.insert(new.rank);
             for part in [new.left, new.right] {
                 self.token_mut(part).users.push(id);
@@ -271,6 +295,9 @@ impl List {
         let order = self.in_order();
         let step = ROOM / (order.len() as u32 + 1);
         self.ranks.clear();
+        self.filter.clear();
+        let num_words = (order.len() / WORDS_OF_FILTER_FOR).next_power_of_two();
+        self.filter.resize(num_words, 0);
         for (place, &id) in (1..).zip(&order) {
             let rank = place * step;
             let Some(shape) = self.token(id).shape else {
@@ -279,7 +306,7 @@ impl List {
             self.token_mut(id).shape = Some(Shape { rank, ..shape });
             self.rank_of[id as usize] = rank;
             let key = self.key_of(id, shape);
-            self.table.insert(key, merge(rank, id));
+            self.insert(key, merge(rank, id));
             self.ranks.insert(rank);
         }
     }

@@ -16,7 +16,7 @@ const MOST_DRAWN: usize = 4;
 /// So many strings are drawn before giving up.
 const MOST_STRINGS: usize = 6;
 /// So many tokens are mended at once.
-const MOST_MENDED: usize = 24;
+const MOST_MENDED: usize = 64;
 /// So many pairs are joined at once.
 const MOST_JOINED: usize = 2;
 /// Users of users are followed so far.
@@ -47,10 +47,10 @@ fn draw<'a>(state: &'a State<'_>, guide: Guide, random: &mut Random) -> Option<D
         random,
     };
     match move_.random.below(100) {
-        0..20 => move_.remove_one(),
-        20..35 => move_.add_pair(),
-        35..55 => move_.add_across(),
-        55..70 => move_.rerank(),
+        0..15 => move_.remove_one(),
+        15..30 => move_.add_pair(),
+        30..50 => move_.add_across(),
+        50..75 => move_.rerank(),
         _ => move_.rank_before_rival(),
     }?;
     (!move_.draft.edit.changes.is_empty()).then_some(move_.draft)

@@ -23,17 +23,29 @@ const ROUNDS_BETWEEN_LOOKS: u64 = 64;
 const WORDS_PER_ROUND: u64 = 4096;
 /// Pairs are drawn that occur at least so many times the price.
 const WORTH_JOINING: f64 = 0.6;
-/// Temperatures in units of the price of a token: at the beginning and before the last part.
-const HOT: f64 = 0.2;
+/// Temperatures in units of the price of a token. With so many moves for each token the search can
+/// afford to begin at one; with fewer moves it begins cooler.
+const MOVES_TO_COOL: f64 = 300.0;
+const HOTTEST: f64 = 2.0;
+const COOLEST: f64 = 0.02;
+/// Short lists, whose tokens are dear, never begin hotter than their length over this.
+const LEN_OF_HOT: f64 = 500.0;
+/// Before the last part.
 const COLD: f64 = 0.01;
 /// The last part of the search accepts nothing that is worse.
 const FROZEN: f64 = 0.95;
 /// With one part in so many too many tokens, the price is multiplied by e.
-const STIFFNESS: f64 = 25.0;
+const STIFFNESS: f64 = 100.0;
+/// But in short lists that takes so many tokens.
+const SLACK: f64 = 20.0;
+/// At the end of the search it takes fewer by this factor.
+const STIFFENING: f64 = 4.0;
+/// The price is multiplied at most by e to the power of this, and divided.
+const LOUDEST: f64 = 2.0;
 /// How fast the price follows, a round.
-const LEARNING: f64 = 0.001;
+const LEARNING: f64 = 0.002;
 /// Drafts that cost at most so many prices are repaired.
-const WORTH_REPAIR: f64 = 30.0;
+const WORTH_REPAIR: f64 = 100.0;
 const MOST_REPAIRS: usize = 3;
 
 /// A draft that may be accepted.
@@ -65,6 +77,7 @@ pub(super) fn search(
         if progress >= 1.0 || watch.is_stopped() {
             return;
         }
+        steering.stiffen(progress);
         let price = steering.price(state.list.len());
         if round % rounds_between_looks == 0 {
             state.list.spread_ranks();
@@ -74,7 +87,7 @@ pub(super) fn search(
             price,
             longest_token: options.longest_token,
         };
-        let temperature = price * temperature(progress);
+        let temperature = price * steering.temperature(progress, done);
         let until = options.num_moves.unwrap_or(u64::MAX).min(done + ROUND);
         let candidates = draw(
             state,
@@ -100,6 +113,7 @@ struct Steering {
     /// What a token seems to be worth.
     base: f64,
     len: f64,
+    stiffness: f64,
 }
 
 impl Steering {
@@ -107,29 +121,40 @@ impl Steering {
         Self {
             base: price.max(1.0),
             len: len as f64,
+            stiffness: 0.0,
         }
     }
 
-    fn excess(&self, len: usize) -> f64 {
-        (len as f64 - self.len) / self.len
+    fn stiffen(&mut self, progress: f64) {
+        let stiffness = STIFFNESS.min(self.len / SLACK);
+        self.stiffness = stiffness * (1.0 + progress * (STIFFENING - 1.0));
+    }
+
+    /// How much the price has to change when there are `len` tokens, as a power of e.
+    fn pull(&self, len: usize) -> f64 {
+        let excess = (len as f64 - self.len) / self.len;
+        (self.stiffness * excess).clamp(-LOUDEST, LOUDEST)
     }
 
     /// The price when there are `len` tokens.
     fn price(&self, len: usize) -> f64 {
-        self.base * (STIFFNESS * self.excess(len)).clamp(-1.0, 1.0).exp()
+        self.base * self.pull(len).exp()
     }
 
     fn learn(&mut self, len: usize) {
-        let step = LEARNING * (STIFFNESS * self.excess(len)).clamp(-1.0, 1.0);
-        self.base = (self.base * (1.0 + step)).max(1.0);
+        self.base = (self.base * (1.0 + LEARNING * self.pull(len))).max(1.0);
     }
-}
 
-fn temperature(progress: f64) -> f64 {
-    if progress >= FROZEN {
-        return 0.0;
+    /// The temperature in units of the price, after so many moves.
+    fn temperature(&self, progress: f64, num_moves: u64) -> f64 {
+        if progress >= FROZEN {
+            return 0.0;
+        }
+        let moves_of_token = num_moves as f64 / progress.max(1e-9) / self.len;
+        let hottest = HOTTEST.min(self.len / LEN_OF_HOT);
+        let hot = (moves_of_token / MOVES_TO_COOL).min(hottest).max(COOLEST);
+        hot * (COLD / hot).powf(progress / FROZEN)
     }
-    HOT * (COLD / HOT).powf(progress / FROZEN)
 }
 
 /// The candidates among the moves of these numbers, in their order.
