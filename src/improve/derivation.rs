@@ -47,7 +47,14 @@ impl Derivations {
     ///
     /// A word derives otherwise only if some change acts on its present derivation: look at the
     /// first step that differs. So words for which no change of a draft says yes stay as they are.
-    pub(super) fn concerns(&self, list: &List, change: &Change, place: u32) -> bool {
+    /// Tokens that only come `sooner` leave a derivation as it is, but others may find them there.
+    pub(super) fn concerns(
+        &self,
+        list: &List,
+        change: &Change,
+        sooner: &[(Id, u32)],
+        place: u32,
+    ) -> bool {
         let start = place as usize;
         let end = start + change.string.len();
         if list.rule == Rule::Ranks {
@@ -58,10 +65,26 @@ impl Derivations {
         let old_split = |shape: Shape| start + list.token(shape.left).string.len();
         let is_built = |shape: Shape| self.erasers[old_split(shape)] == change.id;
         let split = start + change.left_len;
+        // At this rank, do the two parts stand side by side?
+        let can_build = |rank: u32| {
+            let went_before = |position: usize| match self.erasers[position] {
+                NOBODY => false,
+                eraser => {
+                    list.rank(eraser) < rank
+                        || sooner
+                            .iter()
+                            .any(|&(id, new_rank)| id == eraser && new_rank < rank)
+                }
+            };
+            !went_before(split)
+                && !went_before(start)
+                && !went_before(end)
+                && (start + 1..end).all(|position| position == split || went_before(position))
+        };
         match (change.before, change.after) {
             (None, None) => false,
             (Some(before), None) => is_built(before),
-            (None, Some(after)) => self.can_build(list, start, end, split, after.rank),
+            (None, Some(after)) => can_build(after.rank),
             (Some(before), Some(after)) => {
                 let (is_built, is_same) = (is_built(before), old_split(before) == split);
                 if is_same && after.rank >= before.rank {
@@ -71,22 +94,10 @@ impl Derivations {
                     // It only comes sooner.
                     false
                 } else {
-                    is_built || self.can_build(list, start, end, split, after.rank)
+                    is_built || can_build(after.rank)
                 }
             }
         }
-    }
-
-    /// At this rank, do the two parts of a span stand side by side?
-    fn can_build(&self, list: &List, start: usize, end: usize, split: usize, rank: u32) -> bool {
-        let went_before = |position: usize| match self.erasers[position] {
-            NOBODY => false,
-            eraser => list.rank(eraser) < rank,
-        };
-        !went_before(split)
-            && !went_before(start)
-            && !went_before(end)
-            && (start + 1..end).all(|position| position == split || went_before(position))
     }
 }
 

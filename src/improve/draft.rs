@@ -42,6 +42,23 @@ impl Edit {
         self.changes.iter().map(growth).sum()
     }
 
+    /// In how many places the strings of its tokens occur.
+    pub(super) fn num_places(&self) -> usize {
+        self.changes.iter().map(|change| change.places.len()).sum()
+    }
+
+    /// The tokens that come sooner, and their new ranks.
+    pub(super) fn sooner(&self) -> Vec<(Id, u32)> {
+        let changes = self.changes.iter();
+        let sooner = changes.filter_map(|change| match (change.before, change.after) {
+            (Some(before), Some(after)) if after.rank < before.rank => {
+                Some((change.id, after.rank))
+            }
+            _ => None,
+        });
+        sooner.collect()
+    }
+
     /// The rank at which a derivation can first differ.
     pub(super) fn first_rank(&self) -> u32 {
         let shapes = self

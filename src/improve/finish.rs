@@ -55,19 +55,17 @@ fn drop_unused(state: &mut State<'_>, scratch: &mut Scratch) -> bool {
 fn remove(state: &mut State<'_>, id: Id, scratch: &mut Scratch) {
     let mut draft = Draft::new(&state.list);
     draft.set(id, None);
-    if let Some(outcome) = state.weigh(&draft, f64::INFINITY, scratch) {
-        let edit = draft.edit;
-        state.make(&edit, &outcome, scratch);
-    }
+    let outcome = state.weigh(&draft, scratch);
+    let edit = draft.edit;
+    state.make(&edit, &outcome, scratch);
 }
 
 fn remove_cheapest(state: &mut State<'_>, scratch: &mut Scratch) -> bool {
     let leaves = leaves(state);
-    let costs = leaves.iter().take(WEIGHED).filter_map(|&id| {
+    let costs = leaves.iter().take(WEIGHED).map(|&id| {
         let mut draft = Draft::new(&state.list);
         draft.set(id, None);
-        let outcome = state.weigh(&draft, f64::INFINITY, scratch)?;
-        Some((outcome.delta, id))
+        (state.weigh(&draft, scratch).delta, id)
     });
     let Some((_, cheapest)) = costs.min() else {
         return false;
@@ -101,10 +99,8 @@ fn add_pairs(
         let places: Arc<[u32]> = Arc::from(state.corpus.places(&string));
         draft.add(Arc::from(string), places, Shape { left, right, rank });
         // Other additions may have taken what this one was to gain.
-        if let Some(outcome) = state.weigh(&draft, f64::INFINITY, scratch)
-            && (num_added == 0 || -outcome.delta * 2 > count as i64)
-            && outcome.delta < 0
-        {
+        let outcome = state.weigh(&draft, scratch);
+        if outcome.delta < 0 && (num_added == 0 || -outcome.delta * 2 > count as i64) {
             let edit = draft.edit;
             state.make(&edit, &outcome, scratch);
             num_added += 1;

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::corpus::Corpus;
 
-/// The words that are always looked at make up half of the corpus.
-const FREQUENT_SHARE: u64 = 2;
+/// The words that are always looked at make up this part of the corpus.
+const FREQUENT_SHARE: f64 = 0.9;
 /// The part of the others that is looked at.
 const SAMPLED_ONE_IN: u32 = 16;
 /// They lie in so many blocks, which frequent and rare words fill alike.
@@ -14,11 +14,11 @@ const NUM_BLOCKS: u32 = 32;
 /// The most frequent words and some blocks of others.
 #[derive(Debug)]
 pub(super) struct Sample {
-    pub(super) num_frequent: u32,
+    num_frequent: u32,
     /// The positions of its words.
     pub(super) spans: Vec<Range<u32>>,
-    /// How many words each of the sample stands for that is not frequent.
-    pub(super) others_per_sampled: f64,
+    /// How many words each of the others stands for.
+    others_per_sampled: u64,
 }
 
 impl Sample {
@@ -53,7 +53,16 @@ impl Sample {
         Self {
             num_frequent,
             spans,
-            others_per_sampled: f64::from(others) / f64::from(sampled.max(1)),
+            others_per_sampled: u64::from(others.div_ceil(sampled.max(1))),
+        }
+    }
+
+    /// How many words one of the sample stands for.
+    pub(super) fn weight(&self, word: u32) -> u64 {
+        if word < self.num_frequent {
+            1
+        } else {
+            self.others_per_sampled
         }
     }
 }
@@ -64,7 +73,7 @@ fn num_frequent(corpus: &Corpus) -> u32 {
     let mut sum = 0;
     let is_frequent = |&word: &u32| {
         sum += corpus.count(word);
-        sum <= all / FREQUENT_SHARE
+        sum as f64 <= all as f64 * FREQUENT_SHARE
     };
     (0..num_words).take_while(is_frequent).count() as u32
 }

@@ -47,6 +47,10 @@ const LEARNING: f64 = 0.002;
 /// Drafts that cost at most so many prices are repaired.
 const WORTH_REPAIR: f64 = 100.0;
 const MOST_REPAIRS: usize = 3;
+/// Drafts of strings that occur in more places are first weighed on a sample of the words.
+const SCREENED: usize = 1024;
+/// Drafts that seem to cost so many prices too much, as far as a sample shows, are weighed exactly.
+const DOUBT: f64 = 1.0;
 
 /// A draft that may be accepted.
 struct Candidate {
@@ -209,10 +213,19 @@ fn candidate(
     for num_repairs in 0..=MOST_REPAIRS {
         debug_assert!(draft.is_valid(), "{:?}", draft.edit);
         let cost_of_growth = draft.edit.growth() as f64 * guide.price;
-        let limit = worth_repair - cost_of_growth;
-        let outcome = state.weigh(&draft, limit, scratch)?;
-        let cost = outcome.delta as f64 + cost_of_growth;
-        if cost <= allowed && !is_idle(&outcome, &draft.edit) {
+        let cost_of = |outcome: &Outcome| outcome.delta as f64 + cost_of_growth;
+        let mut is_sampled = draft.edit.num_places() > SCREENED;
+        let mut outcome = if is_sampled {
+            state.estimate(&draft, scratch)
+        } else {
+            state.weigh(&draft, scratch)
+        };
+        if is_sampled && cost_of(&outcome) <= allowed + guide.price * DOUBT {
+            outcome = state.weigh(&draft, scratch);
+            is_sampled = false;
+        }
+        let cost = cost_of(&outcome);
+        if !is_sampled && cost <= allowed && !is_idle(&outcome, &draft.edit) {
             return Some(Candidate {
                 number,
                 edit: draft.edit,
@@ -224,7 +237,7 @@ fn candidate(
             return None;
         }
         worth_repair = cost * 0.7;
-        let effects = state.effects(&draft, &outcome, scratch);
+        let effects = state.effects(&draft, &outcome, is_sampled, scratch);
         draft = repair(state, guide, draft, &effects, &mut random)?;
     }
     None
@@ -258,9 +271,7 @@ fn settle(
     };
     // The price of now: at an old one, a round could remove too many and the next add too many.
     let cost_of_growth = draft.edit.growth() as f64 * steering.price(state.list.len());
-    let Some(outcome) = state.weigh(&draft, allowed - cost_of_growth, scratch) else {
-        return false;
-    };
+    let outcome = state.weigh(&draft, scratch);
     if outcome.delta as f64 + cost_of_growth > allowed {
         return false;
     }

@@ -13,9 +13,6 @@ use super::random::Random;
 use super::sample::Sample;
 use crate::merges::Id;
 
-/// Drafts of strings that occur in more places are first weighed on a sample of the words.
-const SCREENED: usize = 1024;
-
 #[derive(Debug)]
 pub(super) struct State<'a> {
     pub(super) corpus: &'a Corpus,
@@ -129,20 +126,40 @@ impl<'a> State<'a> {
     /// How often two tokens stand side by side, the most frequent pairs first.
     pub(super) fn count_pairs(&self) -> Vec<((Id, Id), u64)> {
         let mut counts: FxHashMap<(Id, Id), u64> = FxHashMap::default();
+        let mut tokens = Vec::new();
         for word in 0..self.corpus.num_words() as u32 {
-            let symbols = self.corpus.word(word);
-            let mut last = None;
-            for cut in self.cuts(word).windows(2) {
-                let token = self.list.id(&symbols[cut[0]..cut[1]]);
-                if let (Some(left), Some(right)) = (last, token) {
-                    *counts.entry((left, right)).or_default() += self.corpus.count(word);
-                }
-                last = token;
+            self.tokens(word, &mut tokens);
+            for pair in tokens.windows(2) {
+                *counts.entry((pair[0], pair[1])).or_default() += self.corpus.count(word);
             }
         }
         let mut pairs: Vec<_> = counts.into_iter().collect();
         pairs.sort_unstable_by_key(|&(pair, count)| (Reverse(count), pair));
         pairs
+    }
+
+    /// The tokens of a word.
+    fn tokens(&self, word: u32, tokens: &mut Vec<Id>) {
+        tokens.clear();
+        let symbols = self.corpus.word(word);
+        if self.list.rule == Rule::Ranks {
+            let cuts = self.cuts(word);
+            let spans = cuts.windows(2).map(|cut| &symbols[cut[0]..cut[1]]);
+            tokens.extend(spans.filter_map(|span| self.list.id(span)));
+            return;
+        }
+        let erasers = self.derivations.of(self.corpus, word);
+        for (&symbol, &eraser) in symbols.iter().zip(erasers) {
+            match tokens.last_mut() {
+                // Of what erased the boundaries inside a token, the last is the token.
+                Some(token) if eraser != NOBODY => {
+                    if self.list.rank(eraser) >= self.list.rank(*token) {
+                        *token = eraser;
+                    }
+                }
+                _ => tokens.push(symbol),
+            }
+        }
     }
 
     /// A pair of tokens that is frequent enough.
@@ -179,47 +196,37 @@ impl<'a> State<'a> {
         starts.chain([erasers.len()]).collect()
     }
 
-    /// How many tokens more a draft would make; None if a sample shows that it is more than `limit`.
-    pub(super) fn weigh(
-        &self,
-        draft: &Draft<'_>,
-        limit: f64,
-        scratch: &mut Scratch,
-    ) -> Option<Outcome> {
-        let num_places: usize = draft
-            .edit
-            .changes
-            .iter()
-            .map(|change| change.places.len())
-            .sum();
-        if num_places > SCREENED && limit.is_finite() {
-            self.find_words(&draft.edit, &self.sample.spans, scratch);
-            let words = std::mem::take(&mut scratch.words);
-            let num_frequent = words.partition_point(|&word| word < self.sample.num_frequent);
-            let frequent = self.delta(draft, &words[..num_frequent], scratch) as f64;
-            let rest = self.delta(draft, &words[num_frequent..], scratch) as f64;
-            scratch.words = words;
-            if frequent + rest * self.sample.others_per_sampled > limit {
-                return None;
-            }
-        }
-        let all = 0..self.corpus.num_symbols() as u32;
-        self.find_words(&draft.edit, std::slice::from_ref(&all), scratch);
-        let words = std::mem::take(&mut scratch.words);
-        let delta = self.delta(draft, &words, scratch);
-        Some(Outcome { delta, words })
+    /// What a draft would do, as far as a sample of the words shows.
+    pub(super) fn estimate(&self, draft: &Draft<'_>, scratch: &mut Scratch) -> Outcome {
+        self.find_words(&draft.edit, &self.sample.spans, scratch);
+        self.outcome(draft, |word| self.sample.weight(word), scratch)
     }
 
-    fn delta(&self, draft: &Draft<'_>, words: &[u32], scratch: &mut Scratch) -> i64 {
+    /// What a draft would do.
+    pub(super) fn weigh(&self, draft: &Draft<'_>, scratch: &mut Scratch) -> Outcome {
+        let all = 0..self.corpus.num_symbols() as u32;
+        self.find_words(&draft.edit, std::slice::from_ref(&all), scratch);
+        self.outcome(draft, |_| 1, scratch)
+    }
+
+    /// What a draft would do to the words that were found, each of which stands for some.
+    fn outcome(
+        &self,
+        draft: &Draft<'_>,
+        stands_for: impl Fn(u32) -> u64,
+        scratch: &mut Scratch,
+    ) -> Outcome {
+        let words = std::mem::take(&mut scratch.words);
         let first_rank = draft.edit.first_rank();
         let mut delta = 0;
-        for &word in words {
+        for &word in &words {
             self.derive_again(draft, word, first_rank, scratch);
             let before = i64::from(self.derivations.num_tokens(word));
             let after = scratch.derived.tokens.len() as i64;
-            delta += (after - before) * self.corpus.count(word) as i64;
+            let count = self.corpus.count(word) * stands_for(word);
+            delta += (after - before) * count as i64;
         }
-        delta
+        Outcome { delta, words }
     }
 
     fn derive_again(&self, draft: &Draft<'_>, word: u32, first_rank: u32, scratch: &mut Scratch) {
@@ -243,6 +250,7 @@ impl<'a> State<'a> {
         scratch.words.clear();
         scratch.met.resize(self.corpus.num_words(), 0);
         scratch.draft += 1;
+        let sooner = edit.sooner();
         let mut lists = 0;
         for change in edit.changes.iter().filter(|change| !self.is_idle(change)) {
             let before = scratch.words.len();
@@ -252,7 +260,7 @@ impl<'a> State<'a> {
                 let (inside, after) =
                     places.split_at(places.partition_point(|&place| place < span.end));
                 places = after;
-                self.find_words_at(change, inside, scratch);
+                self.find_words_at(change, &sooner, inside, scratch);
             }
             lists += u32::from(scratch.words.len() > before);
         }
@@ -261,9 +269,15 @@ impl<'a> State<'a> {
         }
     }
 
-    fn find_words_at(&self, change: &Change, places: &[u32], scratch: &mut Scratch) {
+    fn find_words_at(
+        &self,
+        change: &Change,
+        sooner: &[(Id, u32)],
+        places: &[u32],
+        scratch: &mut Scratch,
+    ) {
         for &place in places {
-            if !self.derivations.concerns(&self.list, change, place) {
+            if !self.derivations.concerns(&self.list, change, sooner, place) {
                 continue;
             }
             let word = self.corpus.word_at(place);
@@ -279,6 +293,7 @@ impl<'a> State<'a> {
         &self,
         draft: &Draft<'_>,
         outcome: &Outcome,
+        is_sampled: bool,
         scratch: &mut Scratch,
     ) -> Effects {
         let mut losses: FxHashMap<Id, i64> = FxHashMap::default();
@@ -286,7 +301,12 @@ impl<'a> State<'a> {
         let first_rank = draft.edit.first_rank();
         for &word in &outcome.words {
             self.derive_again(draft, word, first_rank, scratch);
-            let count = self.corpus.count(word);
+            let stands_for = if is_sampled {
+                self.sample.weight(word)
+            } else {
+                1
+            };
+            let count = self.corpus.count(word) * stands_for;
             let Derived {
                 tokens, erasers, ..
             } = &scratch.derived;
