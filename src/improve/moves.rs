@@ -48,9 +48,9 @@ fn draw<'a>(state: &'a State<'_>, guide: Guide, random: &mut Random) -> Option<D
     };
     match move_.random.below(100) {
         0..15 => move_.remove_one(),
-        15..30 => move_.add_pair(),
-        30..50 => move_.add_across(),
-        50..75 => move_.rerank(),
+        15..25 => move_.add_pair(),
+        25..40 => move_.add_across(),
+        40..80 => move_.rerank(),
         _ => move_.rank_before_rival(),
     }?;
     (!move_.draft.edit.changes.is_empty()).then_some(move_.draft)

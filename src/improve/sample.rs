@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::corpus::Corpus;
 
 /// The words that are always looked at make up this part of the corpus.
-const FREQUENT_SHARE: f64 = 0.9;
+const FREQUENT_SHARE: f64 = 0.8;
 /// The part of the others that is looked at.
 const SAMPLED_ONE_IN: u32 = 16;
 /// They lie in so many blocks, which frequent and rare words fill alike.

@@ -34,18 +34,14 @@ const LEN_OF_HOT: f64 = 500.0;
 const COLD: f64 = 0.01;
 /// The last part of the search accepts nothing that is worse.
 const FROZEN: f64 = 0.95;
-/// With one part in so many too many tokens, the price is multiplied by e.
-const STIFFNESS: f64 = 100.0;
+/// With one part in so many too many tokens, the price is multiplied by e, which is the most.
+const STIFFNESS: f64 = 25.0;
 /// But in short lists that takes so many tokens.
 const SLACK: f64 = 20.0;
-/// At the end of the search it takes fewer by this factor.
-const STIFFENING: f64 = 4.0;
-/// The price is multiplied at most by e to the power of this, and divided.
-const LOUDEST: f64 = 2.0;
 /// How fast the price follows, a round.
-const LEARNING: f64 = 0.002;
+const LEARNING: f64 = 0.001;
 /// Drafts that cost at most so many prices are repaired.
-const WORTH_REPAIR: f64 = 100.0;
+const WORTH_REPAIR: f64 = 60.0;
 const MOST_REPAIRS: usize = 3;
 /// Drafts of strings that occur in more places are first weighed on a sample of the words.
 const SCREENED: usize = 1024;
@@ -81,7 +77,6 @@ pub(super) fn search(
         if progress >= 1.0 || watch.is_stopped() {
             return;
         }
-        steering.stiffen(progress);
         let price = steering.price(state.list.len());
         if round % rounds_between_looks == 0 {
             state.list.spread_ranks();
@@ -125,19 +120,14 @@ impl Steering {
         Self {
             base: price.max(1.0),
             len: len as f64,
-            stiffness: 0.0,
+            stiffness: STIFFNESS.min(len as f64 / SLACK),
         }
-    }
-
-    fn stiffen(&mut self, progress: f64) {
-        let stiffness = STIFFNESS.min(self.len / SLACK);
-        self.stiffness = stiffness * (1.0 + progress * (STIFFENING - 1.0));
     }
 
     /// How much the price has to change when there are `len` tokens, as a power of e.
     fn pull(&self, len: usize) -> f64 {
         let excess = (len as f64 - self.len) / self.len;
-        (self.stiffness * excess).clamp(-LOUDEST, LOUDEST)
+        (self.stiffness * excess).clamp(-1.0, 1.0)
     }
 
     /// The price when there are `len` tokens.
