@@ -43,7 +43,7 @@ pub(super) struct Scratch {
 pub(super) struct Outcome {
     /// How many tokens more.
     pub(super) delta: i64,
-    /// The words that may derive otherwise.
+    /// The words that derive otherwise.
     pub(super) words: Vec<u32>,
 }
 
@@ -216,16 +216,17 @@ impl<'a> State<'a> {
         stands_for: impl Fn(u32) -> u64,
         scratch: &mut Scratch,
     ) -> Outcome {
-        let words = std::mem::take(&mut scratch.words);
+        let mut words = std::mem::take(&mut scratch.words);
         let first_rank = draft.edit.first_rank();
         let mut delta = 0;
-        for &word in &words {
+        words.retain(|&word| {
             self.derive_again(draft, word, first_rank, scratch);
             let before = i64::from(self.derivations.num_tokens(word));
             let after = scratch.derived.tokens.len() as i64;
             let count = self.corpus.count(word) * stands_for(word);
             delta += (after - before) * count as i64;
-        }
+            scratch.derived.erasers != self.derivations.of(self.corpus, word)
+        });
         Outcome { delta, words }
     }
 
@@ -311,9 +312,6 @@ impl<'a> State<'a> {
                 tokens, erasers, ..
             } = &scratch.derived;
             let before = self.derivations.of(self.corpus, word);
-            if before == erasers {
-                continue;
-            }
             for (&old, &new) in before.iter().zip(erasers) {
                 if old != new && old != NOBODY {
                     *losses.entry(old).or_default() += count as i64;
