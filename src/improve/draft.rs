@@ -281,21 +281,21 @@ impl<'a> Draft<'a> {
 
     /// Make a token in another way, or at another time, or no longer.
     pub(super) fn set(&mut self, id: Id, shape: Option<Shape>) {
-        let index = match self.edit.changes.iter().position(|change| change.id == id) {
-            Some(index) => index,
-            None => {
-                let token = self.list.token(id);
-                self.edit.changes.push(Change {
-                    id,
-                    before: token.shape,
-                    after: token.shape,
-                    string: token.string.clone(),
-                    places: token.places.clone(),
-                    fingerprint: token.fingerprint,
-                    left_len: 0,
-                });
-                self.edit.changes.len() - 1
-            }
+        let mut changes = self.edit.changes.iter();
+        let index = if let Some(index) = changes.position(|change| change.id == id) {
+            index
+        } else {
+            let token = self.list.token(id);
+            self.edit.changes.push(Change {
+                id,
+                before: token.shape,
+                after: token.shape,
+                string: token.string.clone(),
+                places: token.places.clone(),
+                fingerprint: token.fingerprint,
+                left_len: 0,
+            });
+            self.edit.changes.len() - 1
         };
         let left_len = shape.map_or(0, |shape| self.len_of(shape.left));
         let change = &mut self.edit.changes[index];
