@@ -22,8 +22,6 @@ mod state;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-pub use list::Rule;
-
 use self::corpus::Corpus;
 use self::state::{Scratch, State};
 use crate::counts::WordCounts;
@@ -34,8 +32,6 @@ use crate::merges::{Id, MergeList};
 /// How to search.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// What the list will mean.
-    pub rule: Rule,
     /// Where the random numbers begin.
     pub seed: u64,
     /// How many moves to try; None: as many as the deadline allows.
@@ -102,42 +98,31 @@ pub fn improve(
     let num_symbols = initial.alphabet().len();
     let corpus = Corpus::new(counts, initial.alphabet())?;
     let merges = initial.pairs();
-    let mut state = State::new(&corpus, options.rule, num_symbols, merges, is_pinned);
+    let start = |merges: &[(Id, Id)], is_pinned: &[bool]| {
+        State::new(&corpus, num_symbols, merges, is_pinned)
+    };
+    let mut state = start(merges, is_pinned);
     standing.set(state.num_tokens);
-    if let Some(&(_, price)) = state.count_pairs().first()
-        && !merges.is_empty()
-    {
-        search::search(
-            &mut state,
-            price as f64,
-            merges.len(),
-            options,
-            watch,
-            standing,
-        );
+    let Some(&(_, price)) = state.count_pairs().first() else {
+        return Ok(initial.clone());
+    };
+    if merges.is_empty() {
+        return Ok(initial.clone());
     }
-    let is_whole = finish::finish(
-        &mut state,
-        merges.len(),
-        options.longest_token,
-        &mut Scratch::default(),
-    );
+    let len = merges.len();
+    let best = search::search(&mut state, price as f64, len, options, watch, standing);
+    let mut scratch = Scratch::default();
+    let mut is_whole = finish::finish(&mut state, len, options.longest_token, &mut scratch);
+    if !is_whole || best.num_tokens < state.num_tokens {
+        state = start(&best.merges, &best.is_pinned);
+        is_whole = finish::finish(&mut state, len, options.longest_token, &mut scratch);
+    }
     if is_whole {
-        list_of(&state, initial)
+        MergeList::from_pairs(
+            initial.alphabet().clone(),
+            state.list.merges().into_iter().map(|(parts, _)| parts),
+        )
     } else {
         Ok(initial.clone())
     }
-}
-
-/// The tokens of the state by rank, as a list of merges.
-fn list_of(state: &State<'_>, initial: &MergeList) -> Result<MergeList> {
-    let mut list = MergeList::new(initial.alphabet().clone());
-    let mut ids: Vec<Id> = (0..state.list.num_ids() as Id).collect();
-    for id in state.list.in_order() {
-        if let Some(shape) = state.list.token(id).shape {
-            let (left, right) = (ids[shape.left as usize], ids[shape.right as usize]);
-            ids[id as usize] = list.push(left, right)?;
-        }
-    }
-    Ok(list)
 }

@@ -5,7 +5,7 @@
 
 use super::corpus::Corpus;
 use super::draft::{Change, Draft};
-use super::list::{List, Merge, NEVER, Rule, Shape, product};
+use super::list::{List, Merge, NEVER, Shape, product};
 use crate::merges::Id;
 
 /// Nothing erased this boundary.
@@ -57,11 +57,6 @@ impl Derivations {
     ) -> bool {
         let start = place as usize;
         let end = start + change.string.len();
-        if list.rule == Rule::Ranks {
-            // A token of a lower rank may come after one of a higher: nothing is known of the order.
-            let is_built = || self.erasers[start + 1..end].contains(&change.id);
-            return change.after.is_some() || is_built();
-        }
         let old_split = |shape: Shape| start + list.token(shape.left).string.len();
         let is_built = |shape: Shape| self.erasers[old_split(shape)] == change.id;
         let split = start + change.left_len;
@@ -131,10 +126,6 @@ impl Derived {
         erasers: &[Id],
         first_rank: u32,
     ) {
-        if draft.list.rule == Rule::Ranks {
-            // The steps need not be in the order of the ranks.
-            return self.derive(draft, word);
-        }
         self.tokens.clear();
         self.starts.clear();
         self.erasers.clear();

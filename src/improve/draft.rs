@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::list::{Fingerprint, List, Merge, NEVER, Rule, Shape, merge, product};
+use super::list::{List, Merge, NEVER, Shape, key, merge, product};
 use crate::merges::Id;
 
 /// What a draft does to one token.
@@ -17,7 +17,6 @@ pub(super) struct Change {
     pub(super) after: Option<Shape>,
     pub(super) string: Arc<[Id]>,
     pub(super) places: Arc<[u32]>,
-    fingerprint: Fingerprint,
     /// The length of the left part afterwards.
     pub(super) left_len: usize,
 }
@@ -145,14 +144,13 @@ impl<'a> Draft<'a> {
         let changes = draft.edit.changes.clone();
         for change in &changes {
             if let Some(before) = change.before {
-                let key = draft.key(before, change.fingerprint);
-                draft.set_merge(key, NEVER);
+                draft.set_merge(key(before.left, before.right), NEVER);
             }
         }
         for change in &changes {
             if let Some(after) = change.after {
-                let key = draft.key(after, change.fingerprint);
-                draft.set_merge(key, merge(after.rank, change.id));
+                let merge = merge(after.rank, change.id);
+                draft.set_merge(key(after.left, after.right), merge);
             }
         }
         draft.is_valid().then_some(draft)
@@ -242,21 +240,6 @@ impl<'a> Draft<'a> {
         users
     }
 
-    fn fingerprint(&self, id: Id) -> Fingerprint {
-        if id < self.edit.base {
-            return self.list.token(id).fingerprint;
-        }
-        self.change(id)
-            .map_or(Fingerprint::of(&[]), |change| change.fingerprint)
-    }
-
-    fn key(&self, shape: Shape, whole: Fingerprint) -> u64 {
-        match self.list.rule {
-            Rule::Pairs => u64::from(shape.left) << 32 | u64::from(shape.right),
-            Rule::Ranks => whole.value(),
-        }
-    }
-
     fn set_merge(&mut self, key: u64, merge: Merge) {
         self.edit.filter |= bit(key);
         match self.edit.merges.iter_mut().find(|entry| entry.0 == key) {
@@ -267,10 +250,7 @@ impl<'a> Draft<'a> {
 
     /// What becomes of two adjacent tokens.
     pub(super) fn merge_of(&self, left: Id, right: Id) -> Merge {
-        let key = match self.list.rule {
-            Rule::Pairs => u64::from(left) << 32 | u64::from(right),
-            Rule::Ranks => self.fingerprint(left).then(self.fingerprint(right)).value(),
-        };
+        let key = key(left, right);
         if self.edit.filter & bit(key) != 0
             && let Some(entry) = self.edit.merges.iter().find(|entry| entry.0 == key)
         {
@@ -292,7 +272,6 @@ impl<'a> Draft<'a> {
                 after: token.shape,
                 string: token.string.clone(),
                 places: token.places.clone(),
-                fingerprint: token.fingerprint,
                 left_len: 0,
             });
             self.edit.changes.len() - 1
@@ -300,13 +279,12 @@ impl<'a> Draft<'a> {
         let left_len = shape.map_or(0, |shape| self.len_of(shape.left));
         let change = &mut self.edit.changes[index];
         change.left_len = left_len;
-        let (old, fingerprint) = (change.after, change.fingerprint);
-        change.after = shape;
+        let old = std::mem::replace(&mut change.after, shape);
         if let Some(old) = old {
-            self.set_merge(self.key(old, fingerprint), NEVER);
+            self.set_merge(key(old.left, old.right), NEVER);
         }
         if let Some(new) = shape {
-            self.set_merge(self.key(new, fingerprint), merge(new.rank, id));
+            self.set_merge(key(new.left, new.right), merge(new.rank, id));
         }
     }
 
@@ -317,7 +295,6 @@ impl<'a> Draft<'a> {
             id,
             before: None,
             after: None,
-            fingerprint: Fingerprint::of(&string),
             string,
             places,
             left_len: 0,

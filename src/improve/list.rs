@@ -8,15 +8,6 @@ use rustc_hash::FxHashMap;
 use super::corpus::Corpus;
 use crate::merges::Id;
 
-/// Which adjacent tokens merge.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rule {
-    /// The two parts of a token: the meaning of merges.txt and tokenizer.json.
-    Pairs,
-    /// Any two whose concatenation is a token: the meaning of tiktoken's files.
-    Ranks,
-}
-
 /// How a token is made, and when: what has the lower rank merges first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shape {
@@ -40,45 +31,14 @@ pub(super) fn product(merge: Merge) -> Id {
     merge as Id
 }
 
-/// A string's number under [`Rule::Ranks`]: a polynomial modulo 2^61 - 1, so that the number of a
-/// concatenation follows from those of its parts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Fingerprint {
-    value: u64,
-    /// The base to the power of the length.
-    shift: u64,
-}
-
-impl Fingerprint {
-    const MODULUS: u64 = (1 << 61) - 1;
-    const BASE: u64 = 0x0A5C_3F19_7D2E_86B7;
-
-    pub(super) fn of(string: &[Id]) -> Self {
-        let start = Self { value: 0, shift: 1 };
-        string.iter().fold(start, |before, &symbol| {
-            before.then(Self {
-                value: u64::from(symbol) + 1,
-                shift: Self::BASE,
-            })
-        })
-    }
-
-    pub(super) fn value(self) -> u64 {
-        self.value
-    }
-
-    pub(super) fn then(self, next: Self) -> Self {
-        let product = |a: u64, b: u64| (u128::from(a) * u128::from(b)) % u128::from(Self::MODULUS);
-        let value = (product(self.value, next.shift) as u64 + next.value) % Self::MODULUS;
-        let shift = product(self.shift, next.shift) as u64;
-        Self { value, shift }
-    }
+/// Where the merge of two tokens is found.
+pub(super) fn key(left: Id, right: Id) -> u64 {
+    u64::from(left) << 32 | u64::from(right)
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct Token {
     pub(super) string: Arc<[Id]>,
-    pub(super) fingerprint: Fingerprint,
     /// None: a symbol, or a token that is gone.
     pub(super) shape: Option<Shape>,
     /// The tokens of which it is a part.
@@ -93,7 +53,6 @@ pub(super) struct Token {
 /// All tokens by id, symbols first; an id is never given twice.
 #[derive(Debug)]
 pub(super) struct List {
-    pub(super) rule: Rule,
     num_symbols: usize,
     tokens: Vec<Token>,
     table: FxHashMap<u64, Merge>,
@@ -115,11 +74,10 @@ const ROOM: u32 = 1 << 31;
 const WORDS_OF_FILTER_FOR: usize = 4;
 
 impl List {
-    pub(super) fn new(rule: Rule, num_symbols: usize) -> Self {
+    pub(super) fn new(num_symbols: usize) -> Self {
         let symbols = (0..num_symbols as Id).map(|symbol| Arc::from([symbol]));
         let tokens: Vec<Token> = symbols
             .map(|string: Arc<[Id]>| Token {
-                fingerprint: Fingerprint::of(&string),
                 string,
                 shape: None,
                 users: Vec::new(),
@@ -133,7 +91,6 @@ impl List {
             .map(|(id, token)| (token.string.clone(), id))
             .collect();
         Self {
-            rule,
             num_symbols,
             tokens,
             table: FxHashMap::default(),
@@ -230,11 +187,26 @@ impl List {
         ids
     }
 
+    /// The tokens in order, each as the ids of its parts where symbols and earlier tokens are
+    /// numbered, and whether it is pinned.
+    pub(super) fn merges(&self) -> Vec<((Id, Id), bool)> {
+        let mut numbers: Vec<Id> = (0..self.tokens.len() as Id).collect();
+        let mut merges = Vec::with_capacity(self.len());
+        for (number, id) in (self.num_symbols as Id..).zip(self.in_order()) {
+            let token = self.token(id);
+            if let Some(shape) = token.shape {
+                let parts = [shape.left, shape.right].map(|part| numbers[part as usize]);
+                merges.push(((parts[0], parts[1]), token.is_pinned));
+            }
+            numbers[id as usize] = number;
+        }
+        merges
+    }
+
     /// Give an id to a string that is not a token, for now without a shape.
     pub(super) fn name(&mut self, string: Arc<[Id]>, places: Arc<[u32]>, is_pinned: bool) -> Id {
         let id = self.tokens.len() as Id;
         self.tokens.push(Token {
-            fingerprint: Fingerprint::of(&string),
             string,
             shape: None,
             users: Vec::new(),
@@ -258,8 +230,7 @@ impl List {
     /// Make a token in another way, or at another time, or no longer.
     pub(super) fn reshape(&mut self, id: Id, shape: Option<Shape>) {
         if let Some(old) = self.token(id).shape {
-            let key = self.key_of(id, old);
-            self.table.remove(&key);
+            self.table.remove(&key(old.left, old.right));
             self.ranks.remove(&old.rank);
             for part in [old.left, old.right] {
                 let users = &mut self.token_mut(part).users;
@@ -273,20 +244,13 @@ impl List {
         self.token_mut(id).shape = shape;
         self.rank_of[id as usize] = shape.map_or(GONE, |shape| shape.rank);
         if let Some(new) = shape {
-            self.insert(self.key_of(id, new), merge(new.rank, id));
+            self.insert(key(new.left, new.right), merge(new.rank, id));
             self.ranks.insert(new.rank);
             for part in [new.left, new.right] {
                 self.token_mut(part).users.push(id);
             }
             let string = self.token(id).string.clone();
             self.strings.insert(string, id);
-        }
-    }
-
-    fn key_of(&self, id: Id, shape: Shape) -> u64 {
-        match self.rule {
-            Rule::Pairs => u64::from(shape.left) << 32 | u64::from(shape.right),
-            Rule::Ranks => self.token(id).fingerprint.value,
         }
     }
 
@@ -305,8 +269,7 @@ impl List {
             };
             self.token_mut(id).shape = Some(Shape { rank, ..shape });
             self.rank_of[id as usize] = rank;
-            let key = self.key_of(id, shape);
-            self.insert(key, merge(rank, id));
+            self.insert(key(shape.left, shape.right), merge(rank, id));
             self.ranks.insert(rank);
         }
     }

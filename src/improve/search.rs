@@ -14,11 +14,14 @@ use super::random::Random;
 use super::state::{Outcome, Scratch, State};
 use super::{Options, Standing};
 use crate::limits::Watch;
+use crate::merges::Id;
 
 /// How many moves a round has.
 const ROUND: u64 = 64;
 /// Every so many rounds, what moves draw from is brought up to date.
 const ROUNDS_BETWEEN_LOOKS: u64 = 64;
+/// With more tokens there are more rounds between lists that are kept.
+const TOKENS_A_ROUND: u64 = 64;
 /// With more words there are more rounds between looks.
 const WORDS_PER_ROUND: u64 = 4096;
 /// Pairs are drawn that occur at least so many times the price.
@@ -57,7 +60,27 @@ struct Candidate {
     allowed: f64,
 }
 
-/// Search until the moves are made or the watch ends it.
+/// The best list that was not too long, as it was.
+#[derive(Debug)]
+pub(super) struct Best {
+    pub(super) num_tokens: u64,
+    /// The tokens in order: the ids of their parts, and whether they are pinned.
+    pub(super) merges: Vec<(Id, Id)>,
+    pub(super) is_pinned: Vec<bool>,
+}
+
+impl Best {
+    fn of(state: &State<'_>) -> Self {
+        let (merges, is_pinned) = state.list.merges().into_iter().unzip();
+        Self {
+            num_tokens: state.num_tokens,
+            merges,
+            is_pinned,
+        }
+    }
+}
+
+/// Search until the moves are made or the watch ends it; the best that was seen on the way.
 pub(super) fn search(
     state: &mut State<'_>,
     price: f64,
@@ -65,7 +88,10 @@ pub(super) fn search(
     options: &Options,
     watch: &Watch,
     standing: &Standing,
-) {
+) -> Best {
+    let mut best = Best::of(state);
+    // Lists are kept seldom enough not to be felt.
+    let rounds_between_bests = 1 + len as u64 / TOKENS_A_ROUND;
     let mut steering = Steering::new(price, len);
     let (started, mut done) = (Instant::now(), 0);
     let mut scratches: Vec<Scratch> = Vec::new();
@@ -75,7 +101,7 @@ pub(super) fn search(
     for round in 0.. {
         let progress = options.progress(done, started);
         if progress >= 1.0 || watch.is_stopped() {
-            return;
+            break;
         }
         let price = steering.price(state.list.len());
         if round % rounds_between_looks == 0 {
@@ -104,7 +130,12 @@ pub(super) fn search(
         watch.advance(until - done);
         done = until;
         standing.set(state.num_tokens);
+        let is_better = state.list.len() <= len && state.num_tokens < best.num_tokens;
+        if is_better && round % rounds_between_bests == 0 {
+            best = Best::of(state);
+        }
     }
+    best
 }
 
 /// The price of a token, such that there are about as many as there should be.

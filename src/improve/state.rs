@@ -2,13 +2,14 @@
 
 use std::cmp::Reverse;
 use std::ops::Range;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
 use super::corpus::Corpus;
 use super::derivation::{Derivations, Derived, NOBODY};
 use super::draft::{Change, Draft, Edit};
-use super::list::{List, Rule, Shape};
+use super::list::{List, Shape};
 use super::random::Random;
 use super::sample::Sample;
 use crate::merges::Id;
@@ -67,12 +68,11 @@ impl<'a> State<'a> {
     /// The state of a list of merges over symbols, by their ids in the order of the list.
     pub(super) fn new(
         corpus: &'a Corpus,
-        rule: Rule,
         num_symbols: usize,
         merges: &[(Id, Id)],
         is_pinned: &[bool],
     ) -> Self {
-        let mut list = List::new(rule, num_symbols);
+        let mut list = List::new(num_symbols);
         for (rank, (&(left, right), &is_pinned)) in (1..).zip(merges.iter().zip(is_pinned)) {
             let string = [&*list.token(left).string, &*list.token(right).string].concat();
             let id = list.name_in(corpus, &string, is_pinned);
@@ -142,12 +142,6 @@ impl<'a> State<'a> {
     fn tokens(&self, word: u32, tokens: &mut Vec<Id>) {
         tokens.clear();
         let symbols = self.corpus.word(word);
-        if self.list.rule == Rule::Ranks {
-            let cuts = self.cuts(word);
-            let spans = cuts.windows(2).map(|cut| &symbols[cut[0]..cut[1]]);
-            tokens.extend(spans.filter_map(|span| self.list.id(span)));
-            return;
-        }
         let erasers = self.derivations.of(self.corpus, word);
         for (&symbol, &eraser) in symbols.iter().zip(erasers) {
             match tokens.last_mut() {
@@ -238,14 +232,6 @@ impl<'a> State<'a> {
             .derive_again(draft, symbols, erasers, first_rank);
     }
 
-    /// Does a change make no difference? By ranks, parts do not matter.
-    fn is_idle(&self, change: &Change) -> bool {
-        match (self.list.rule, change.before, change.after) {
-            (Rule::Ranks, Some(before), Some(after)) => before.rank == after.rank,
-            (_, before, after) => before == after,
-        }
-    }
-
     /// Leave the words of some spans that an edit may concern in `scratch`, the frequent ones first.
     fn find_words(&self, edit: &Edit, spans: &[Range<u32>], scratch: &mut Scratch) {
         scratch.words.clear();
@@ -253,7 +239,11 @@ impl<'a> State<'a> {
         scratch.draft += 1;
         let sooner = edit.sooner();
         let mut lists = 0;
-        for change in edit.changes.iter().filter(|change| !self.is_idle(change)) {
+        for change in edit
+            .changes
+            .iter()
+            .filter(|change| change.before != change.after)
+        {
             let before = scratch.words.len();
             let mut places = &change.places[..];
             for span in spans {
@@ -362,6 +352,10 @@ impl<'a> State<'a> {
                 }
             }
             self.derivations.set(self.corpus, word, &scratch.derived);
+        }
+        // What is gone does not come back under its id.
+        for change in edit.changes.iter().filter(|change| change.after.is_none()) {
+            self.list.token_mut(change.id).places = Arc::from([]);
         }
         self.num_tokens = self.num_tokens.saturating_add_signed(outcome.delta);
     }

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 
 use super::exact::deadline;
 use super::{PyMergeList, PyWordCounts, anytime, threads};
-use crate::improve::{Options, Rule, Standing, improve};
+use crate::improve::{Options, Standing, improve};
 use crate::limits::Watch;
 
 #[pyfunction]
@@ -27,7 +27,6 @@ pub(super) fn improve_merges(
 ) -> PyResult<PyMergeList> {
     let deadline = deadline(time_limit);
     let options = Options {
-        rule: Rule::Pairs,
         seed,
         num_moves,
         deadline,
