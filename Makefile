@@ -56,9 +56,14 @@ check: .venv/.built  ## formatting, lints, types, stubs, and the Rust tests
 screenshots: .venv/.built  ## take the pictures of docs/pages.md anew, with a browser
 	$(BIN)/python docs/screenshots.py
 
+.venv/.docs: .venv/.tools
+	$(BIN)/python -m pip install --quiet --group docs
+	touch $@
+
 .PHONY: docs
-docs: .venv/.built  ## run every example of the documents
+docs: .venv/.built .venv/.docs  ## run every example of the documents, and build them as a site in site/
 	$(BIN)/python -m pytest -q tests/test_docs.py python
+	$(BIN)/python docs/build_site.py
 
 .venv/.peers: .venv/.tools bench/requirements.txt
 	$(BIN)/python -m pip install --quiet --requirement bench/requirements.txt
@@ -107,4 +112,4 @@ format: .venv/.tools  ## rewrite the sources in the house style
 
 .PHONY: clean
 clean:  ## remove everything that was built
-	rm -rf .venv target python/mergewise/*.so
+	rm -rf .venv .cache target site python/mergewise/*.so

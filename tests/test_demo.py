@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 import tiktoken
@@ -55,6 +56,13 @@ def test_the_table_counts_as_tiktoken_does(shown: str) -> None:
 def test_the_formats_agree(shown: str) -> None:
     assert shown.count("the ids agree") == 2
     assert "DIFFER" not in shown
+
+
+def test_the_readme_quotes_it(shown: str) -> None:
+    readme = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+    quoted = readme.partition("The demo's tokenizer")[2].split("```\n")[1].splitlines()
+    assert len(quoted) == 2
+    assert all(line in shown for line in quoted)
 
 
 def test_colours_in_a_terminal(shown: str, monkeypatch: pytest.MonkeyPatch) -> None:

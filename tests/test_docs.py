@@ -1,31 +1,232 @@
-"""The documents run."""
+"""The documents run: every block of code in them, and every command of the guide.
+
+A block is one of these, by its language:
+
+- `pycon`: run as a doctest, in an empty folder.
+- `console`: in the guide, run by bash, in a folder with the files that the guide speaks of;
+  elsewhere every command must be one that exists, with arguments that it takes.
+- `python`: a program, which is run where ELSEWHERE says.
+- `text`, or none: what something prints, or a drawing, named in SHOWN.
+"""
 
 from __future__ import annotations
 
 import doctest
+import os
 import re
+import shlex
+import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from command_line import PROGRAM
+
+import mergewise as mw
+from mergewise.cli.parser import make_parser, parse
+from mergewise.demo import opticks
 
 ROOT = Path(__file__).parent.parent
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+GUIDE = sorted((ROOT / "docs" / "guide").glob("*.md"))
+DOCUMENTS = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
+FENCE = re.compile(r"^```(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+# Programs that need Spark or Ray, and the tests that run them (`make test-cluster`).
+ELSEWHERE = {
+    "Spark": "test_cluster_spark.py::test_the_example_of_the_document_runs",
+    "Ray": "test_cluster_ray.py::test_the_example_of_the_document_runs",
+}
+# Blocks that are no code.
+SHOWN = {
+    ("README.md", "139,"): "what the demo prints: test_demo.py::test_the_readme_quotes_it",
+    ("docs/design.md", "texts, files, Arrow batches"): "a drawing of the way of the data",
+}
+# Commands that are not mergewise's, and why they are not run here.
+FOREIGN = {
+    ("CONTRIBUTING.md", "python3.11 -m venv"): "fuzzing installs atheris, from the network",
+    ("CONTRIBUTING.md", "PYTHONPATH=python"): "and runs for minutes; its seeds run in the tests",
+}
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: p.name)
-def test_examples_run(path: Path) -> None:
-    failed, _ = doctest.testfile(str(path), module_relative=False)
+@dataclass(frozen=True)
+class Block:
+    """A block of a document between two fences."""
+
+    document: str
+    language: str
+    code: str
+
+    def is_listed(self, listed: dict[tuple[str, str], str], line: str = "") -> bool:
+        text = line or self.code
+        return any(self.document == name and text.startswith(start) for name, start in listed)
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def blocks_of(path: Path) -> list[Block]:
+    text = path.read_text(encoding="utf-8")
+    assert text.count("\n```") == 2 * len(FENCE.findall(text)), f"{path.name}: an odd fence"
+    return [Block(name_of(path), *found) for found in FENCE.findall(text)]
+
+
+BLOCKS = [block for path in DOCUMENTS for block in blocks_of(path)]
+
+
+def commands_of(script: str) -> list[list[str]]:
+    """The words of each command of a script, without what the shell takes for itself.
+
+    >>> commands_of('cat a | tool "b c" --d > e  # why')
+    [['cat', 'a'], ['tool', 'b c', '--d']]
+    """
+    commands = []
+    for line in script.splitlines():
+        words = shlex.shlex(line, posix=True, punctuation_chars=True)
+        command: list[str] = []
+        for word in words:
+            if word in {"|", "&&", ";"}:
+                commands.append(command)
+                command = []
+            elif word in {"<", ">"}:
+                next(words)
+            else:
+                command.append(word)
+        commands.append(command)
+    return [command for command in commands if command]
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
+def test_examples_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    failed, tried = doctest.testfile(str(path), module_relative=False)
     assert failed == 0
+    examples = [block for block in blocks_of(path) if block.language == "pycon"]
+    assert tried >= len(examples)
+    assert all(block.code.startswith(">>> ") for block in examples)
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: p.name)
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what the guide speaks of: corpus.txt, corpus/ and a tokenizer.json."""
+    folder = tmp_path_factory.mktemp("files")
+    text = opticks()[:60_000]
+    (folder / "corpus.txt").write_text(text, encoding="utf-8")
+    (folder / "corpus").mkdir()
+    (folder / "corpus" / "one.txt").write_text(text[:20_000], encoding="utf-8")
+    (folder / "corpus" / "two.jsonl").write_text('{"text": "Light and Colours"}\n' * 9)
+    counts = mw.count([text], pattern="gpt2")
+    mw.train(counts, vocab_size=500, special_tokens=["<|endoftext|>"]).save(
+        folder / "tokenizer.json"
+    )
+    return folder
+
+
+def copy_of(files: Path, folder: Path) -> Path:
+    """The files once more, where a page may change them, and a `mergewise` to call."""
+    for file in files.rglob("*.*"):
+        copy = folder / file.relative_to(files)
+        copy.parent.mkdir(exist_ok=True)
+        copy.write_bytes(file.read_bytes())
+    program = folder / ".bin" / "mergewise"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {shlex.join(PROGRAM)} "$@"\n')
+    program.chmod(0o755)
+    return program.parent
+
+
+@pytest.mark.parametrize("path", GUIDE, ids=name_of)
+def test_the_commands_of_the_guide_run(path: Path, files: Path, tmp_path: Path) -> None:
+    """In order, in one folder; where a search would take minutes it takes a moment."""
+    programs = copy_of(files, tmp_path)
+    scripts = [block.code for block in blocks_of(path) if block.language == "console"]
+    assert scripts
+    commands = "".join(scripts)
+    script = re.sub(r"(--time-limit|--improve) \d+", r"\1 0.2", commands)
+    script = script.replace("mergewise improve ", "mergewise improve --certify 0.2 ")
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"},
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    for words in commands_of(commands):
+        if "-o" in words:
+            assert (tmp_path / words[words.index("-o") + 1]).stat().st_size > 0
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
+def test_commands_exist(path: Path) -> None:
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    for block in blocks_of(path):
+        if block.language != "console":
+            continue
+        for line in block.code.splitlines():
+            if block.is_listed(FOREIGN, line):
+                continue
+            for program, *arguments in commands_of(line):
+                assert program in {"mergewise", "make", "cat", "zcat", "echo"}, line
+                if program == "mergewise":
+                    assert callable(parse(make_parser(), arguments).run)
+                elif program == "make":
+                    assert set(arguments) <= set(targets), line
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
+def test_commands_in_the_text_exist(path: Path) -> None:
+    text = FENCE.sub("", path.read_text(encoding="utf-8"))
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    for target in re.findall(r"`make ([a-z-]+)", text):
+        assert target in targets, f"{path.name} speaks of make {target}"
+
+
+def test_every_block_is_of_a_kind_that_is_tested() -> None:
+    for block in BLOCKS:
+        if block.language in {"", "text"}:
+            assert block.is_listed(SHOWN), block
+        else:
+            assert block.language in {"pycon", "console", "python"}, block
+
+
+def test_every_program_is_run_by_a_test() -> None:
+    """Those of docs/cluster.md by the tests of the clusters; others are parts of these."""
+    cluster = (ROOT / "docs" / "cluster.md").read_text(encoding="utf-8")
+    run = []
+    for heading, cited in ELSEWHERE.items():
+        file, _, name = cited.partition("::")
+        source = (ROOT / "tests" / file).read_text(encoding="utf-8")
+        body = source.partition(f"def {name}(")[2].partition("\ndef ")[0]
+        assert f'example("{heading}", ' in body, cited
+        section = cluster.partition(f"\n## {heading}\n")[2]
+        run.append(section.partition("```python\n")[2].partition("```")[0])
+    lines = {line for program in run for line in program.splitlines()}
+    for block in BLOCKS:
+        if block.language == "python":
+            assert block.code in run or set(block.code.splitlines()) <= lines, block
+
+
+def test_the_reference_has_every_public_name() -> None:
+    reference = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    shown = set(re.findall(r"^::: (\S+)$", reference, re.MULTILINE))
+    rooms = {"mergewise": mw, "mergewise.cluster": mw.cluster, "mergewise.formal": mw.formal}
+    public = {f"{room}.{name}" for room, module in rooms.items() for name in module.__all__}
+    assert shown == public
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
 def test_cited_tests_exist(path: Path) -> None:
     for file, name in re.findall(r"(test_\w+\.py)::(\w+)", path.read_text(encoding="utf-8")):
         source = (ROOT / "tests" / file).read_text(encoding="utf-8")
         assert f"def {name}(" in source, f"{path.name} cites {file}::{name}"
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: p.name)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
 def test_linked_files_exist(path: Path) -> None:
     for target in re.findall(r"\]\(([^)#:]+)\)", path.read_text(encoding="utf-8")):
         assert (path.parent / target).exists(), f"{path.name} links {target}"
