@@ -20,7 +20,9 @@ from mergewise.tokenizer import Tokenizer
 from mergewise.training import count
 
 TENTH = 10
-PART_BYTES = 1 << 16
+# Parts are small enough that a tenth of them is a tenth of the text.
+MOST_PARTS = 200
+LEAST_BYTES, MOST_BYTES = 1 << 10, 1 << 16
 
 
 def run_improve(parsed: argparse.Namespace) -> None:
@@ -105,18 +107,24 @@ def read_corpus(
         )
 
     last = TENTH - 1
-    return counted(lambda number: number % TENTH != last), counted(lambda n: n % TENTH == last)
+    seen, unseen = counted(lambda n: n % TENTH != last), counted(lambda n: n % TENTH == last)
+    if not unseen.num_words:
+        raise ValueError("the corpus is too small to hold out a tenth of it")
+    return seen, unseen
 
 
 def parts_of(parsed: argparse.Namespace) -> Iterator[Document]:
     """The inputs in parts that end where lines do, or in records."""
-    for source in find_sources(parsed.files):
+    sources = find_sources(parsed.files)
+    num_bytes = sum(source.num_bytes for source in sources) // MOST_PARTS
+    part_bytes = min(max(num_bytes, LEAST_BYTES), MOST_BYTES)
+    for source in sources:
         if source.kind != "text":
             yield from Records(source, parsed.field)
             continue
         with closing(Stream(source)) as stream:
             file = io.BufferedReader(cast("io.RawIOBase", Raw(stream)))
-            while part := file.read(PART_BYTES):
+            while part := file.read(part_bytes):
                 part += file.readline()
                 if parsed.documents == "lines":
                     yield from part.splitlines(keepends=True)
