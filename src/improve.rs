@@ -25,9 +25,9 @@ use std::time::Instant;
 use self::corpus::Corpus;
 use self::state::{Scratch, State};
 use crate::counts::WordCounts;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::limits::Watch;
-use crate::merges::{Id, MergeList};
+use crate::merges::MergeList;
 
 /// How to search.
 #[derive(Debug, Clone)]
@@ -82,11 +82,11 @@ impl Standing {
     }
 }
 
-/// A list as long as `initial`, found by a search that begins there.
+/// A list as long as `initial`, found by a search that begins there; `initial` itself if no list of
+/// that length was found, or the search was ended before it began.
 ///
 /// The merges of `initial` make distinct strings; those for which `is_pinned` says so stay tokens.
-/// The caller judges the result: with many words too long for the search it may be no better, and
-/// where no list of that length was found it is `initial`.
+/// The caller judges the result: with many words too long for the search it may be no better.
 pub fn improve(
     counts: &WordCounts,
     initial: &MergeList,
@@ -95,34 +95,50 @@ pub fn improve(
     watch: &Watch,
     standing: &Standing,
 ) -> Result<MergeList> {
-    let num_symbols = initial.alphabet().len();
-    let corpus = Corpus::new(counts, initial.alphabet())?;
-    let merges = initial.pairs();
-    let start = |merges: &[(Id, Id)], is_pinned: &[bool]| {
-        State::new(&corpus, num_symbols, merges, is_pinned)
-    };
-    let mut state = start(merges, is_pinned);
+    match find(counts, initial, is_pinned, options, watch, standing) {
+        Ok(Some(list)) => Ok(list),
+        Ok(None) | Err(Error::Interrupted) => Ok(initial.clone()),
+        Err(error) => Err(error),
+    }
+}
+
+fn find(
+    counts: &WordCounts,
+    initial: &MergeList,
+    is_pinned: &[bool],
+    options: &Options,
+    watch: &Watch,
+    standing: &Standing,
+) -> Result<Option<MergeList>> {
+    let (alphabet, merges) = (initial.alphabet(), initial.pairs());
+    if merges.is_empty() {
+        return Ok(None);
+    }
+    let corpus = Corpus::new(counts, alphabet, watch)?;
+    let mut state = State::new(&corpus, alphabet.len(), merges, is_pinned, watch)?;
     standing.set(state.num_tokens);
     let Some(&(_, price)) = state.count_pairs().first() else {
-        return Ok(initial.clone());
+        return Ok(None);
     };
-    if merges.is_empty() {
-        return Ok(initial.clone());
-    }
     let len = merges.len();
     let best = search::search(&mut state, price as f64, len, options, watch, standing);
     let mut scratch = Scratch::default();
     let mut is_whole = finish::finish(&mut state, len, options.longest_token, &mut scratch);
     if !is_whole || best.num_tokens < state.num_tokens {
-        state = start(&best.merges, &best.is_pinned);
+        // The search is over, and so is what the watch is for.
+        let (merges, is_pinned) = (&best.merges, &best.is_pinned);
+        state = State::new(
+            &corpus,
+            alphabet.len(),
+            merges,
+            is_pinned,
+            &Watch::default(),
+        )?;
         is_whole = finish::finish(&mut state, len, options.longest_token, &mut scratch);
     }
-    if is_whole {
-        MergeList::from_pairs(
-            initial.alphabet().clone(),
-            state.list.merges().into_iter().map(|(parts, _)| parts),
-        )
-    } else {
-        Ok(initial.clone())
+    if !is_whole {
+        return Ok(None);
     }
+    let pairs = state.list.merges().into_iter().map(|(pair, _)| pair);
+    MergeList::from_pairs(alphabet.clone(), pairs).map(Some)
 }

@@ -4,6 +4,7 @@ use std::cmp::{Ordering, Reverse};
 
 use crate::counts::WordCounts;
 use crate::error::Result;
+use crate::limits::Watch;
 use crate::merges::{Alphabet, Id};
 
 /// Words with more symbols are left out of the search; they count again when its result is judged.
@@ -27,11 +28,12 @@ pub(super) struct Corpus {
 
 impl Corpus {
     /// The words of `counts` that can be searched; the rarest are left out if there are too many.
-    pub(super) fn new(counts: &WordCounts, alphabet: &Alphabet) -> Result<Self> {
+    pub(super) fn new(counts: &WordCounts, alphabet: &Alphabet, watch: &Watch) -> Result<Self> {
         let mut corpus = Self::default();
         let mut word = Vec::new();
         corpus.starts.push(0);
         let mut by_count = counts.sorted();
+        watch.check()?;
         by_count.sort_by_key(|&(_, count)| Reverse(count));
         for (bytes, count) in by_count {
             word.clear();
@@ -41,7 +43,8 @@ impl Corpus {
                 corpus.push(&word, count);
             }
         }
-        corpus.suffixes = sorted_suffixes(&corpus, alphabet.len());
+        watch.check()?;
+        corpus.suffixes = sorted_suffixes(&corpus, alphabet.len(), watch)?;
         let mut sum = 0;
         corpus.sums.push(sum);
         for &position in &corpus.suffixes {
@@ -116,32 +119,32 @@ impl Corpus {
 }
 
 /// All positions, sorted by the suffixes of words that begin there.
-fn sorted_suffixes(corpus: &Corpus, num_symbols: usize) -> Vec<u32> {
+fn sorted_suffixes(corpus: &Corpus, num_symbols: usize, watch: &Watch) -> Result<Vec<u32>> {
     let bits = (num_symbols + 1).ilog2() + 1;
     let packed = (u64::BITS / bits) as usize;
     // The first symbols in one number, 0 for the end of the word, decide nearly all comparisons.
-    let mut keyed: Vec<(u64, u32)> = (0..corpus.num_symbols() as u32)
-        .map(|position| {
-            let beginning = corpus.beginning(position, packed);
-            let ends = std::iter::repeat_n(0, packed - beginning.len());
-            let symbols = beginning.iter().map(|&symbol| u64::from(symbol) + 1);
-            let key = symbols
-                .chain(ends)
-                .fold(0, |key, symbol| key << bits | symbol);
-            (key, position)
-        })
-        .collect();
-    keyed.sort_unstable();
-    for equal in keyed.chunk_by_mut(|a, b| a.0 == b.0) {
-        if equal.len() > 1 && equal[0].0 & ((1 << bits) - 1) != 0 {
-            equal.sort_unstable_by(|a, b| {
-                let (a, b) = (
-                    corpus.beginning(a.1, usize::MAX),
-                    corpus.beginning(b.1, usize::MAX),
-                );
-                a.cmp(b)
-            });
-        }
+    let key = |position: u32| {
+        let beginning = corpus.beginning(position, packed);
+        let ends = std::iter::repeat_n(0, packed - beginning.len());
+        let symbols = beginning.iter().map(|&symbol| u64::from(symbol) + 1);
+        let numbers = symbols.chain(ends);
+        numbers.fold(0, |key, symbol| key << bits | symbol)
+    };
+    let mut with_first: Vec<Vec<(u64, u32)>> = vec![Vec::new(); num_symbols];
+    for (position, &symbol) in (0..).zip(&corpus.symbols) {
+        with_first[symbol as usize].push((key(position), position));
     }
-    keyed.into_iter().map(|(_, position)| position).collect()
+    let mut suffixes = Vec::with_capacity(corpus.num_symbols());
+    for mut keyed in with_first {
+        watch.check()?;
+        keyed.sort_unstable();
+        for equal in keyed.chunk_by_mut(|a, b| a.0 == b.0) {
+            if equal.len() > 1 && equal[0].0 & ((1 << bits) - 1) != 0 {
+                let whole = |position: u32| corpus.beginning(position, usize::MAX);
+                equal.sort_unstable_by(|a, b| whole(a.1).cmp(whole(b.1)));
+            }
+        }
+        suffixes.extend(keyed.into_iter().map(|(_, position)| position));
+    }
+    Ok(suffixes)
 }

@@ -12,7 +12,12 @@ use super::draft::{Change, Draft, Edit};
 use super::list::{List, Shape};
 use super::random::Random;
 use super::sample::Sample;
+use crate::error::Result;
+use crate::limits::Watch;
 use crate::merges::Id;
+
+/// After so many words the watch is looked at.
+const WORDS_BETWEEN_CHECKS: u32 = 4096;
 
 #[derive(Debug)]
 pub(super) struct State<'a> {
@@ -71,10 +76,12 @@ impl<'a> State<'a> {
         num_symbols: usize,
         merges: &[(Id, Id)],
         is_pinned: &[bool],
-    ) -> Self {
+        watch: &Watch,
+    ) -> Result<Self> {
         let mut list = List::new(num_symbols);
         for (rank, (&(left, right), &is_pinned)) in (1..).zip(merges.iter().zip(is_pinned)) {
             let string = [&*list.token(left).string, &*list.token(right).string].concat();
+            watch.check()?;
             let id = list.name_in(corpus, &string, is_pinned);
             list.reshape(id, Some(Shape { left, right, rank }));
         }
@@ -91,6 +98,9 @@ impl<'a> State<'a> {
         };
         let mut derived = Derived::default();
         for word in 0..corpus.num_words() as u32 {
+            if word.is_multiple_of(WORDS_BETWEEN_CHECKS) {
+                watch.check()?;
+            }
             derived.derive(&Draft::new(&state.list), corpus.word(word));
             state.derivations.set(corpus, word, &derived);
             state.num_tokens += corpus.count(word) * derived.tokens.len() as u64;
@@ -100,7 +110,7 @@ impl<'a> State<'a> {
                 }
             }
         }
-        state
+        Ok(state)
     }
 
     /// Bring what moves draw from up to date; pairs must occur `least` times.
