@@ -24,7 +24,7 @@ def folder(tmp_path: Path) -> Path:
 
 def improve(folder: Path, *arguments: str) -> Done:
     files = [folder / "tokenizer.json", folder / "corpus.txt"]
-    output = ["-o", folder / "better.json", "--moves", "3000", "-q"]
+    output: list[str | Path] = ["-o", folder / "better.json", "--moves", "3000", "-q"]
     return call("improve", *files, *output, *arguments)
 
 
@@ -61,7 +61,15 @@ def test_a_tenth_that_cannot_be_held_out_is_refused(folder: Path) -> None:
 
 
 def test_training_improves(folder: Path) -> None:
-    arguments = ["--merges", "100", "--improve", "0.2", "-o", folder / "trained.json", "-q"]
+    arguments: list[str | Path] = [
+        "--merges",
+        "100",
+        "--improve",
+        "0.2",
+        "-o",
+        folder / "trained.json",
+        "-q",
+    ]
     done = call("train", folder / "corpus.counts", *arguments)
     assert done.status == 0
     assert "100 merges" in done.text
