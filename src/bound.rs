@@ -37,6 +37,7 @@ mod schedule;
 mod smooth;
 mod spread;
 mod start;
+mod step;
 #[cfg(test)]
 mod tests;
 mod threshold;

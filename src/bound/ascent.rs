@@ -13,19 +13,19 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::forest::{self, Step};
 use super::instance::{Against, Instance};
 use super::part::Part;
 use super::rounding::{self, Exact, Share};
 use super::schedule::Schedule;
 use super::smooth::{Climb, ramp};
-use super::{Found, Options, Standing, long, spread, start, threshold};
+use super::step::{self, Scratch, Step};
+use super::{Found, Options, Standing, long, start, threshold};
 use crate::limits::Watch;
 use crate::merges::Id;
 
 /// From when on, and how often, the bound is evaluated, as parts of the whole way.
-const FIRST_LOOK: f64 = 0.6;
-const BETWEEN_LOOKS: f64 = 0.1;
+const FIRST_LOOK: f64 = 0.7;
+const BETWEEN_LOOKS: f64 = 0.15;
 
 /// A width of corners that are not rounded.
 const SHARP: f32 = 1e-6;
@@ -115,7 +115,7 @@ impl<'a> Ascent<'a> {
         let mut parts = Part::all(instance);
         let is_token = start::known(instance, tokens);
         for part in &mut parts {
-            start::from_tokens(part, instance.against, &is_token);
+            start::from_tokens(part, &is_token);
         }
         let num_losses = instance.num_strings + instance.repeats.number;
         Self {
@@ -155,28 +155,22 @@ impl<'a> Ascent<'a> {
     /// One step, `progress` of the way from the first to the last.
     fn step(&mut self, progress: f64, last_rate: f64) {
         let between = |first: f64, last: f64| (first * (last / first).powf(progress)) as f32;
-        let width = between(0.2, 0.001);
+        let width = between(0.2, last_rate.max(0.001));
         let against = self.instance.against;
-        self.for_each_part(|_, part, sums: &mut Vec<f64>| {
+        self.for_each_part(|_, part, (sums, scratch): &mut (Vec<f64>, Scratch)| {
             long::weigh(part, against, width, sums);
-            match against {
-                Against::Merges => forest::weigh(part, width),
-                Against::Vocabularies => spread::weigh(part, width),
-            }
+            step::weigh(part, width, scratch);
         });
-        self.count_shares(between(0.5, 0.03));
+        self.count_shares(between(1.0, 0.03));
         let step = Step {
             shares: &self.shares,
             width,
-            climb: Climb::new(between(0.2, last_rate), self.num_steps),
+            climb: Climb::new(between(0.05, last_rate), self.num_steps),
             threshold: self.threshold,
         };
-        self.for_each_part(|_, part, (changes, gradients): &mut (Vec<f64>, Vec<f32>)| {
+        self.for_each_part(|_, part, (changes, scratch): &mut (Vec<f64>, Scratch)| {
             long::press(part, &step, changes);
-            match against {
-                Against::Merges => forest::climb(part, &step, gradients),
-                Against::Vocabularies => spread::climb(part, &step, gradients),
-            }
+            step::climb(part, &step, scratch);
         });
         self.num_steps += 1;
     }

@@ -1,27 +1,16 @@
-//! One step of the prices against merges.
+//! Pieces in which every span has a price.
 //!
 //! The loss of a span is what its dearest two parts cost more than it does. A span that counts takes
-//! its dearest parts; prices of what is taken too little rise, of what is taken too much fall. With
-//! the shares of the strings given, pieces are independent. The spans that begin at a symbol are
-//! worked on side by side, a block of lengths at a time: the right parts of a cut lie in one row.
+//! its dearest parts; prices of what is taken too little rise, of what is taken too much fall. The
+//! spans that begin at a symbol are worked on side by side, a block of lengths at a time: the right
+//! parts of a cut lie in one row. Items are counted from the first of the piece.
 
 // The loops over cuts are the heart of a step: as calls they would be slower several times.
 #![allow(clippy::inline_always)]
 
-use super::part::{LANES, Part};
-use super::smooth::{Climb, ramp, smooth_plus};
-
-/// What a step needs to know of the others.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Step<'a> {
-    /// How much each string counts: 1 if it is among the chosen, 0 if not.
-    pub(super) shares: &'a [f32],
-    /// Over which width corners are rounded.
-    pub(super) width: f32,
-    pub(super) climb: Climb,
-    /// The loss from which on a string counts.
-    pub(super) threshold: f32,
-}
+use super::part::LANES;
+use super::smooth::ramp;
+use super::step::Step;
 
 type Lanes = [f32; LANES];
 
@@ -40,6 +29,8 @@ const MASKS: [f32; 2 * LANES] = {
 #[derive(Clone, Copy)]
 struct Block<'a> {
     rows: &'a [u32],
+    /// The first row of the piece.
+    base: u32,
     first: usize,
     /// How long the longest span is.
     reach: usize,
@@ -47,7 +38,7 @@ struct Block<'a> {
 
 impl Block<'_> {
     fn row(&self) -> usize {
-        self.rows[0] as usize
+        (self.rows[0] - self.base) as usize
     }
 
     /// The first of the spans among the items.
@@ -63,12 +54,14 @@ impl Block<'_> {
         let num_whole = last.min(self.first + 1);
         let row = self.row();
         for (cut, &right) in (1..).zip(&self.rows[1..=num_whole]) {
-            visit(row + cut - 1, right as usize + self.first + 1 - cut, None);
+            let right = (right - self.base) as usize;
+            visit(row + cut - 1, right + self.first + 1 - cut, None);
         }
         for (cut, &right) in (num_whole + 1..).zip(&self.rows[num_whole + 1..=last]) {
             let masked = cut - self.first - 1;
             let mask = MASKS[LANES - masked..].first_chunk::<LANES>();
-            visit(row + cut - 1, right as usize + self.first + 1 - cut, mask);
+            let right = (right - self.base) as usize;
+            visit(row + cut - 1, right + self.first + 1 - cut, mask);
         }
     }
 }
@@ -82,6 +75,7 @@ fn for_each_block(rows: &[u32], mut visit: impl FnMut(Block)) {
         while first + 1 < reach {
             visit(Block {
                 rows: &rows[start..],
+                base: rows[0],
                 first,
                 reach,
             });
@@ -115,41 +109,8 @@ fn parts_of(prices: &[f32], left: usize, right: usize, mask: Option<&Lanes>) -> 
     parts
 }
 
-/// Sum up the losses of the strings in a part.
-pub(super) fn weigh(part: &mut Part, width: f32) {
-    let num_strings = part.losses.len() - part.num_repeats;
-    part.losses[..num_strings].fill(0.0);
-    let mut overlaps = part.overlaps.pieces().iter().peekable();
-    let mut start = 0;
-    for (index, piece) in part.pieces.iter().enumerate() {
-        let rows = &part.rows[start..=piece.end as usize];
-        start = piece.end as usize;
-        let items = rows[0] as usize..rows[rows.len() - 1] as usize;
-        find_excess(rows, &part.prices, &mut part.excess);
-        let excess = &mut part.excess[items.clone()];
-        for row in rows {
-            if let Some(e) = excess.get_mut((row - rows[0]) as usize) {
-                *e = f32::NEG_INFINITY;
-            }
-        }
-        if let Some((_, groups)) = overlaps.next_if(|(piece, _)| *piece == index) {
-            let all = excess.to_vec();
-            let weigh = |item: usize| smooth_plus(all[item], width);
-            let drop = |item: usize| excess[item] = f32::NEG_INFINITY;
-            part.overlaps.drop_lighter(groups.clone(), weigh, drop);
-        }
-        let weight = piece.weight as f32;
-        let half = width / 2.0;
-        for (&name, &excess) in part.names[items].iter().zip(&*excess) {
-            if excess > -half {
-                part.losses[name as usize] += weight * smooth_plus(excess, width);
-            }
-        }
-    }
-}
-
-/// What the dearest parts of each span cost more than it does.
-fn find_excess(rows: &[u32], prices: &[f32], excess: &mut [f32]) {
+/// What the dearest parts of each span cost more than it does; -infinity for the symbols.
+pub(super) fn find_excess(rows: &[u32], prices: &[f32], excess: &mut [f32]) {
     for_each_block(rows, |block| {
         let mut dearest = [f32::NEG_INFINITY; LANES];
         block.for_each_cut(|left, right, mask| {
@@ -170,41 +131,29 @@ fn find_excess(rows: &[u32], prices: &[f32], excess: &mut [f32]) {
             }
         }
     });
+    // A block may end behind the row, where the next symbol is.
+    for row in &rows[..rows.len() - 1] {
+        excess[(row - rows[0]) as usize] = f32::NEG_INFINITY;
+    }
 }
 
-/// Move the prices of a part, whose losses were weighed.
-pub(super) fn climb(part: &mut Part, step: &Step, gradients: &mut Vec<f32>) {
-    let mut start = 0;
-    for piece in &part.pieces {
-        let first = start;
-        let rows = &part.rows[start..=piece.end as usize];
-        start = piece.end as usize;
-        let base = rows[0] as usize;
-        let items = base..rows[rows.len() - 1] as usize;
-        gradients.clear();
-        gradients.resize(items.len() + LANES, 0.0);
-        let pressure = &part.pressure[first..first + rows.len() - 1];
-        for (row, pressure) in rows.iter().zip(pressure) {
-            gradients[*row as usize - base] = 1.0 - pressure;
-        }
-        for_each_block(rows, |block| {
-            share_out(
-                &block,
-                &part.prices,
-                &part.excess,
-                part.names,
-                step,
-                base,
-                gradients,
-            );
-        });
-        step.climb.climb(
-            &mut part.prices[items.clone()],
-            &mut part.means[items.clone()],
-            &mut part.squares[items],
-            gradients,
-        );
+/// The gradients of the prices, given what the dearest parts of each span cost more than it does.
+pub(super) fn slope(
+    rows: &[u32],
+    names: &[u32],
+    prices: &[f32],
+    excess: &[f32],
+    step: &Step,
+    gradients: &mut Vec<f32>,
+) {
+    gradients.clear();
+    gradients.resize(names.len() + LANES, 0.0);
+    for row in &rows[..rows.len() - 1] {
+        gradients[(row - rows[0]) as usize] = 1.0;
     }
+    for_each_block(rows, |block| {
+        share_out(&block, prices, excess, names, step, gradients);
+    });
 }
 
 /// Spans that count take their dearest parts; those that are nearly as dear have a share in it.
@@ -215,7 +164,6 @@ fn share_out(
     excess: &[f32],
     names: &[u32],
     step: &Step,
-    base: usize,
     gradients: &mut [f32],
 ) {
     let at = block.at();
@@ -255,7 +203,7 @@ fn share_out(
             0.0
         };
     }
-    if let Some(ours) = gradients[at - base..].first_chunk_mut::<LANES>() {
+    if let Some(ours) = gradients[at..].first_chunk_mut::<LANES>() {
         for lane in 0..LANES {
             ours[lane] += shares[lane];
         }
@@ -267,7 +215,7 @@ fn share_out(
             let near = parts[lane] - bottoms[lane];
             parts[lane] = if near > 0.0 { near } else { 0.0 } * scales[lane];
         }
-        if let Some(rights) = gradients[right - base..].first_chunk_mut::<LANES>() {
+        if let Some(rights) = gradients[right..].first_chunk_mut::<LANES>() {
             for lane in 0..LANES {
                 rights[lane] -= parts[lane];
             }
@@ -275,6 +223,6 @@ fn share_out(
         for lane in 0..LANES / 2 {
             sum += parts[lane] + parts[lane + LANES / 2];
         }
-        gradients[left - base] -= sum;
+        gradients[left] -= sum;
     });
 }

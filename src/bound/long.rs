@@ -5,10 +5,10 @@
 //! chosen: then none counts. If one does, its symbols are pressed down, and before prices are
 //! rounded they are lowered until none does.
 
-use super::forest::Step;
 use super::instance::Against;
 use super::part::Part;
 use super::smooth::{ramp, smooth_plus};
+use super::step::Step;
 
 /// How hard a repeat that loses too much presses, beside a string with a price. Found by trial: what
 /// is missing is made up for when prices are lowered.
@@ -22,14 +22,6 @@ fn most(against: Against) -> f32 {
     }
 }
 
-/// Where the price of a symbol is.
-fn item(part: &Part, against: Against, symbol: usize) -> usize {
-    match against {
-        Against::Merges => part.rows[symbol] as usize,
-        Against::Vocabularies => symbol,
-    }
-}
-
 /// Sum up the losses of the repeats in a part, behind those of the strings with a price.
 pub(super) fn weigh(part: &mut Part, against: Against, width: f32, sums: &mut Vec<f64>) {
     let first = part.losses.len() - part.num_repeats;
@@ -37,13 +29,14 @@ pub(super) fn weigh(part: &mut Part, against: Against, width: f32, sums: &mut Ve
     if part.repeats.is_empty() {
         return;
     }
-    let num_symbols = part.rows.len() - 1;
     sums.clear();
     sums.push(0.0);
     let mut sum = 0.0;
-    for symbol in 0..num_symbols {
-        sum += f64::from(part.prices[item(part, against, symbol)].max(0.0));
-        sums.push(sum);
+    for piece in &part.pieces {
+        for symbol in piece.symbols() {
+            sum += f64::from(part.prices[piece.price_of(symbol, &part.rows)].max(0.0));
+            sums.push(sum);
+        }
     }
     for (repeat, excess) in part.repeats.iter().zip(&mut part.repeat_excess) {
         let (start, end) = (repeat.start as usize, repeat.end as usize);
@@ -85,17 +78,15 @@ pub(super) fn settle(part: &mut Part, against: Against, losses: &[f32], threshol
         if loss <= threshold || excess <= 0.0 {
             continue;
         }
+        let piece = part.pieces[repeat.piece as usize];
         let symbols = repeat.start as usize..repeat.end as usize;
-        let items = symbols.map(|symbol| item(part, against, symbol));
-        let sum: f32 = items.clone().map(|item| part.prices[item].max(0.0)).sum();
+        let at = symbols.map(|symbol| piece.price_of(symbol, &part.rows));
+        let sum: f32 = at.clone().map(|at| part.prices[at].max(0.0)).sum();
         let most = 1.0 + excess * threshold / loss;
         if sum > most {
-            for item in items.collect::<Vec<_>>() {
-                part.prices[item] *= if part.prices[item] > 0.0 {
-                    most / sum
-                } else {
-                    1.0
-                };
+            for at in at {
+                let price = &mut part.prices[at];
+                *price *= if *price > 0.0 { most / sum } else { 1.0 };
             }
         }
     }

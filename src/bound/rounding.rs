@@ -6,7 +6,7 @@
 #![allow(clippy::cast_sign_loss)]
 
 use super::instance::{Against, Instance};
-use super::part::Part;
+use super::part::{Part, items_of};
 
 /// What a part adds to a bound.
 #[derive(Debug, Default)]
@@ -49,23 +49,29 @@ pub(super) fn total(instance: &Instance, shares: &[Share], bits: u32) -> i128 {
 /// Round the prices of a part.
 pub(super) fn round(part: &Part, instance: &Instance, bits: u32, scratch: &mut Exact) -> Share {
     let mut share = Share {
-        discounts: Vec::with_capacity(part.num_prices()),
+        discounts: Vec::with_capacity(match instance.against {
+            Against::Merges => part.num_items(),
+            Against::Vocabularies => part.rows.len() - 1,
+        }),
         losses: vec![0; instance.num_strings + part.num_repeats],
         ..Share::default()
     };
     let one = 1 << bits;
     let mut overlaps = part.overlaps.pieces().iter().peekable();
-    let mut start = 0;
     for (index, piece) in part.pieces.iter().enumerate() {
-        let end = piece.end as usize;
-        let rows = &part.rows[start..=end];
-        let items = rows[0] as usize..rows[rows.len() - 1] as usize;
+        let rows = piece.rows(&part.rows);
+        let prices = &part.prices[piece.prices(rows)];
         match instance.against {
             Against::Merges => {
-                scratch.forest(rows, &part.prices[items.clone()], one, &mut share.discounts);
+                if piece.by_symbol {
+                    scratch.scale_symbols(rows, prices, one);
+                } else {
+                    scratch.scale_spans(rows, prices, one);
+                }
+                scratch.forest(rows, one, &mut share.discounts);
             }
             Against::Vocabularies => {
-                scratch.spread(rows, &part.prices[start..end], one, &mut share.discounts);
+                scratch.spread(rows, prices, one, &mut share.discounts);
                 let highest = heaviest_run(&scratch.prices) - i128::from(one);
                 share.floor = share.floor.max(i128::from(piece.unpriced) * highest);
             }
@@ -78,12 +84,11 @@ pub(super) fn round(part: &Part, instance: &Instance, bits: u32, scratch: &mut E
         }
         let weight = i128::from(piece.weight);
         share.rest += weight * i128::from(scratch.rest);
-        for (&name, &loss) in part.names[items].iter().zip(&scratch.losses) {
+        for (&name, &loss) in part.names[items_of(rows)].iter().zip(&scratch.losses) {
             if loss > 0 {
                 share.losses[name as usize] += weight * i128::from(loss);
             }
         }
-        start = end;
     }
     add_repeats(part, instance, one, &mut share);
     share
@@ -128,35 +133,63 @@ fn heaviest_run(prices: &[i64]) -> i128 {
 #[derive(Debug, Default)]
 pub(super) struct Exact {
     prices: Vec<i64>,
+    /// Does a span cost what its symbols do, if that is not more than 1?
+    adds_up: bool,
     losses: Vec<i64>,
     rest: i64,
 }
 
 impl Exact {
-    /// The losses of a piece against merges. A span costs at most what its parts do.
-    fn forest(&mut self, rows: &[u32], prices: &[f32], one: i64, out: &mut Vec<u32>) {
-        let base = rows[0] as usize;
+    /// The prices of a piece in which every span has one.
+    fn scale_spans(&mut self, rows: &[u32], prices: &[f32], one: i64) {
         self.prices.clear();
         self.prices
             .extend(prices.iter().map(|&price| scaled(price, one)));
+        self.adds_up = false;
         let mut carry = Carry::default();
         for row in &rows[..rows.len() - 1] {
-            let item = *row as usize - base;
+            let item = (row - rows[0]) as usize;
             self.prices[item] = carry.scaled(prices[item], one);
         }
+    }
+
+    /// The prices of a piece in which only symbols have one; any span may cost 1.
+    fn scale_symbols(&mut self, rows: &[u32], prices: &[f32], one: i64) {
+        self.prices.clear();
+        self.prices.resize(items_of(rows).len(), one);
+        self.adds_up = true;
+        let mut carry = Carry::default();
+        for (row, &price) in rows.iter().zip(prices) {
+            let price = carry.scaled(price, one);
+            self.prices[(row - rows[0]) as usize] = price;
+            self.adds_up &= price >= 0;
+        }
+    }
+
+    /// The losses of a piece against merges. A span costs at most what its parts do.
+    fn forest(&mut self, rows: &[u32], one: i64, out: &mut Vec<u32>) {
+        let base = rows[0] as usize;
         self.losses.clear();
-        self.losses.resize(prices.len(), 0);
+        self.losses.resize(self.prices.len(), 0);
         self.rest = 0;
         let from = out.len();
-        out.resize(from + prices.len(), 0);
+        out.resize(from + self.prices.len(), 0);
         // From right to left, so that the parts of a span come before it.
         for start in (0..rows.len() - 1).rev() {
             let row = rows[start] as usize - base;
             let end = rows[start + 1] as usize - base;
             self.rest += one - self.prices[row];
             out[from + row] = (one - self.prices[row]) as u32;
+            let mut sum = self.prices[row];
             for item in row + 1..end {
                 let length = item - row + 1;
+                if self.adds_up {
+                    sum += self.prices[rows[start + length - 1] as usize - base];
+                    if sum <= one {
+                        self.prices[item] = sum;
+                        continue;
+                    }
+                }
                 let mut dearest = i64::MIN;
                 for cut in 1..length {
                     let right = rows[start + cut] as usize - base + length - cut - 1;

@@ -1,100 +1,112 @@
-//! One step of the prices against vocabularies.
+//! Pieces in which only symbols have prices.
 //!
-//! Only symbols have prices. The loss of a span is what its symbols cost more than 1; a span that
-//! counts takes all of its symbols.
+//! The loss of a span is what its symbols cost more than 1; a span that counts takes all of its
+//! symbols.
 
-use super::forest::Step;
-use super::part::Part;
-use super::smooth::{ramp, smooth_plus};
+use super::smooth::ramp;
+use super::step::Step;
 
-/// Sum up the losses of the strings in a part.
-pub(super) fn weigh(part: &mut Part, width: f32) {
-    let num_strings = part.losses.len() - part.num_repeats;
-    part.losses[..num_strings].fill(0.0);
-    let mut overlaps = part.overlaps.pieces().iter().peekable();
-    let mut start = 0;
-    for (index, piece) in part.pieces.iter().enumerate() {
-        let end = piece.end as usize;
-        let rows = &part.rows[start..=end];
-        let items = rows[0] as usize..rows[rows.len() - 1] as usize;
-        let excess = &mut part.excess[items.clone()];
-        find_excess(rows, &part.prices[start..end], excess);
-        if let Some((_, groups)) = overlaps.next_if(|(piece, _)| *piece == index) {
-            let all = excess.to_vec();
-            let weigh = |item: usize| smooth_plus(all[item], width);
-            let drop = |item: usize| excess[item] = f32::NEG_INFINITY;
-            part.overlaps.drop_lighter(groups.clone(), weigh, drop);
-        }
-        let weight = piece.weight as f32;
-        let half = width / 2.0;
-        for (&name, &excess) in part.names[items].iter().zip(&*excess) {
-            if excess > -half {
-                part.losses[name as usize] += weight * smooth_plus(excess, width);
+/// A span of two symbols or more.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Span {
+    start: usize,
+    end: usize,
+    /// Its item, counted from the first of the piece.
+    pub(super) item: usize,
+}
+
+/// Call `visit` for each span whose symbols cost more than `1 + beyond`, with what they cost more
+/// than 1.
+#[inline]
+pub(super) fn for_each_excess(
+    rows: &[u32],
+    prices: &[f32],
+    beyond: f32,
+    mut visit: impl FnMut(Span, f32),
+) {
+    for (start, ends) in rows.windows(2).enumerate() {
+        let mut excess = prices[start] - 1.0;
+        let row = (ends[0] - rows[0]) as usize;
+        let reach = (ends[1] - ends[0]) as usize;
+        for (index, price) in (1..reach).zip(&prices[start + 1..]) {
+            excess += price;
+            if excess > beyond {
+                let span = Span {
+                    start,
+                    end: start + index + 1,
+                    item: row + index,
+                };
+                visit(span, excess);
             }
         }
-        start = end;
     }
 }
 
-/// Move the prices of a part, whose losses were weighed.
-pub(super) fn climb(part: &mut Part, step: &Step, gradients: &mut Vec<f32>) {
-    let mut start = 0;
-    for piece in &part.pieces {
-        let end = piece.end as usize;
-        let rows = &part.rows[start..=end];
-        share_out(rows, &part.excess, part.names, step, gradients);
-        for (gradient, pressure) in gradients.iter_mut().zip(&part.pressure[start..end]) {
-            *gradient -= pressure;
-        }
-        let prices = &mut part.prices[start..end];
-        step.climb.climb(
-            prices,
-            &mut part.means[start..end],
-            &mut part.squares[start..end],
-            gradients,
-        );
-        if piece.unpriced > 0 {
-            keep_below(prices, 1.0 + step.threshold / piece.unpriced as f32);
-        }
-        start = end;
-    }
-}
-
-/// What the symbols of each span cost more than 1.
-fn find_excess(rows: &[u32], prices: &[f32], excess: &mut [f32]) {
-    for (start, ends) in rows.windows(2).enumerate() {
-        let mut sum = -1.0;
-        let row = &mut excess[(ends[0] - rows[0]) as usize..(ends[1] - rows[0]) as usize];
-        for (excess, price) in row.iter_mut().zip(&prices[start..]) {
-            sum += price;
-            *excess = sum;
-        }
-        row[0] = f32::NEG_INFINITY;
-    }
+/// What the symbols of each span cost more than 1, for all items of a piece.
+pub(super) fn find_excess(rows: &[u32], prices: &[f32], excess: &mut Vec<f32>) {
+    excess.clear();
+    excess.resize((rows[rows.len() - 1] - rows[0]) as usize, f32::NEG_INFINITY);
+    for_each_excess(rows, prices, f32::NEG_INFINITY, |span, found| {
+        excess[span.item] = found;
+    });
 }
 
 /// The gradients of the prices.
-fn share_out(rows: &[u32], excess: &[f32], names: &[u32], step: &Step, gradients: &mut Vec<f32>) {
+pub(super) fn slope(
+    rows: &[u32],
+    names: &[u32],
+    prices: &[f32],
+    step: &Step,
+    gradients: &mut Vec<f32>,
+) {
     // First the differences from symbol to symbol, then their sums.
+    begin(rows, gradients);
+    for_each_excess(rows, prices, -step.width / 2.0, |span, excess| {
+        take(span, names, excess, step, gradients);
+    });
+    sum_up(gradients);
+}
+
+/// The same, with what spans cost more than 1 given.
+pub(super) fn slope_of(
+    rows: &[u32],
+    names: &[u32],
+    excess: &[f32],
+    step: &Step,
+    gradients: &mut Vec<f32>,
+) {
+    begin(rows, gradients);
+    for (start, ends) in rows.windows(2).enumerate() {
+        let row = (ends[0] - rows[0]) as usize;
+        for index in 1..(ends[1] - ends[0]) as usize {
+            let span = Span {
+                start,
+                end: start + index + 1,
+                item: row + index,
+            };
+            if excess[span.item] > -step.width / 2.0 {
+                take(span, names, excess[span.item], step, gradients);
+            }
+        }
+    }
+    sum_up(gradients);
+}
+
+fn begin(rows: &[u32], gradients: &mut Vec<f32>) {
     gradients.clear();
     gradients.resize(rows.len(), 0.0);
     gradients[0] = 1.0;
-    let beyond = -step.width / 2.0;
-    for (start, ends) in rows.windows(2).enumerate() {
-        let row = ends[0] as usize..ends[1] as usize;
-        let mut taken = 0.0;
-        for (after, (&excess, &name)) in
-            (start + 1..).zip(excess[row.clone()].iter().zip(&names[row]))
-        {
-            if excess <= beyond {
-                continue;
-            }
-            let share = step.shares[name as usize] * ramp(excess / step.width);
-            taken += share;
-            gradients[after] += share;
-        }
-        gradients[start] -= taken;
-    }
+}
+
+/// A span that counts takes all of its symbols.
+#[inline]
+fn take(span: Span, names: &[u32], excess: f32, step: &Step, gradients: &mut [f32]) {
+    let share = step.shares[names[span.item] as usize] * ramp(excess / step.width);
+    gradients[span.start] -= share;
+    gradients[span.end] += share;
+}
+
+fn sum_up(gradients: &mut [f32]) {
     let mut sum = 0.0;
     for gradient in gradients {
         sum += *gradient;
@@ -103,7 +115,7 @@ fn share_out(rows: &[u32], excess: &[f32], names: &[u32], step: &Step, gradients
 }
 
 /// Lower prices whose sum is larger than `most`.
-fn keep_below(prices: &mut [f32], most: f32) {
+pub(super) fn keep_below(prices: &mut [f32], most: f32) {
     let sum: f32 = prices.iter().map(|price| price.max(0.0)).sum();
     if sum > most {
         let scale = most / sum;

@@ -6,9 +6,9 @@
 
 use rustc_hash::FxHashMap;
 
-use super::instance::{Against, Instance};
+use super::instance::Instance;
 use super::naming::NONE;
-use super::part::Part;
+use super::part::{Part, items_of};
 use crate::merges::Id;
 
 /// What a symbol costs if nothing is known.
@@ -47,31 +47,28 @@ pub(super) fn strings(instance: &Instance) -> Vec<&[Id]> {
 }
 
 /// Set the prices of a part by the strings that are tokens.
-pub(super) fn from_tokens(part: &mut Part, against: Against, is_token: &[bool]) {
-    let mut symbol_prices = vec![USUAL; part.rows.len() - 1];
-    if is_token.contains(&true) {
-        let mut start = 0;
-        for piece in &part.pieces {
-            let end = piece.end as usize;
-            share_tokens(
-                &part.rows[start..=end],
-                part.names,
-                is_token,
-                &mut symbol_prices[start..end],
-            );
-            start = end;
+pub(super) fn from_tokens(part: &mut Part, is_token: &[bool]) {
+    let has_tokens = is_token.contains(&true);
+    let mut symbol_prices = Vec::new();
+    for piece in &part.pieces {
+        let rows = piece.rows(&part.rows);
+        symbol_prices.clear();
+        symbol_prices.resize(rows.len() - 1, USUAL);
+        if has_tokens {
+            let names = &part.names[items_of(rows)];
+            share_tokens(rows, names, is_token, &mut symbol_prices);
         }
-    }
-    match against {
-        Against::Vocabularies => part.prices[..symbol_prices.len()].copy_from_slice(&symbol_prices),
-        Against::Merges => {
-            for (symbol, ends) in part.rows.windows(2).enumerate() {
-                let mut sum = 0.0;
-                let row = &mut part.prices[ends[0] as usize..ends[1] as usize];
-                for (price, symbol_price) in row.iter_mut().zip(&symbol_prices[symbol..]) {
-                    sum += symbol_price;
-                    *price = f32::min(sum, 1.0);
-                }
+        let prices = &mut part.prices[piece.prices(rows)];
+        if piece.by_symbol {
+            prices.copy_from_slice(&symbol_prices);
+            continue;
+        }
+        for (symbol, ends) in rows.windows(2).enumerate() {
+            let mut sum = 0.0;
+            let row = (ends[0] - rows[0]) as usize..(ends[1] - rows[0]) as usize;
+            for (price, symbol_price) in prices[row].iter_mut().zip(&symbol_prices[symbol..]) {
+                sum += symbol_price;
+                *price = f32::min(sum, 1.0);
             }
         }
     }
@@ -82,7 +79,8 @@ fn share_tokens(rows: &[u32], names: &[u32], is_token: &[bool], prices: &mut [f3
     // For each symbol: how many tokens from there on, and how long the first is.
     let mut best: Vec<(u32, usize)> = vec![(0, 1); rows.len()];
     for start in (0..rows.len() - 1).rev() {
-        let names = &names[rows[start] as usize..rows[start + 1] as usize];
+        let row = (rows[start] - rows[0]) as usize..(rows[start + 1] - rows[0]) as usize;
+        let names = &names[row];
         let lengths = (1..)
             .zip(names)
             .filter(|&(length, &name)| length == 1 || is_token[name as usize]);
