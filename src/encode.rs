@@ -12,6 +12,7 @@ mod specials;
 #[cfg(test)]
 mod tests;
 mod trie;
+mod whole;
 mod words;
 
 use std::borrow::Cow;
@@ -24,11 +25,11 @@ use crate::error::{Error, Result};
 use crate::limits::Watch;
 use crate::merges::Id;
 use crate::normalize::normalize;
-use crate::pattern::{Name, Pattern, TakeGroups};
+use crate::pattern::{Name, Pattern, Processor, TakeGroups};
 use crate::settings::Normalization;
 use crate::vocabulary::{Symbols, Vocabulary};
 use batches::{encode_in_groups, with_room_for};
-use cache::{Buffer, Cache, NO_IDS, Word};
+use cache::{Buffer, Cache, Miss, NO_IDS, Word};
 use ends::{BATCH, Ends, MOST_WORDS};
 use specials::{Finders, Part, Specials};
 use words::{Piece, Scratch, Words};
@@ -329,23 +330,20 @@ impl Encoder {
             cache,
             words,
             buffer,
+            misses,
             ..
         } = desk;
-        let mut words = &mut words[..len];
-        let mut may_learn = true;
-        loop {
-            let (num_words, num_ids) = cache.copy_known(words, buffer);
-            sink.push_all(&buffer[..num_ids]);
-            words = &mut words[num_words..];
-            let Some(word) = words.first() else {
-                return Ok(());
-            };
-            if may_learn && cache.is_new(word) {
-                // The other new words of the batch are best encoded with this one.
-                self.words.learn(text, words, cache);
-                may_learn = false;
-                continue;
-            }
+        let words = &mut words[..len];
+        let (num_ids, num_misses) = cache.copy_known(words, buffer, misses);
+        let misses = &misses[..num_misses];
+        if !misses.is_empty() {
+            self.words.learn(text, words, misses, cache);
+        }
+        let mut start = 0;
+        for miss in misses {
+            sink.push_all(&buffer[start..miss.at()]);
+            start = miss.at();
+            let word = &mut words[miss.index()];
             desk.ids.clear();
             if !cache.find(text, word, &mut desk.ids) {
                 desk.pieces.clear();
@@ -361,8 +359,9 @@ impl Encoder {
                 cache.insert(text, word, &desk.ids);
             }
             sink.push_all(&desk.ids);
-            words = &mut words[1..];
         }
+        sink.push_all(&buffer[start..num_ids]);
+        Ok(())
     }
 
     fn prepare<'t>(&self, text: &'t [u8]) -> Cow<'t, [u8]> {
@@ -563,6 +562,7 @@ struct Desk {
     ends: Ends,
     words: [Word; MOST_WORDS],
     buffer: Buffer,
+    misses: [Miss; MOST_WORDS],
     scratch: Scratch,
     /// The tokens of one word.
     pieces: Vec<Piece>,
@@ -576,6 +576,7 @@ impl Desk {
             ends: Ends::NONE,
             words: [Word::default(); MOST_WORDS],
             buffer: NO_IDS,
+            misses: [Miss::default(); MOST_WORDS],
             scratch: Scratch::default(),
             pieces: Vec::new(),
             ids: Vec::new(),
@@ -598,8 +599,8 @@ struct Batches<'a, S> {
 impl<S: Sink> TakeGroups for Batches<'_, S> {
     #[allow(clippy::inline_always, reason = "see `TakeGroups`")]
     #[inline(always)]
-    fn take(&mut self, base: usize, ends: u64) {
-        self.desk.ends.push_group(base, ends);
+    fn take<P: Processor>(&mut self, processor: P, base: usize, ends: u64) {
+        self.desk.ends.push_group(processor, base, ends);
         if self.desk.ends.are_full() {
             self.encode();
         }

@@ -16,6 +16,7 @@ use fancy_regex::Regex;
 
 use crate::error::{Error, Result};
 use crate::limits::Watch;
+pub(crate) use block::{LEN as MOST_ENDS, Processor};
 use named::{Gpt2, Named, Tiktoken, Whitespace};
 
 /// The words of GPT-2.
@@ -180,7 +181,7 @@ pub(crate) trait TakeGroups {
     /// and the last bit are 0.
     ///
     /// Best always inlined: then it is compiled for the processor that the scanner found.
-    fn take(&mut self, base: usize, ends: u64);
+    fn take<P: Processor>(&mut self, processor: P, base: usize, ends: u64);
 }
 
 /// Calls `word` for each word of a group.
@@ -192,7 +193,7 @@ struct Singly<F> {
 impl<F: FnMut(usize, usize)> TakeGroups for Singly<F> {
     #[allow(clippy::inline_always, reason = "see `TakeGroups`")]
     #[inline(always)]
-    fn take(&mut self, base: usize, mut ends: u64) {
+    fn take<P: Processor>(&mut self, _: P, base: usize, mut ends: u64) {
         while ends != 0 {
             let end = base + ends.trailing_zeros() as usize;
             (self.word)(self.start, end);

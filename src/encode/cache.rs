@@ -2,7 +2,7 @@
 //!
 //! Most words of a text are old acquaintances. A word of up to 15 bytes is looked up by one load of
 //! a line of cache: two entries of a key (the bytes, padded, and the length) and a few ids. If that
-//! line is full, the word may be in one of three others. Words of up to 63 bytes and 15 tokens have
+//! line is full, the word may be in one of seven others. Words of up to 63 bytes and 15 tokens have
 //! two lines for themselves, and all others are in an ordinary map; a short word with more ids than
 //! an entry has room for is there too, and its entry says so. A new word takes the place of an old
 //! one once the cache has its full size, so memory is bounded.
@@ -16,7 +16,7 @@ use crate::pages::prefer_large_pages;
 use crate::prefetch::prefetch;
 
 /// The longest word that fits a pair of entries.
-const SHORT: usize = 15;
+pub(super) const SHORT: usize = 15;
 /// The longest word that fits a pair of lines, and how many ids do.
 const LONG: usize = 63;
 const LONG_IDS: usize = 15;
@@ -29,7 +29,9 @@ const MOST_LONG_LINES: usize = 1 << 15;
 const FIRST_LINES: usize = 1 << 10;
 /// The number of a line whose entries are taken differs by this, at most, from that of the line that
 /// a short word goes to instead.
-const FARTHEST: usize = 3;
+const FARTHEST: usize = 7;
+/// In how many lines a long word may be.
+const LONG_PLACES: usize = 8;
 /// The highest byte of the key of a word that is not short.
 const NOT_SHORT: u128 = u8::MAX as u128;
 
@@ -146,6 +148,16 @@ impl Word {
         self.key >> 120 != NOT_SHORT
     }
 
+    /// The bytes of a short word, filled up with zeros, and its length in the highest byte.
+    pub(super) fn key(&self) -> u128 {
+        self.key
+    }
+
+    /// Where it is looked for in the cache: a hash.
+    pub(super) fn line(&self) -> usize {
+        self.line
+    }
+
     /// Where it is in the text.
     pub(super) fn place(&self) -> Range<usize> {
         let end = if self.is_short() {
@@ -154,6 +166,23 @@ impl Word {
             self.key as usize
         };
         self.start..end
+    }
+}
+
+/// A word of a batch whose ids the cache could not write, and where they belong in the buffer.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Miss {
+    index: u16,
+    at: u16,
+}
+
+impl Miss {
+    pub(super) fn index(self) -> usize {
+        self.index.into()
+    }
+
+    pub(super) fn at(self) -> usize {
+        self.at.into()
     }
 }
 
@@ -237,20 +266,30 @@ impl Cache {
         start
     }
 
-    /// Write the ids of short words that are known, up to a word that is not: how many words and
-    /// ids that were.
+    /// Write the ids of the short words that are known, and the others as misses: how many ids and
+    /// misses that were.
     // Not inlined, so that the loop has all registers.
     #[inline(never)]
-    pub(super) fn copy_known(&mut self, words: &[Word], buffer: &mut Buffer) -> (usize, usize) {
-        let (mut at, bits) = (0, self.bits);
+    pub(super) fn copy_known(
+        &mut self,
+        words: &[Word],
+        buffer: &mut Buffer,
+        misses: &mut [Miss; MOST_WORDS],
+    ) -> (usize, usize) {
+        let (mut at, mut num_misses, bits) = (0, 0, self.bits);
         for (index, word) in words.iter().enumerate() {
             let packed = self.entry(word);
-            match packed.and_then(|packed| packed.write(buffer, at, bits)) {
-                Some(end) => at = end,
-                None => return (index, at),
+            if let Some(end) = packed.and_then(|packed| packed.write(buffer, at, bits)) {
+                at = end;
+            } else {
+                misses[num_misses] = Miss {
+                    index: index as u16,
+                    at: at as u16,
+                };
+                num_misses += 1;
             }
         }
-        (words.len(), at)
+        (at, num_misses)
     }
 
     /// Is this a short word without an entry?
@@ -258,28 +297,34 @@ impl Cache {
         word.is_short() && self.entry(word).is_none()
     }
 
-    /// How many lines there are for short words: more when it has grown.
-    pub(super) fn num_lines(&self) -> usize {
-        self.short.len()
-    }
-
     /// Find the line of a word again, as the cache may have grown.
-    pub(super) fn locate(&self, word: &mut Word) {
+    fn locate(&self, word: &mut Word) {
         if word.is_short() {
             word.line = hash(word.key) as usize & (self.short.len() - 1);
         }
     }
 
-    /// Append the ids of a word that has no entry of its ids, if they are known.
-    pub(super) fn find(&mut self, text: &[u8], word: &Word, ids: &mut Vec<Id>) -> bool {
-        if self.is_new(word) {
-            return false;
+    /// Append the ids of a word, if they are known.
+    pub(super) fn find(&mut self, text: &[u8], word: &mut Word, ids: &mut Vec<Id>) -> bool {
+        if word.is_short() {
+            // The cache may have grown.
+            self.locate(word);
+            let mut buffer = [0; MOST_PACKED];
+            match self.entry(word) {
+                None => return false,
+                Some(packed) => {
+                    if let Some(end) = packed.write(&mut buffer, 0, self.bits) {
+                        ids.extend_from_slice(&buffer[..end]);
+                        return true;
+                    }
+                }
+            }
         }
         let text = &text[word.place()];
         if text.len() <= LONG {
             let key = long_key(text);
             let line = self.long_line(&key);
-            for line in [&self.long[line], &self.long[line ^ 1]] {
+            for line in (0..LONG_PLACES).map(|step| &self.long[line ^ step]) {
                 if line.key == key {
                     ids.extend_from_slice(&line.ids[..line.num_ids as usize]);
                     return true;
@@ -330,6 +375,15 @@ impl Cache {
             is_full = far.is_full();
         }
         None
+    }
+
+    /// Remember the ids of a short word that had no entry a while ago.
+    pub(super) fn insert_new(&mut self, text: &[u8], word: &mut Word, ids: &[Id]) {
+        // The same word may have come since, or words that made the cache grow.
+        self.locate(word);
+        if self.is_new(word) {
+            self.insert(text, word, ids);
+        }
     }
 
     /// Remember the ids of a word.
@@ -400,7 +454,7 @@ impl Cache {
     fn place_long(&mut self, line: LongLine) {
         let first = self.long_line(&line.key);
         let is_free = |&place: &usize| self.long[place].num_ids == 0;
-        let place = [first, first ^ 1].into_iter().find(is_free);
+        let place = (0..LONG_PLACES).map(|step| first ^ step).find(is_free);
         self.long[place.unwrap_or(first)] = line;
     }
 
@@ -421,7 +475,7 @@ impl Cache {
 
 /// The bytes and the length of the short word `text[start..end]`.
 #[inline]
-fn short_key(text: &[u8], start: usize, end: usize) -> u128 {
+pub(super) fn short_key(text: &[u8], start: usize, end: usize) -> u128 {
     let length = end - start;
     let bytes = match text[start..].first_chunk() {
         Some(bytes) => u128::from_le_bytes(*bytes) & MASKS[length],
@@ -448,7 +502,7 @@ fn long_key(word: &[u8]) -> [u8; LONG + 1] {
 
 /// Both halves of a product, folded.
 #[inline]
-fn hash(key: u128) -> u64 {
+pub(super) fn hash(key: u128) -> u64 {
     let (low, high) = (key as u64, (key >> 64) as u64);
     let product =
         u128::from(low ^ 0x9E37_79B9_7F4A_7C15) * u128::from(high ^ 0xD1B5_4A32_D192_ED03);

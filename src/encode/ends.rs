@@ -1,11 +1,11 @@
 //! Where the words of a batch end.
 
+use crate::pattern::{MOST_ENDS, Processor};
+
 /// How many words are looked up together, so that their loads from memory overlap.
 pub(super) const BATCH: usize = 256;
 /// The most words that a batch can have: it is full with `BATCH`, and the last ones come together.
-pub(super) const MOST_WORDS: usize = BATCH + u64::BITS as usize;
-/// How many ends are written at a time.
-const STEP: usize = 8;
+pub(super) const MOST_WORDS: usize = BATCH + MOST_ENDS;
 
 /// The ends of neighbouring words.
 #[derive(Debug)]
@@ -20,26 +20,17 @@ impl Ends {
         len: 0,
     };
 
-    /// Add the places `base + i` of all bits `i` of a group, of which the last is 0, to less than a
-    /// full batch. They are written in steps, some for nothing: how many bits there are is hard to
-    /// foresee, and a branch for each would cost more.
+    /// Add the places `base + i` of all bits `i` of a group to less than a full batch.
     #[allow(
         clippy::inline_always,
         reason = "compiled for the processor of the scanner"
     )]
     #[inline(always)]
-    pub(super) fn push_group(&mut self, base: usize, mut group: u64) {
-        let num_ends = group.count_ones() as usize;
-        for places in self.places[self.len..].chunks_exact_mut(STEP) {
-            for place in places {
-                *place = base + (group | 1 << 63).trailing_zeros() as usize;
-                group &= group.wrapping_sub(1);
-            }
-            if group == 0 {
-                break;
-            }
+    pub(super) fn push_group<P: Processor>(&mut self, processor: P, base: usize, group: u64) {
+        if let Some(places) = self.places[self.len..].first_chunk_mut() {
+            processor.write_places(base, group, places);
         }
-        self.len += num_ends;
+        self.len += group.count_ones() as usize;
     }
 
     #[inline]

@@ -4,13 +4,15 @@
 //! merge in one word only asks for its new pairs, the other words have their turns, and by the time
 //! the first word goes on, the answers are there.
 
+use crate::encode::cache::SHORT;
+use crate::encode::whole::WholeWords;
 use crate::merges::Id;
 use crate::pages::in_large_pages;
 use crate::prefetch::prefetch;
 use crate::vocabulary::{Symbols, Vocabulary};
 
-/// The longest word that is merged so; each place in it is a bit of a mask.
-pub(super) const MOST_BYTES: usize = 1 << PLACE_BITS;
+/// Each place in a word is a bit of a mask.
+const NUM_PLACES: usize = 1 << PLACE_BITS;
 const PLACE_BITS: u32 = 4;
 const PLACE: u32 = (1 << PLACE_BITS) - 1;
 /// How many words are merged at a time.
@@ -24,8 +26,15 @@ const NO_ID: Id = Id::MAX;
 /// How many bits a number has: those of two parts and their product share a slot.
 const BITS: u32 = 21;
 const PAIR: u64 = (1 << (2 * BITS)) - 1;
-const EMPTY: u64 = u64::MAX;
-const FILTER_BITS: u32 = 20;
+/// A pair of numbers that no tokens have, at a place in no word: words are shorter.
+const NOTHING_NEW: (u32, u64) = (PLACE, PAIR);
+/// A slot without a pair.
+const EMPTY: u64 = 0;
+
+/// Slots that are loaded, and compared, together.
+#[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
+struct Line([u64; 8]);
 
 /// Merges short words.
 ///
@@ -33,13 +42,13 @@ const FILTER_BITS: u32 = 20;
 /// pairs, the one with the smaller product merges first.
 #[derive(Debug)]
 pub(super) struct ShortWords {
-    /// What pairs of bytes make: their turns, at the first place.
+    /// What pairs of bytes make: their turns, at the first place. The left byte is the low one.
     first_turns: Vec<u32>,
-    /// A bit for some pairs together, set if one of them merges: small enough to be near.
-    filter: Vec<u64>,
-    /// Pairs in the low bits, their products above.
-    slots: Vec<u64>,
+    /// Pairs in the low bits, their products above. A pair is in the line that its hash names, or in
+    /// one behind it if those before are full.
+    lines: Vec<Line>,
     ids: Vec<Id>,
+    whole: WholeWords,
 }
 
 impl ShortWords {
@@ -65,77 +74,128 @@ impl ShortWords {
             numbers[merge.product as usize] = number;
             ids.push(vocabulary.id(merge.product).unwrap_or(NO_ID));
         }
-        let num_slots = (merges.len() * 2 + 1).next_power_of_two();
+        let num_lines = (merges.len() / 4 + 1).next_power_of_two();
         let mut words = Self {
             first_turns: vec![NEVER; 1 << 16],
-            filter: vec![0; (1 << FILTER_BITS) / 64],
-            slots: vec![EMPTY; num_slots],
+            lines: vec![Line([EMPTY; 8]); num_lines],
             ids,
+            whole: WholeWords::new(vocabulary),
         };
         for merge in merges {
             let [left, right, product] =
                 [merge.left, merge.right, merge.product].map(|token| numbers[token as usize]);
             words.add(left, right, product);
         }
-        words.slots = in_large_pages(&words.slots);
+        words.lines = in_large_pages(&words.lines);
         Some(words)
     }
 
     fn add(&mut self, left: u32, right: u32, product: u32) {
-        let bit = filter_bit(left, right);
-        self.filter[bit / 64] |= 1 << (bit % 64);
         if left < 256 && right < 256 {
-            self.first_turns[(left << 8 | right) as usize] = product << PLACE_BITS;
+            self.first_turns[(right << 8 | left) as usize] = product << PLACE_BITS;
         }
-        let mut slot = self.slot(left, right);
-        while self.slots[slot] != EMPTY {
-            slot = (slot + 1) & (self.slots.len() - 1);
+        let pair = packed(left, right);
+        let mut line = self.line(pair);
+        loop {
+            let mut slots = self.lines[line].0.iter_mut();
+            if let Some(slot) = slots.find(|slot| **slot == EMPTY) {
+                *slot = u64::from(product) << (2 * BITS) | pair;
+                return;
+            }
+            line = (line + 1) & (self.lines.len() - 1);
         }
-        self.slots[slot] = u64::from(product) << (2 * BITS) | packed(left, right);
     }
 
     #[inline]
-    fn slot(&self, left: u32, right: u32) -> usize {
-        (hash(left, right) >> 32) as usize & (self.slots.len() - 1)
+    fn line(&self, pair: u64) -> usize {
+        (pair.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize & (self.lines.len() - 1)
     }
 
     /// The turn of a pair at a place.
-    #[inline]
-    fn turn(&self, left: u32, right: u32, place: usize) -> u32 {
-        let mut slot = self.slot(left, right);
+    #[allow(clippy::inline_always, reason = "see `merge`")]
+    #[inline(always)]
+    fn turn(&self, pair: u64, place: u32) -> u32 {
+        let mut line = self.line(pair);
         loop {
-            let found = self.slots[slot];
-            if found & PAIR == packed(left, right) {
-                return ((found >> (2 * BITS)) as u32) << PLACE_BITS | place as u32;
+            let slots = &self.lines[line].0;
+            // All of them at once, without a branch: nobody can foresee where a pair is.
+            let mut found = EMPTY;
+            for &slot in slots {
+                found |= if slot & PAIR == pair { slot } else { EMPTY };
             }
-            if found == EMPTY {
-                return NEVER;
+            let product = (found >> (2 * BITS)) as u32;
+            let turn = product << PLACE_BITS | place;
+            if slots[7] == EMPTY || found != EMPTY {
+                return if found == EMPTY { NEVER } else { turn };
             }
-            slot = (slot + 1) & (self.slots.len() - 1);
+            line = (line + 1) & (self.lines.len() - 1);
         }
     }
 
+    #[cfg(test)]
+    pub(super) fn merges(&self, left: u32, right: u32) -> bool {
+        self.turn(packed(left, right), 0) != NEVER
+    }
+
+    /// Have a word ready that will be looked up soon.
+    #[inline]
+    pub(super) fn expect(&self, key: u128) {
+        self.whole.expect(key);
+    }
+
+    /// The id of the word with this key, if it is one token.
+    #[inline]
+    pub(super) fn whole_word(&self, key: u128) -> Option<Id> {
+        self.whole.id(key)
+    }
+
     /// Calls `use_ids` with the index and the ids of each of at most `AT_ONCE` words, unless one of
-    /// the ids is missing; no word is empty or longer than `MOST_BYTES`.
-    pub(super) fn merge(&self, words: &[&[u8]], mut use_ids: impl FnMut(usize, &[Id])) {
-        let mut states = [Merging::NOTHING; AT_ONCE];
-        let mut waiting = 0_u32;
-        for (index, (state, word)) in states.iter_mut().zip(words).enumerate() {
-            *state = self.begin(word);
-            waiting |= 1 << index;
+    /// the ids is missing.
+    pub(super) fn merge(&self, keys: &[u128], use_ids: impl FnMut(usize, &[Id])) {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("lzcnt")
+        {
+            #[allow(unsafe_code, reason = "twice as fast")]
+            // SAFETY: the processor has what the function is compiled for.
+            return unsafe { self.merge_by_avx2(keys, use_ids) };
         }
+        self.merge_by_any(keys, use_ids);
+    }
+
+    /// The same, compiled for these processors.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+    fn merge_by_avx2(&self, keys: &[u128], use_ids: impl FnMut(usize, &[Id])) {
+        self.merge_by_any(keys, use_ids);
+    }
+
+    #[allow(
+        clippy::inline_always,
+        reason = "compiled for the processor of its caller"
+    )]
+    #[inline(always)]
+    pub(super) fn merge_by_any(&self, keys: &[u128], mut use_ids: impl FnMut(usize, &[Id])) {
+        let mut states = [Merging::NOTHING; AT_ONCE];
+        for (state, &key) in states.iter_mut().zip(keys) {
+            self.begin(key, state);
+        }
+        let mut waiting = !(u32::MAX << keys.len());
         while waiting != 0 {
-            let mut others = waiting;
-            while others != 0 {
-                let index = others.trailing_zeros() as usize;
-                others &= others - 1;
-                if !self.go_on(&mut states[index]) {
-                    waiting ^= 1 << index;
-                }
+            // All are merged before the first is asked for its new pairs, and the other way round: a
+            // load of all turns would wait for a store of one of them just before.
+            for index in Bits(waiting) {
+                let is_done = !self.go_on(&mut states[index]);
+                waiting ^= u32::from(is_done) << index;
+            }
+            for index in Bits(waiting) {
+                self.find_turns(&mut states[index]);
             }
         }
-        for (index, state) in states[..words.len()].iter().enumerate() {
-            let mut ids = [NO_ID; MOST_BYTES];
+        for (index, state) in states[..keys.len()].iter().enumerate() {
+            let mut ids = [NO_ID; NUM_PLACES];
             let (mut starts, mut len) = (state.starts, 0);
             while starts != 0 {
                 ids[len] = self.ids[state.tokens[starts.trailing_zeros() as usize] as usize];
@@ -148,31 +208,41 @@ impl ShortWords {
         }
     }
 
-    fn begin(&self, word: &[u8]) -> Merging {
-        let mut state = Merging::NOTHING;
-        state.starts = u32::MAX >> (32 - word.len());
-        for (token, &byte) in state.tokens.iter_mut().zip(word) {
+    /// Begin to merge the word with this key.
+    #[allow(clippy::inline_always, reason = "see `merge`")]
+    #[inline(always)]
+    fn begin(&self, key: u128, state: &mut Merging) {
+        let bytes = key.to_le_bytes();
+        let len = usize::from(bytes[SHORT]);
+        state.starts = !(u32::MAX << len);
+        for (token, byte) in state.tokens.iter_mut().zip(bytes) {
             *token = u32::from(byte);
         }
-        for (place, pair) in word.windows(2).enumerate() {
-            let turn = self.first_turns[usize::from(pair[0]) << 8 | usize::from(pair[1])];
+        for place in 0..SHORT - 1 {
+            let pair = u16::from_le_bytes([bytes[place], bytes[place + 1]]);
             // NEVER stays what it is.
-            state.turns[place] = turn | place as u32;
+            let turn = self.first_turns[usize::from(pair)] | place as u32;
+            state.turns[place] = if place + 1 < len { turn } else { NEVER };
         }
-        state
+    }
+
+    /// Find the turns of the new pairs.
+    #[allow(clippy::inline_always, reason = "see `merge`")]
+    #[inline(always)]
+    fn find_turns(&self, state: &mut Merging) {
+        for (place, pair) in state.new {
+            state.turns[place as usize] = self.turn(pair, place);
+        }
     }
 
     /// Merge one pair; false if there is none.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "see `merge`")]
+    #[inline(always)]
     fn go_on(&self, state: &mut Merging) -> bool {
-        let mut new = std::mem::take(&mut state.new);
-        while new != 0 {
-            let left = new.trailing_zeros() as usize;
-            new &= new - 1;
-            let right = state.next(left) as usize;
-            state.turns[left] = self.turn(state.tokens[left], state.tokens[right], left);
+        let mut first = NEVER;
+        for &turn in &state.turns {
+            first = first.min(turn);
         }
-        let first = state.turns.iter().copied().fold(NEVER, u32::min);
         if first == NEVER {
             let mut starts = state.starts;
             while starts != 0 {
@@ -181,75 +251,80 @@ impl ShortWords {
             }
             return false;
         }
-        let place = (first & PLACE) as usize;
-        let right = state.next(place) as usize;
-        state.tokens[place] = first >> PLACE_BITS;
+        let place = first & PLACE;
+        let right = state.next(place);
         // The right part starts nothing any more.
         state.starts &= !(1 << right);
-        state.turns[right] = NEVER;
-        state.turns[place] = NEVER;
-        let before = state.starts & !(u32::MAX << place);
-        if before != 0 {
-            self.ask(state, before.ilog2() as usize, place);
-        }
-        if state.starts >> place > 1 {
-            self.ask(state, place, state.next(place) as usize);
+        state.turns[place as usize] = NEVER;
+        state.turns[right as usize] = NEVER;
+        let product = first >> PLACE_BITS;
+        state.tokens[place as usize] = product;
+        let starts_before = state.starts & !(u32::MAX << place);
+        let before = (starts_before | 1).ilog2();
+        let pair_before = (before, packed(state.tokens[before as usize], product));
+        let after = state.next(place);
+        let pair_after = (place, packed(product, state.tokens[after as usize]));
+        let has_after = state.starts >> place > 1;
+        state.new = [
+            if starts_before == 0 {
+                NOTHING_NEW
+            } else {
+                pair_before
+            },
+            if has_after { pair_after } else { NOTHING_NEW },
+        ];
+        for (_, pair) in state.new {
+            prefetch(&self.lines[self.line(pair)]);
         }
         true
     }
-
-    /// Have a pair ready for the next turn, if it may merge.
-    #[inline]
-    fn ask(&self, state: &mut Merging, left: usize, right: usize) {
-        state.turns[left] = NEVER;
-        let (left_token, right_token) = (state.tokens[left], state.tokens[right]);
-        let bit = filter_bit(left_token, right_token);
-        if self.filter[bit / 64] >> (bit % 64) & 1 == 1 {
-            prefetch(&self.slots[self.slot(left_token, right_token)]);
-            state.new |= 1 << left;
-        }
-    }
 }
 
-/// A word that is being merged; for each place in it
+/// A word that is being merged.
 #[derive(Debug, Clone, Copy)]
 struct Merging {
-    /// the token that starts there, if one does,
-    tokens: [u32; MOST_BYTES],
-    /// when its pair with the next one merges: by the product, then by the place,
-    turns: [u32; MOST_BYTES],
-    /// whether a token starts there,
+    /// The tokens, each at the place where it starts.
+    tokens: [u32; NUM_PLACES],
+    /// When each merges with the next: by the product, then by the place.
+    turns: [u32; NUM_PLACES],
+    /// Whether a token starts at a place.
     starts: u32,
-    /// and whether its pair is new.
-    new: u32,
+    /// The places of two pairs whose turns are not known yet, and the pairs.
+    new: [(u32, u64); 2],
 }
 
 impl Merging {
     const NOTHING: Self = Self {
-        tokens: [0; MOST_BYTES],
-        turns: [NEVER; MOST_BYTES],
+        tokens: [0; NUM_PLACES],
+        turns: [NEVER; NUM_PLACES],
         starts: 0,
-        new: 0,
+        new: [NOTHING_NEW; 2],
     };
 
     /// Where the token behind the one at `place` starts.
     #[inline]
-    fn next(&self, place: usize) -> u32 {
+    fn next(&self, place: u32) -> u32 {
         (self.starts & (u32::MAX - 1) << place).trailing_zeros() & PLACE
+    }
+}
+
+/// The bits of a set, from the lowest on.
+struct Bits(u32);
+
+impl Iterator for Bits {
+    type Item = usize;
+
+    #[allow(clippy::inline_always, reason = "see `merge`")]
+    #[inline(always)]
+    fn next(&mut self) -> Option<usize> {
+        let lowest = self.0.trailing_zeros() as usize;
+        let is_empty = self.0 == 0;
+        self.0 &= self.0.wrapping_sub(1);
+        (!is_empty).then_some(lowest)
     }
 }
 
 #[inline]
 fn packed(left: u32, right: u32) -> u64 {
     u64::from(left) << BITS | u64::from(right)
-}
-
-#[inline]
-fn hash(left: u32, right: u32) -> u64 {
-    packed(left, right).wrapping_mul(0x9E37_79B9_7F4A_7C15)
-}
-
-#[inline]
-fn filter_bit(left: u32, right: u32) -> usize {
-    (hash(left, right) >> (64 - FILTER_BITS)) as usize
 }

@@ -1,4 +1,5 @@
-use super::short::{self, AT_ONCE, ShortWords};
+use super::cache::{SHORT, short_key};
+use super::short::{AT_ONCE, ShortWords};
 use super::*;
 use crate::vocabulary::{Merging, Number};
 
@@ -59,22 +60,48 @@ fn merged(vocabulary: &Vocabulary, word: &[u8]) -> Vec<Id> {
         .collect()
 }
 
+fn keys(words: &[Vec<u8>]) -> Vec<u128> {
+    let keys = words.iter().map(|word| short_key(word, 0, word.len()));
+    keys.collect()
+}
+
 #[test]
 fn words_merged_together_are_merged_by_rank() {
     let mut random = Random(1);
     for _ in 0..20 {
         let vocabulary = vocabulary(&mut random, 60);
         let short = ShortWords::new(&vocabulary).expect("no ties");
-        let words: Vec<_> = (0..AT_ONCE)
-            .map(|_| word(&mut random, short::MOST_BYTES))
-            .collect();
-        let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
-        let mut num_words = 0;
-        short.merge(&words, |index, ids| {
-            assert_eq!(ids, merged(&vocabulary, words[index]), "{:?}", words[index]);
-            num_words += 1;
+        let words: Vec<_> = (0..AT_ONCE).map(|_| word(&mut random, SHORT)).collect();
+        let expected = words.iter().map(|word| merged(&vocabulary, word));
+        let expected: Vec<_> = expected.enumerate().collect();
+        let mut found = Vec::new();
+        short.merge(&keys(&words), |index, ids| {
+            found.push((index, ids.to_vec()));
         });
-        assert_eq!(num_words, AT_ONCE);
+        assert_eq!(found, expected, "{words:?}");
+        found.clear();
+        short.merge_by_any(&keys(&words), |index, ids| {
+            found.push((index, ids.to_vec()));
+        });
+        assert_eq!(found, expected, "{words:?}");
+    }
+}
+
+#[test]
+fn many_pairs_are_all_found() {
+    // More in a line than it has slots, here and there.
+    let mut strings: Vec<Vec<u8>> = (0..=u8::MAX).map(|byte| vec![byte]).collect();
+    strings.extend((0..60_000_u32).map(|pair| vec![(pair >> 8) as u8, pair as u8]));
+    let tokens: Vec<(&[u8], Id)> = strings.iter().map(Vec::as_slice).zip(0..).collect();
+    let ranks = Merging::Ranks(tokens[256..].to_vec());
+    let vocabulary = Vocabulary::new(&tokens, &ranks, Symbols::Bytes, b"").expect("valid");
+    let short = ShortWords::new(&vocabulary).expect("no ties");
+    for (string, id) in strings.iter().zip(0..) {
+        let key = short_key(string, 0, string.len());
+        assert_eq!(short.whole_word(key), (string.len() > 1).then_some(id));
+        if let [left, right] = string[..] {
+            assert!(short.merges(left.into(), right.into()));
+        }
     }
 }
 
@@ -85,7 +112,7 @@ fn a_byte_without_an_id_is_left_to_others() {
     let vocabulary = Vocabulary::new(&tokens, &pairs, Symbols::Bytes, b"").expect("valid");
     let short = ShortWords::new(&vocabulary).expect("no ties");
     let mut found = Vec::new();
-    short.merge(&[b"abc", b"aab"], |index, ids| {
+    short.merge(&keys(&[b"abc".into(), b"aab".into()]), |index, ids| {
         found.push((index, ids.to_vec()));
     });
     assert_eq!(found, [(1, vec![0, 2])]);

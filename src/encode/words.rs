@@ -13,7 +13,8 @@
 //! mark at their end are merged pair by pair, and short words of a text, many at a time, by
 //! [`ShortWords`].
 
-use crate::encode::cache::{Cache, Word};
+use crate::encode::cache::{Cache, Miss, Word};
+use crate::encode::ends::MOST_WORDS;
 use crate::encode::short::{AT_ONCE, ShortWords};
 use crate::encode::trie::Trie;
 use crate::error::{Error, Result};
@@ -101,34 +102,46 @@ impl Words {
         has_ties && search.is_none_or(|search| search.ties_matter(&self.vocabulary))
     }
 
-    /// Put the short words that are not in the cache there, if merging encodes them.
-    pub(super) fn learn(&self, text: &[u8], words: &mut [Word], cache: &mut Cache) {
+    /// Put the short words that were missed in the cache there, if merging encodes them.
+    pub(super) fn learn(
+        &self,
+        text: &[u8],
+        words: &mut [Word],
+        misses: &[Miss],
+        cache: &mut Cache,
+    ) {
+        /// Some bits of a hash.
+        const NUM_SEEN: usize = 256;
         let Some(short) = &self.short else { return };
-        let num_lines = cache.num_lines();
-        let mut next = 0;
-        while next < words.len() {
-            let mut new: [&[u8]; AT_ONCE] = [&[]; AT_ONCE];
-            let mut indices = [0; AT_ONCE];
-            let mut len = 0;
-            while next < words.len() && len < AT_ONCE {
-                if cache.is_new(&words[next]) {
-                    (new[len], indices[len]) = (&text[words[next].place()], next);
-                    len += 1;
-                }
-                next += 1;
+        let mut indices = [0_u16; MOST_WORDS];
+        let mut num_new = 0;
+        let mut seen = [u16::MAX; NUM_SEEN];
+        for miss in misses {
+            let word = &words[miss.index()];
+            // Most of those that come again are found here.
+            let seen = &mut seen[word.line() % NUM_SEEN];
+            let last = words.get(usize::from(*seen));
+            if cache.is_new(word) && last.is_none_or(|last| last.key() != word.key()) {
+                *seen = miss.index() as u16;
+                short.expect(word.key());
+                indices[num_new] = miss.index() as u16;
+                num_new += 1;
             }
-            short.merge(&new[..len], |which, ids| {
-                let word = &mut words[indices[which]];
-                // Another word of the batch may have been the same, or have made the cache grow.
-                cache.locate(word);
-                if cache.is_new(word) {
-                    cache.insert(text, word, ids);
-                }
-            });
-            if cache.num_lines() > num_lines {
-                for word in &mut *words {
-                    cache.locate(word);
-                }
+        }
+        let (mut keys, mut waiting, mut len) = ([0; AT_ONCE], [0; AT_ONCE], 0);
+        for (place, &index) in indices[..num_new].iter().enumerate() {
+            let word = &mut words[usize::from(index)];
+            if let Some(id) = short.whole_word(word.key()) {
+                cache.insert_new(text, word, &[id]);
+            } else {
+                (keys[len], waiting[len]) = (word.key(), index);
+                len += 1;
+            }
+            if len == AT_ONCE || place + 1 == num_new {
+                short.merge(&keys[..len], |which, ids| {
+                    cache.insert_new(text, &mut words[usize::from(waiting[which])], ids);
+                });
+                len = 0;
             }
         }
     }

@@ -1,12 +1,31 @@
 //! Sixty-four bytes at once: which of them are a given byte, or in a range, as bits of a `u64`.
 
 /// How many bytes a block has: one for each bit of a mask.
-pub(super) const LEN: usize = 64;
+pub(crate) const LEN: usize = 64;
 
 /// A processor, by what it can do.
-pub(super) trait Processor: Copy {
+pub(crate) trait Processor: Copy {
     /// The bytes that are from `first` to `last` once the bits of `fold` are set.
     fn select(self, bytes: &[u8; LEN], fold: u8, first: u8, last: u8) -> u64;
+
+    /// Write `base + i` for each bit `i` of a group, in order; what is behind these is undefined.
+    ///
+    /// The places are written in steps, some for nothing: how many bits there are is hard to foresee,
+    /// and a branch for each would cost more.
+    #[allow(clippy::inline_always, reason = "see `Block`")]
+    #[inline(always)]
+    fn write_places(self, base: usize, mut group: u64, places: &mut [usize; LEN]) {
+        const STEP: usize = 8;
+        for places in places.chunks_exact_mut(STEP) {
+            for place in places {
+                *place = base + (group | 1 << 63).trailing_zeros() as usize;
+                group &= group.wrapping_sub(1);
+            }
+            if group == 0 {
+                break;
+            }
+        }
+    }
 }
 
 /// A block and the processor that looks at it; bit `i` of its masks speaks of byte `i`.
@@ -44,7 +63,7 @@ impl<P: Processor> Block<'_, P> {
 
 /// Any processor.
 #[derive(Clone, Copy)]
-pub(super) struct Any;
+pub(crate) struct Any;
 
 impl Processor for Any {
     #[inline]
@@ -61,7 +80,7 @@ impl Processor for Any {
 /// An x86-64 processor of 2013 or later.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
-pub(super) struct Avx2(());
+pub(crate) struct Avx2(());
 
 #[cfg(target_arch = "x86_64")]
 impl Avx2 {
@@ -86,6 +105,46 @@ impl Processor for Avx2 {
         // SAFETY: there is a value of this type only where AVX2 was found.
         unsafe {
             select_by_avx2(bytes, fold, first, last)
+        }
+    }
+}
+
+/// An x86-64 processor with masks: Intel's of 2019, AMD's of 2022, or later.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+pub(crate) struct Avx512(());
+
+#[cfg(target_arch = "x86_64")]
+impl Avx512 {
+    /// This processor, if it is such a one.
+    #[inline]
+    pub(super) fn detect() -> Option<Self> {
+        let has_all = is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512vbmi2")
+            && Avx2::detect().is_some();
+        has_all.then_some(Self(()))
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[allow(clippy::inline_always, reason = "see above")]
+impl Processor for Avx512 {
+    #[inline(always)]
+    fn select(self, bytes: &[u8; LEN], fold: u8, first: u8, last: u8) -> u64 {
+        #[allow(unsafe_code, reason = "a fifth of the instructions")]
+        // SAFETY: there is a value of this type only where AVX-512 was found.
+        unsafe {
+            select_by_avx512(bytes, fold, first, last)
+        }
+    }
+
+    #[inline(always)]
+    fn write_places(self, base: usize, group: u64, places: &mut [usize; LEN]) {
+        #[allow(unsafe_code, reason = "a fifth of the instructions")]
+        // SAFETY: as above.
+        unsafe {
+            write_places_by_avx512(base, group, places);
         }
     }
 }
@@ -129,6 +188,69 @@ fn select_by_avx2(bytes: &[u8; LEN], fold: u8, first: u8, last: u8) -> u64 {
         mask |= u64::from(_mm256_movemask_epi8(found).cast_unsigned()) << at;
     }
     mask
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw")]
+#[inline]
+fn select_by_avx512(bytes: &[u8; LEN], fold: u8, first: u8, last: u8) -> u64 {
+    use std::arch::x86_64::{
+        _mm512_cmple_epu8_mask, _mm512_or_si512, _mm512_set1_epi8, _mm512_sub_epi8,
+    };
+    let each = |byte: u8| _mm512_set1_epi8(byte.cast_signed());
+    let moved = _mm512_sub_epi8(_mm512_or_si512(load(bytes), each(fold)), each(first));
+    _mm512_cmple_epu8_mask(moved, each(last - first))
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi2")]
+#[inline]
+fn write_places_by_avx512(base: usize, group: u64, places: &mut [usize; LEN]) {
+    use std::arch::x86_64::{
+        _mm_bsrli_si128, _mm512_add_epi64, _mm512_alignr_epi64, _mm512_castsi512_si128,
+        _mm512_cvtepu8_epi64, _mm512_maskz_compress_epi8, _mm512_set1_epi64, _mm512_storeu_epi64,
+    };
+    const STEP: usize = 16;
+    const NUMBERS: [u8; LEN] = {
+        let mut numbers = [0; LEN];
+        let mut number = 0;
+        while number < LEN {
+            numbers[number] = number as u8;
+            number += 1;
+        }
+        numbers
+    };
+    let bases = _mm512_set1_epi64((base as u64).cast_signed());
+    let mut set = _mm512_maskz_compress_epi8(group, load(&NUMBERS));
+    let mut num_left = group.count_ones() as usize;
+    for places in places.chunks_exact_mut(STEP) {
+        let first = _mm512_castsi512_si128(set);
+        let (left, right) = places.split_at_mut(STEP / 2);
+        for (places, numbers) in [(left, first), (right, _mm_bsrli_si128::<8>(first))] {
+            let sums = _mm512_add_epi64(bases, _mm512_cvtepu8_epi64(numbers));
+            #[allow(unsafe_code, reason = "no safe function stores")]
+            // SAFETY: there are eight places.
+            unsafe {
+                _mm512_storeu_epi64(places.as_mut_ptr().cast(), sums);
+            }
+        }
+        if num_left <= STEP {
+            break;
+        }
+        num_left -= STEP;
+        set = _mm512_alignr_epi64::<2>(set, set);
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn load(bytes: &[u8; LEN]) -> std::arch::x86_64::__m512i {
+    #[allow(unsafe_code, reason = "no safe function loads")]
+    // SAFETY: these are as many bytes as it reads.
+    unsafe {
+        std::arch::x86_64::_mm512_loadu_si512(bytes.as_ptr().cast())
+    }
 }
 
 /// The same for the other processors.

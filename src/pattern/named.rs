@@ -53,6 +53,12 @@ pub(super) trait Named {
 #[inline]
 pub(super) fn for_each_group<N: Named>(text: &[u8], start: usize, groups: &mut impl TakeGroups) {
     #[cfg(target_arch = "x86_64")]
+    if let Some(processor) = block::Avx512::detect() {
+        #[allow(unsafe_code, reason = "saves a tenth of the time to encode")]
+        // SAFETY: the processor has what the function is compiled for.
+        return unsafe { for_each_group_by_avx512::<N>(processor, text, start, groups) };
+    }
+    #[cfg(target_arch = "x86_64")]
     if let Some(processor) = block::Avx2::detect() {
         #[allow(unsafe_code, reason = "saves a seventh of the time to encode")]
         // SAFETY: the processor has what the function is compiled for.
@@ -73,9 +79,21 @@ fn for_each_group_by_avx2<N: Named>(
     for_each_group_by::<N, block::Avx2>(processor, text, start, groups);
 }
 
+/// The same, compiled for these processors.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn for_each_group_by_avx512<N: Named>(
+    processor: block::Avx512,
+    text: &[u8],
+    start: usize,
+    groups: &mut impl TakeGroups,
+) {
+    for_each_group_by::<N, block::Avx512>(processor, text, start, groups);
+}
+
 #[allow(clippy::inline_always, reason = "see `Block`")]
 #[inline(always)]
-fn for_each_group_by<N: Named, P: Processor>(
+pub(super) fn for_each_group_by<N: Named, P: Processor>(
     processor: P,
     text: &[u8],
     mut start: usize,
@@ -88,7 +106,7 @@ fn for_each_group_by<N: Named, P: Processor>(
             // A word by itself, however long: its end is the second bit.
             (base, ends) = (N::word_end(text, base) - 1, 2);
         }
-        groups.take(base, ends);
+        groups.take(processor, base, ends);
         start = base + ends.ilog2() as usize;
     }
 }

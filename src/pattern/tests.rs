@@ -1,6 +1,6 @@
 use std::fmt::Write;
 
-use super::block::{Any, Processor as _};
+use super::block::Any;
 use super::*;
 
 const NAMED: [(&str, &str); 4] = [
@@ -200,8 +200,65 @@ fn blocks_are_masked_alike_on_all_processors() {
             if let Some(processor) = block::Avx2::detect() {
                 assert_eq!(processor.select(&bytes, fold, first, last), expected);
             }
+            #[cfg(target_arch = "x86_64")]
+            if let Some(processor) = block::Avx512::detect() {
+                assert_eq!(processor.select(&bytes, fold, first, last), expected);
+            }
             assert_eq!(block::select_by_words(&bytes, fold, first, last), expected);
         }
+    }
+}
+
+#[test]
+fn places_are_written_alike_on_all_processors() {
+    fn places(processor: impl Processor, base: usize, group: u64) -> Vec<usize> {
+        let mut places = [0; block::LEN];
+        processor.write_places(base, group, &mut places);
+        places[..group.count_ones() as usize].to_vec()
+    }
+    let mut random = Random(5);
+    for round in 0..1_000 {
+        let density = 1 + round % 64;
+        // The last bit is 0.
+        let group = (0..block::LEN - 1).fold(0, |group, bit| {
+            group | u64::from(random.below(64) < density) << bit
+        });
+        let base = random.below(1 << 40);
+        let bits = (0..block::LEN).filter(|bit| group >> bit & 1 == 1);
+        let expected: Vec<usize> = bits.map(|bit| base + bit).collect();
+        assert_eq!(places(Any, base, group), expected);
+        #[cfg(target_arch = "x86_64")]
+        if let Some(processor) = block::Avx512::detect() {
+            assert_eq!(places(processor, base, group), expected);
+        }
+    }
+}
+
+#[test]
+fn words_are_the_same_on_all_processors() {
+    fn words_by<N: Named>(processor: impl Processor, text: &[u8]) -> Vec<(usize, usize)> {
+        let mut words = Vec::new();
+        let word = |start, end| words.push((start, end));
+        let mut groups = Singly { start: 0, word };
+        named::for_each_group_by::<N, _>(processor, text, 0, &mut groups);
+        words
+    }
+    fn assert_same<N: Named>(name: &str, text: &[u8]) {
+        let expected = words(&pattern(name), text);
+        assert_eq!(words_by::<N>(Any, text), expected, "{name}: {text:x?}");
+        #[cfg(target_arch = "x86_64")]
+        if let Some(processor) = block::Avx2::detect() {
+            let found = words_by::<N>(processor, text);
+            assert_eq!(found, expected, "{name}: {text:x?}");
+        }
+    }
+    let mut random = Random(6);
+    for _ in 0..2_000 {
+        let text = random.text(200);
+        assert_same::<Gpt2>("gpt2", &text);
+        assert_same::<Tiktoken<false>>("cl100k", &text);
+        assert_same::<Tiktoken<true>>("o200k", &text);
+        assert_same::<Whitespace>("whitespace", &text);
     }
 }
 
