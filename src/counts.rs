@@ -12,6 +12,7 @@
 //! bytes, those bytes, and its count; last, eight bytes, little-endian: a checksum of all before.
 
 use std::io::{Read, Write};
+use std::num::NonZeroU64;
 
 use rustc_hash::FxHashSet;
 
@@ -19,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::limits::Watch;
 use crate::pattern::Pattern;
 use crate::settings::{Normalization, Settings};
-use crate::table::Table;
+use crate::table::{Adder, Table, hash_long};
 
 /// How often each word occurs.
 #[derive(Debug, Clone, Default)]
@@ -97,25 +98,30 @@ impl WordCounts {
     }
 
     /// Add the rows of a table from number `first` on: words with their counts, or, where there is no
-    /// word, bytes that pruning has left out.
+    /// word, bytes that pruning has left out. After an error the counts are worth nothing.
     pub fn add_rows<'r>(
         &mut self,
         first: u64,
         rows: impl Iterator<Item = (Option<&'r [u8]>, Option<i64>)>,
     ) -> Result<()> {
+        let mut adder = Adder::new(&mut self.table);
         for (row, (word, found)) in (first..).zip(rows) {
             let count = found.and_then(|count| u64::try_from(count).ok());
             let count = count.filter(|&count| count > 0);
             let count = count.ok_or(Error::InvalidCount { row, found })?;
+            let (sum, added) = match word {
+                Some(word) => (&mut self.num_bytes, count.checked_mul(word.len() as u64)),
+                None => (&mut self.dropped, Some(count)),
+            };
+            let added = added.and_then(|added| sum.checked_add(added));
+            *sum = added.ok_or(Error::CountsTooLarge)?;
             match word {
-                Some(_) if self.num_unique() >= MOST_WORDS => return Err(Error::TooManyWords),
-                Some(word) => self.add(word, count)?,
-                None => {
-                    let dropped = self.dropped.checked_add(count);
-                    self.dropped = dropped.ok_or(Error::CountsTooLarge)?;
-                }
+                Some(_) if adder.most_words() >= MOST_WORDS => return Err(Error::TooManyWords),
+                Some(word) if !word.is_empty() => adder.add_times(word, count),
+                _ => {}
             }
         }
+        adder.finish();
         Ok(())
     }
 
@@ -341,6 +347,15 @@ impl WordCounts {
         }
         Ok(counts)
     }
+}
+
+/// The part of `num_parts` that a word belongs to; it depends on nothing else. The parts of many
+/// words are about equally large.
+#[must_use]
+pub fn part_of(word: &[u8], num_parts: NonZeroU64) -> usize {
+    // The high bits: a table of the words of one part looks at the low ones.
+    let scaled = u128::from(hash_long(word)) * u128::from(num_parts.get());
+    (scaled >> 64) as usize
 }
 
 /// A table numbers its words with 32 bits, and one number means none.

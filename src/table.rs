@@ -63,7 +63,7 @@ pub(crate) struct Adder<'t> {
     table: &'t mut Table,
     keys: [u128; BATCH],
     hashes: [u64; BATCH],
-    /// How often each occurs: once, unless whole tables are added.
+    /// How often each occurs: once, unless `add_times` is used, and then it alone.
     counts: [u64; BATCH],
     len: usize,
 }
@@ -95,6 +95,21 @@ impl<'t> Adder<'t> {
             None => short_key(&text[start..end]),
         };
         self.push(key);
+    }
+
+    /// Add `count` occurrences of a word.
+    pub(crate) fn add_times(&mut self, word: &[u8], count: u64) {
+        if word.len() > INLINE {
+            self.table.add_long(word, count);
+        } else {
+            self.counts[self.len] = count;
+            self.push(short_key(word));
+        }
+    }
+
+    /// How many words the table will have at most when those that wait are in it.
+    pub(crate) fn most_words(&self) -> usize {
+        self.table.len() + self.len
     }
 
     #[inline]
@@ -327,7 +342,8 @@ fn hash(key: u128) -> u64 {
     )
 }
 
-fn hash_long(word: &[u8]) -> u64 {
+/// The hash of a word of any length, the same on every machine.
+pub(crate) fn hash_long(word: &[u8]) -> u64 {
     let (blocks, rest) = word.as_chunks::<KEY>();
     let keys = blocks.iter().map(|&block| u128::from_le_bytes(block));
     keys.chain([short_key(rest)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -18,6 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mergewise as mw
+from mergewise import count_tables
+from mergewise.cluster import blocks
 from mergewise.cluster import task as cluster_task
 from mergewise.errors import ClusterError, FormatError
 
@@ -93,7 +96,13 @@ def test_a_task_pickles_and_refuses_another_version(monkeypatch: pytest.MonkeyPa
     batches = batches_of([*english()], pa.string(), 10)
     assert summed(copy.count(batches)) == mw.count(english(), pattern="gpt2", special_tokens=["x"])
     monkeypatch.setattr(cluster_task, "VERSION", "9.9.9")
-    for work in (copy.count, copy.encode, lambda batches: copy.prune(batches, min_count=1)):
+    for work in (
+        copy.count,
+        copy.encode,
+        lambda batches: copy.prune(batches, min_count=1),
+        lambda batches: blocks.count_blocks(copy, 1, batches),
+        lambda batches: blocks.sum_to_rows(copy, 1, batches),
+    ):
         with pytest.raises(ClusterError, match=r"this worker has mergewise 9\.9\.9, the driver"):
             list(work(batches))
 
@@ -261,3 +270,45 @@ def test_a_missing_engine_is_named(
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(ImportError, match=r'pip install "mergewise\[(ray|spark)\]"'):
         work(None)
+
+
+def in_order(batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
+    """The blocks, as an engine brings them together: by part, and then as it likes."""
+    gathered: list[pa.RecordBatch] = (
+        pa.Table.from_batches(batches).sort_by("part").to_batches(max_chunksize=3)
+    )
+    return gathered
+
+
+@pytest.mark.parametrize("num_parts", [1, 2, 300])
+@pytest.mark.parametrize("min_count", [1, 3])
+def test_blocks_of_several_tasks_sum_to_the_counts_of_all(num_parts: int, min_count: int) -> None:
+    task = mw.cluster.Task(memory_limit=0)
+    halves = english()[::2], english()[1::2]
+    counted = [
+        block
+        for half in halves
+        for block in blocks.count_blocks(task, num_parts, batches_of([*half], pa.string(), 9))
+    ]
+    gathered = in_order(counted)
+    rows = list(blocks.sum_to_rows(task, min_count, gathered))
+    words = [word for batch in rows for word in batch.column("word").drop_null().to_pylist()]
+    assert len(words) == len(set(words))
+    expected = mw.count(english()).prune(min_count)
+    assert summed(rows) == expected
+    again = pa.Table.from_batches(blocks.sum_to_blocks(task, min_count, gathered))
+    assert summed(blocks.rows_of_blocks(task, again["block"])) == expected
+
+
+def test_a_word_is_in_one_part_and_parts_are_about_equal() -> None:
+    counts = mw.count([" ".join(map(str, range(20_000)))], pattern="whitespace")
+    whole = parts_of_words(counts)
+    assert parts_of_words(mw.count(["0 7 77"], pattern="whitespace")).items() <= whole.items()
+    sizes = Counter(whole.values())
+    assert set(sizes) == set(range(10))
+    assert max(sizes.values()) < 1.1 * 2_000
+
+
+def parts_of_words(counts: mw.WordCounts) -> dict[bytes, int]:
+    (parts,) = count_tables.parts_of(counts.core, 10)
+    return {word: part for part, rows in parts.items() for word in rows.column("word").to_pylist()}

@@ -200,8 +200,8 @@ def counts_of_arrow(
     normalize: str | None,
 ) -> WordCounts: ...
 def rows_of_counts(
-    counts: WordCounts, first: int, num_bytes: int, /
-) -> tuple[bytes, bytes, bytes]: ...
+    counts: WordCounts, first: int, num_bytes: int, num_parts: int, /
+) -> list[tuple[bytes, bytes, bytes]]: ...
 def train_greedily(
     counts: WordCounts,
     /,

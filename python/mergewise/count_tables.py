@@ -114,21 +114,36 @@ def check_fingerprint(schema: Any, expected: Fingerprint) -> None:  # noqa: ANN4
 
 def batches_of(counts: _core.WordCounts) -> Iterator[Any]:
     """The rows of counts, in record batches of a few megabytes."""
-    pa = import_pyarrow()
+    for parts in parts_of(counts, 1):
+        yield from parts.values()
+
+
+def parts_of(counts: _core.WordCounts, num_parts: int) -> Iterator[dict[int, Any]]:
+    """The rows of counts, a few megabytes at a time, as a record batch for each part of them.
+
+    A word is in the same of `num_parts` parts wherever it was counted; what pruning left out is in
+    the first.
+    """
     schema = schema_of(Fingerprint(counts.pattern, cast("Normalize", counts.normalize)))
     first = 0
     while first < counts.num_unique:
-        buffers = map(pa.py_buffer, _core.rows_of_counts(counts, first, BATCH_BYTES))
-        words, offsets, numbers = buffers
-        num_rows = numbers.size // 8
-        columns = [
-            pa.Array.from_buffers(pa.binary(), num_rows, [None, offsets, words]),
-            pa.Array.from_buffers(pa.int64(), num_rows, [None, numbers]),
-        ]
-        yield pa.RecordBatch.from_arrays(columns, schema=schema)
-        first += num_rows
+        parts = _core.rows_of_counts(counts, first, BATCH_BYTES, num_parts)
+        batches = {part: batch_of(*rows, schema) for part, rows in enumerate(parts) if rows[-1]}
+        first += sum(batch.num_rows for batch in batches.values())
+        yield batches
     if counts.dropped_bytes:
-        yield dropped_row(counts.dropped_bytes, schema)
+        yield {0: dropped_row(counts.dropped_bytes, schema)}
+
+
+def batch_of(words: bytes, offsets: bytes, numbers: bytes, schema: Any) -> Any:  # noqa: ANN401
+    """A record batch over three buffers."""
+    pa = import_pyarrow()
+    num_rows = len(numbers) // 8
+    columns = [
+        pa.Array.from_buffers(pa.binary(), num_rows, [None, *map(pa.py_buffer, (offsets, words))]),
+        pa.Array.from_buffers(pa.int64(), num_rows, [None, pa.py_buffer(numbers)]),
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
 def dropped_row(num_bytes: int, schema: Any) -> Any:  # noqa: ANN401 - pyarrow is optional

@@ -2,12 +2,14 @@
 
 #![allow(unsafe_code)]
 
+use std::num::NonZeroU64;
+
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule};
 
 use super::{PyWordCounts, settings};
 use crate::arrow;
-use crate::counts::WordCounts;
+use crate::counts::{WordCounts, part_of};
 use crate::error::{Error, Result};
 use crate::pattern::Pattern;
 
@@ -71,41 +73,47 @@ pub(super) fn counts_of_arrow(
     Ok(PyWordCounts(counts))
 }
 
-/// The bytes of three buffers.
+/// The rows of a part: their words' bytes, one after the other, where each begins and the last ends
+/// (32-bit integers), and their counts (64-bit integers).
 type Rows<'py> = (
     Bound<'py, PyBytes>,
     Bound<'py, PyBytes>,
     Bound<'py, PyBytes>,
 );
 
-/// Words from number `first` on, as many as have at most `num_bytes` bytes, but one at least: their
-/// bytes, one after the other, where each begins and the last ends (32-bit integers), and their
-/// counts (64-bit integers).
+/// Words from number `first` on, as many as have at most `num_bytes` bytes, but one at least, in
+/// `num_parts` parts. A word is in the same part wherever it was counted.
 #[pyfunction]
-#[pyo3(signature = (counts, first, num_bytes, /))]
+#[pyo3(signature = (counts, first, num_bytes, num_parts, /))]
 pub(super) fn rows_of_counts<'py>(
     py: Python<'py>,
     counts: &Bound<'py, PyWordCounts>,
     first: usize,
     num_bytes: usize,
-) -> PyResult<Rows<'py>> {
+    num_parts: NonZeroU64,
+) -> PyResult<Vec<Rows<'py>>> {
     let counts = &counts.get().0;
-    let columns = py.detach(|| {
-        let mut words: Vec<u8> = Vec::new();
-        let mut ends = 0_i32.to_ne_bytes().to_vec();
-        let mut numbers = Vec::new();
+    let parts = py.detach(|| {
+        let no_rows = [vec![], 0_i32.to_ne_bytes().to_vec(), vec![]];
+        let mut parts = vec![no_rows; num_parts.get() as usize];
+        let mut size = 0;
         for (word, count) in counts.iter_from(first) {
-            if !words.is_empty() && words.len() + word.len() > num_bytes {
+            if size > 0 && size + word.len() > num_bytes {
                 break;
             }
+            size += word.len();
+            let [words, ends, numbers] = &mut parts[part_of(word, num_parts)];
             words.extend_from_slice(word);
             let end = i32::try_from(words.len()).map_err(|_| Error::WordTooLong)?;
             let count = i64::try_from(count).map_err(|_| Error::CountsTooLarge)?;
             ends.extend_from_slice(&end.to_ne_bytes());
             numbers.extend_from_slice(&count.to_ne_bytes());
         }
-        Result::Ok([words, ends, numbers])
+        Result::Ok(parts)
     })?;
-    let [words, ends, numbers] = columns.map(|column| PyBytes::new(py, &column));
-    Ok((words, ends, numbers))
+    let parts = parts.into_iter().map(|columns| {
+        let [words, ends, numbers] = columns.map(|column| PyBytes::new(py, &column));
+        (words, ends, numbers)
+    });
+    Ok(parts.collect())
 }

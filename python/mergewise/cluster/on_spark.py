@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mergewise.arguments import check_count
+from mergewise.cluster.blocks import (
+    count_blocks,
+    rows_of_blocks,
+    sum_to_blocks,
+    sum_to_rows,
+)
 from mergewise.cluster.failures import in_one_line
 from mergewise.cluster.task import MEMORY_LIMIT, Task
-from mergewise.count_tables import KEY, batches_in, counts_of, schema_of
+from mergewise.count_tables import KEY, counts_of
 from mergewise.counts import WordCounts
 from mergewise.tokenizer import Tokenizer
 from mergewise.training import DEFAULT_PATTERN, Errors
@@ -19,6 +25,11 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 COUNTS = "word binary, count bigint"
+BLOCKS = "part int, block binary"
+# Spark hashes the parts into partitions, which are the more equal the more parts there are.
+PARTS_A_PARTITION = 4
+# Enough for blocks of about a hundred kilobytes: Spark may send thousands to Python at once.
+LEAST_PARTS = 256
 
 
 def count_spark(
@@ -60,11 +71,11 @@ def count_spark(
         num_threads=num_threads,
         memory_limit=memory_limit,
     )
-    summed = map_reduce_spark(dataframe, task, min_count=min_count)
+    summed = sum_by_part(dataframe, task, min_count, sum_to_blocks, BLOCKS)
     with in_one_line():
-        table = summed.toArrow()
-    batches = batches_in(table.cast(schema_of(task.fingerprint)))
-    return WordCounts(counts_of(batches, task.fingerprint))
+        batches = summed.toArrow().to_batches()
+    blocks = (block for batch in emptied(batches) for block in batch.column("block"))
+    return WordCounts(counts_of(rows_of_blocks(task, blocks), task.fingerprint))
 
 
 def map_reduce_spark(dataframe: DataFrame, task: Task, *, min_count: int = 1) -> DataFrame:
@@ -74,17 +85,36 @@ def map_reduce_spark(dataframe: DataFrame, task: Task, *, min_count: int = 1) ->
     that.
     """
     functions = import_spark().functions
-    check_count("min_count", min_count, least=1)
-    check_column(dataframe, task.column)
-    texts = dataframe.select(functions.col(quoted(task.column)))
-    counted = texts.mapInArrow(task.count, COUNTS)
-    # No sum overflows: a task counts words one by one, and nobody has 2^63 of them.
-    summed = counted.groupBy("word").agg(functions.sum("count").alias("count"))
-    if min_count > 1:
-        summed = summed.mapInArrow(partial(task.prune, min_count=min_count), COUNTS)
+    summed = sum_by_part(dataframe, task, min_count, sum_to_rows, COUNTS)
     # Arrow's metadata does not pass through Spark; a column's does, into Parquet too.
     word = functions.col("word").alias("word", metadata={KEY: task.fingerprint.to_json()})
     return summed.select(word, "count")
+
+
+def sum_by_part(
+    dataframe: DataFrame,
+    task: Task,
+    min_count: int,
+    add: Callable[[Task, int, Iterable[Any]], Iterator[Any]],
+    schema: str,
+) -> DataFrame:
+    """What `add` makes of the blocks of counts that Spark has brought together."""
+    functions = import_spark().functions
+    check_count("min_count", min_count, least=1)
+    check_column(dataframe, task.column)
+    texts = dataframe.select(functions.col(quoted(task.column)))
+    num_partitions = int(dataframe.sparkSession.conf.get("spark.sql.shuffle.partitions", "200"))
+    num_parts = max(LEAST_PARTS, PARTS_A_PARTITION * num_partitions)
+    counted = texts.mapInArrow(partial(count_blocks, task, num_parts), BLOCKS)
+    # No number of partitions here: Spark takes its own setting, and joins small partitions.
+    gathered = counted.repartition("part").sortWithinPartitions("part")
+    return gathered.mapInArrow(partial(add, task, min_count), schema)
+
+
+def emptied(batches: list[Any]) -> Iterator[Any]:
+    """The batches from the last to the first; what has been used is freed."""
+    while batches:
+        yield batches.pop()
 
 
 def encode_spark(

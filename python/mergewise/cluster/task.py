@@ -84,15 +84,20 @@ class Task:
 
         The same word may come in several batches of the result: the engine adds them.
         """
+        for counts in self.counts_of_parts(batches):
+            yield from batches_of(counts)
+
+    def counts_of_parts(self, batches: Iterable[Any]) -> Iterator[_core.WordCounts]:
+        """The counts of the texts, part by part: each of as many words as `memory_limit` allows."""
         self.check_version()
         counter = self.new_counter()
         for batch in batches:
             for texts in slices_of(texts_of(batch, self.column)):
                 counter.add_arrow(texts)
                 if counter.memory > self.memory_limit:
-                    yield from batches_of(counter.finish())
+                    yield counter.finish()
                     counter = self.new_counter()
-        yield from batches_of(counter.finish())
+        yield counter.finish()
 
     def prune(self, batches: Iterable[Any], *, min_count: int) -> Iterator[Any]:
         """Only the rows of at least `min_count`, and one row without a word.
