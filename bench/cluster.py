@@ -154,17 +154,25 @@ def beside_files(folder: Path) -> str:
 def driver_memory(numbers: Iterable[int], work: Path) -> str:
     """The table of the driver's memory by unique words."""
     rows = []
+    before: dict[str, dict[str, int | float]] = {}
     for number in numbers:
         folder = work / f"unique-{number}"
-        folder.mkdir(exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         if not (folder / "whole").exists():
             write(unique_words(number), folder)
         for job, (_, said) in measure(folder, ["spark", "ray"]).items():
-            grown = said["driver"] - said["driver_before"]
-            rows.append(
-                [job, f"{said['unique']:,}", f"{grown / 1e6:,.0f}", f"{grown / number:,.0f}"]
-            )
-    return table(["", "unique words", "driver grew by MB", "bytes a word"], rows)
+            cells = [job, f"{said['unique']:,}", f"{said['driver'] / 1e6:,.0f}"]
+            rows.append([*cells, growth(before.get(job), said)])
+            before[job] = said
+    return table(["", "unique words", "driver's peak MB", "bytes for each further word"], rows)
+
+
+def growth(before: dict[str, int | float] | None, after: dict[str, int | float]) -> str:
+    """The bytes that the driver took for each word more; the packages it imports are in both."""
+    if before is None:
+        return ""
+    num_bytes = after["driver"] - before["driver"]
+    return f"{num_bytes / (after['unique'] - before['unique']):.0f}"
 
 
 def main() -> None:
