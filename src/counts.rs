@@ -109,12 +109,12 @@ impl WordCounts {
             let count = found.and_then(|count| u64::try_from(count).ok());
             let count = count.filter(|&count| count > 0);
             let count = count.ok_or(Error::InvalidCount { row, found })?;
-            let (sum, added) = match word {
+            let (sum, further) = match word {
                 Some(word) => (&mut self.num_bytes, count.checked_mul(word.len() as u64)),
                 None => (&mut self.dropped, Some(count)),
             };
-            let added = added.and_then(|added| sum.checked_add(added));
-            *sum = added.ok_or(Error::CountsTooLarge)?;
+            let further = further.and_then(|further| sum.checked_add(further));
+            *sum = further.ok_or(Error::CountsTooLarge)?;
             match word {
                 Some(_) if adder.most_words() >= MOST_WORDS => return Err(Error::TooManyWords),
                 Some(word) if !word.is_empty() => adder.add_times(word, count),
