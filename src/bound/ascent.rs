@@ -12,6 +12,7 @@
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
 use super::instance::{Against, Instance};
 use super::part::Part;
@@ -49,8 +50,9 @@ pub fn ascend(
         standing.advance();
         if progress >= next_look {
             next_look = progress + BETWEEN_LOOKS;
+            let began = Instant::now();
             best.keep(ascent.look(), instance, options, standing);
-            schedule.was_interrupted_by_a_look();
+            schedule.was_interrupted_by_a_look(began);
         }
     }
     best.keep(ascent.look(), instance, options, standing);

@@ -2,7 +2,8 @@
 //!
 //! Against merges a piece has a price for each of its items. Against vocabularies only symbols have
 //! prices; and so it is in light pieces against merges, where a span costs what its symbols do, at
-//! most 1. Most pieces of a large corpus are light, and their spans are hardly worth their time.
+//! most 1. Most pieces of a large corpus are light, and their spans are hardly worth their time. Small
+//! corpora have none.
 //!
 //! The pieces are cut into a fixed number of parts, and threads take parts: what is summed up, and
 //! in which order, does not depend on the number of threads.
@@ -18,6 +19,8 @@ pub(super) const LANES: usize = 4;
 const NUM_PARTS: usize = 16;
 const ITEMS_OF_A_PART: usize = 1 << 12;
 
+/// With fewer items there is time for all of them.
+const MANY_ITEMS: usize = 1 << 21;
 /// A piece is light if its weight is at most this part of the floor, and if all light ones together
 /// have at most that part of all symbols.
 const LIGHT_BESIDE_FLOOR: u64 = 3;
@@ -80,7 +83,7 @@ impl<'a> Part<'a> {
     pub(super) fn all(instance: &'a Instance) -> Vec<Self> {
         let num_items = instance.names.len();
         let size = (num_items / NUM_PARTS).max(ITEMS_OF_A_PART);
-        let lightest = most_of_light(instance);
+        let heaviest_of_light = heaviest_of_light(instance);
         let mut parts = Vec::new();
         let mut names = instance.names.as_slice();
         let mut repeats = instance.repeats.places.iter().peekable();
@@ -108,7 +111,7 @@ impl<'a> Part<'a> {
                 start: (end_of_piece - length) as u32,
                 end: end_of_piece as u32,
                 first_price: 0,
-                by_symbol: instance.against == Against::Vocabularies || weight <= lightest,
+                by_symbol: instance.against == Against::Vocabularies || weight <= heaviest_of_light,
                 weight,
                 unpriced: unpriced(instance, weight, length),
             });
@@ -206,8 +209,11 @@ pub(super) fn items_of(rows: &[u32]) -> Range<usize> {
     rows[0] as usize..rows[rows.len() - 1] as usize
 }
 
-/// The weight of the heaviest pieces that are light.
-fn most_of_light(instance: &Instance) -> u64 {
+/// The weight of the heaviest light pieces; 0 if there are none.
+fn heaviest_of_light(instance: &Instance) -> u64 {
+    if instance.names.len() < MANY_ITEMS {
+        return 0;
+    }
     let mut start = 0;
     let mut symbols_of: Vec<(u64, u64)> = Vec::new();
     for (&end, &weight) in instance.pieces.ends().iter().zip(instance.pieces.counts()) {
@@ -220,7 +226,7 @@ fn most_of_light(instance: &Instance) -> u64 {
         .map(|&(_, symbols)| u128::from(symbols))
         .sum::<u128>();
     let mut sum = 0;
-    let mut lightest = 0;
+    let mut heaviest = 0;
     for same in symbols_of.chunk_by(|(a, _), (b, _)| a == b) {
         sum += same
             .iter()
@@ -231,9 +237,9 @@ fn most_of_light(instance: &Instance) -> u64 {
         if !is_rare || sum * u128::from(LIGHT_OF_ALL) > total {
             break;
         }
-        lightest = weight;
+        heaviest = weight;
     }
-    lightest
+    heaviest
 }
 
 /// Against vocabularies, how often a string that is not priced can occur if a word of this count

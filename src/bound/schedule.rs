@@ -20,8 +20,9 @@ pub(super) struct Schedule {
     end: Option<Instant>,
     num_steps: usize,
     most_steps: usize,
-    /// How long a step takes.
+    /// How long a step takes, and how long a look.
     pace: Duration,
+    look: Duration,
     since: Instant,
 }
 
@@ -43,6 +44,7 @@ impl Schedule {
             num_steps: 0,
             most_steps,
             pace: Duration::ZERO,
+            look: Duration::ZERO,
             since: begin,
         }
     }
@@ -62,10 +64,10 @@ impl Schedule {
         let progress = match self.end {
             None => by_steps,
             Some(end) => {
-                // The last look takes about as long as a step.
+                // After the last step comes the last look.
                 let whole = end
                     .saturating_duration_since(self.begin)
-                    .saturating_sub(self.pace * 2);
+                    .saturating_sub(self.pace + self.look.max(self.pace));
                 let by_time = (now - self.begin).as_secs_f64() / whole.as_secs_f64().max(1e-9);
                 by_time.max(by_steps)
             }
@@ -78,8 +80,10 @@ impl Schedule {
     }
 
     /// A look is no part of the pace.
-    pub(super) fn was_interrupted_by_a_look(&mut self) {
-        self.since = Instant::now() + self.pace;
+    pub(super) fn was_interrupted_by_a_look(&mut self, began: Instant) {
+        let now = Instant::now();
+        self.look = now - began;
+        self.since = now + self.pace;
     }
 
     /// The size of the last steps: the more there are, the smaller.

@@ -15,6 +15,8 @@ const LONGEST_REACH: usize = 12;
 const MOST_DRAWN: usize = 4;
 /// So many strings are drawn before giving up.
 const MOST_STRINGS: usize = 6;
+/// So many words are looked at before giving up.
+const MOST_WORDS: usize = 4;
 /// So many tokens are mended at once.
 const MOST_MENDED: usize = 64;
 /// So many pairs are joined at once.
@@ -49,8 +51,8 @@ fn draw<'a>(state: &'a State<'_>, guide: Guide, random: &mut Random) -> Option<D
     match move_.random.below(100) {
         0..15 => move_.remove_one(),
         15..25 => move_.add_pair(),
-        25..40 => move_.add_across(),
-        40..80 => move_.rerank(),
+        25..35 => move_.add_across(),
+        35..75 => move_.rerank(),
         _ => move_.rank_before_rival(),
     }?;
     (!move_.draft.edit.changes.is_empty()).then_some(move_.draft)
@@ -391,24 +393,15 @@ impl Move<'_, '_, '_> {
         self.lift_users(id, 0)
     }
 
-    /// Take a token that would cross a boundary and let it come before what kept it from there.
+    /// Take a word that the tokens there are could cut into fewer, and let one of those come before
+    /// what kept it from there.
     fn rank_before_rival(&mut self) -> Option<()> {
-        let (word, at) = self.state.boundary(self.random)?;
-        let symbols = self.state.corpus.word(word);
-        let longest = self.guide.longest_token.min(2 * LONGEST_REACH);
-        let mut crossing: Option<(usize, usize, Id)> = None;
-        let mut found = 0;
-        for start in at.saturating_sub(longest)..at {
-            for end in at + 1..=symbols.len().min(start + longest) {
-                if let Some(id) = self.state.list.id(&symbols[start..end]) {
-                    found += 1;
-                    if self.random.once_in(found) {
-                        crossing = Some((start, end, id));
-                    }
-                }
-            }
-        }
-        let (start, end, id) = crossing?;
+        let (word, missing) = (0..MOST_WORDS).find_map(|_| self.badly_cut_word())?;
+        let (start, end) = missing[self.random.index(missing.len())];
+        let id = self
+            .state
+            .list
+            .id(&self.state.corpus.word(word)[start..end])?;
         let shape = self.draft.shape(id)?;
         let Some(rival_rank) = self.rival_rank(word, start, end) else {
             // Only its parts are missing: make it of what is there.
@@ -421,11 +414,27 @@ impl Move<'_, '_, '_> {
         let pieces = self.without(id, rival_rank);
         let (left, right) = match pieces[..] {
             [left, right] => (left, right),
-            [first, second, third] if self.random.once_in(2) => self.join(first, second, third)?,
+            [first, second, third] => self.join(first, second, third)?,
             _ => return None,
         };
         let rank = self.draft.rank_before(rival_rank)?;
         self.resplit(id, left, right, rank)
+    }
+
+    /// A word that could have fewer tokens, and which of them would cross a boundary of now.
+    fn badly_cut_word(&mut self) -> Option<(u32, Vec<(usize, usize)>)> {
+        let (word, _) = self.state.boundary(self.random)?;
+        let best = self.state.best_cut(word);
+        if best.len() >= self.state.derivations.num_tokens(word) as usize {
+            return None;
+        }
+        let cuts = self.state.cuts(word);
+        let crosses = |&(start, end): &(usize, usize)| {
+            let first_inside = cuts.partition_point(|&cut| cut <= start);
+            cuts[first_inside] < end
+        };
+        let missing: Vec<_> = best.into_iter().filter(crosses).collect();
+        (!missing.is_empty()).then_some((word, missing))
     }
 
     /// What the string of a token becomes without it, by merges of ranks below `end`.

@@ -34,20 +34,20 @@ const COOLEST: f64 = 0.02;
 /// Short lists, whose tokens are dear, never begin hotter than their length over this.
 const LEN_OF_HOT: f64 = 500.0;
 /// Before the last part.
-const COLD: f64 = 0.01;
+const COLD: f64 = 0.003;
 /// The last part of the search accepts nothing that is worse.
 const FROZEN: f64 = 0.95;
 /// With one part in so many too many tokens, the price is multiplied by e, which is the most.
-const STIFFNESS: f64 = 10.0;
+const STIFFNESS: f64 = 25.0;
 /// But in short lists that takes so many tokens.
 const SLACK: f64 = 20.0;
 /// How fast the price follows, a round.
 const LEARNING: f64 = 0.001;
 /// Drafts that cost at most so many prices are repaired.
-const WORTH_REPAIR: f64 = 100.0;
+const WORTH_REPAIR: f64 = 300.0;
 const MOST_REPAIRS: usize = 3;
 /// Drafts of strings that occur in more places are first weighed on a sample of the words.
-const SCREENED: usize = 1024;
+const SCREENED: usize = 256;
 /// Drafts that seem to cost so many prices too much, as far as a sample shows, are weighed exactly.
 const DOUBT: f64 = 1.0;
 

@@ -18,6 +18,8 @@ use crate::merges::Id;
 
 /// After so many words the watch is looked at.
 const WORDS_BETWEEN_CHECKS: u32 = 4096;
+/// Longer tokens are not looked for when a word is cut anew.
+const LONGEST_CUT: usize = 24;
 
 #[derive(Debug)]
 pub(super) struct State<'a> {
@@ -198,6 +200,31 @@ impl<'a> State<'a> {
         let erasers = self.derivations.of(self.corpus, word);
         let starts = (0..erasers.len()).filter(|&at| erasers[at] == NOBODY);
         starts.chain([erasers.len()]).collect()
+    }
+
+    /// The spans of as few tokens as a word can be cut into, by any tokens of moderate length.
+    pub(super) fn best_cut(&self, word: u32) -> Vec<(usize, usize)> {
+        let symbols = self.corpus.word(word);
+        // From each position on: how few tokens, and where the first ends.
+        let mut best: Vec<(u32, usize)> = vec![(0, 0); symbols.len() + 1];
+        for start in (0..symbols.len()).rev() {
+            let mut fewest = (best[start + 1].0 + 1, start + 1);
+            for end in start + 2..=symbols.len().min(start + LONGEST_CUT) {
+                let with = best[end].0 + 1;
+                if with <= fewest.0 && self.list.id(&symbols[start..end]).is_some() {
+                    fewest = (with, end);
+                }
+            }
+            best[start] = fewest;
+        }
+        let mut cut = Vec::new();
+        let mut start = 0;
+        while start < symbols.len() {
+            let end = best[start].1;
+            cut.push((start, end));
+            start = end;
+        }
+        cut
     }
 
     /// What a draft would do, as far as a sample of the words shows.
