@@ -17,7 +17,7 @@ use std::time::Instant;
 use super::instance::{Against, Instance};
 use super::part::Part;
 use super::rounding::{self, Exact, Share};
-use super::schedule::Schedule;
+use super::schedule::{Schedule, Stride};
 use super::smooth::{Climb, ramp};
 use super::step::{self, Scratch, Step};
 use super::{Found, Options, Standing, long, start, threshold};
@@ -43,13 +43,13 @@ pub fn ascend(
 ) -> Found {
     let mut ascent = Ascent::new(instance, tokens, options);
     let mut best = Best::default();
-    let mut schedule = Schedule::new(options);
+    let mut schedule = Schedule::new(instance, options);
     let mut next_look = FIRST_LOOK;
-    while let Some(progress) = schedule.next(watch) {
-        ascent.step(progress, schedule.last_rate());
+    while let Some(stride) = schedule.next(watch) {
+        ascent.step(&stride);
         standing.advance();
-        if progress >= next_look {
-            next_look = progress + BETWEEN_LOOKS;
+        if stride.progress >= next_look {
+            next_look = stride.progress + BETWEEN_LOOKS;
             let began = Instant::now();
             best.keep(ascent.look(), instance, options, standing);
             schedule.was_interrupted_by_a_look(began);
@@ -154,20 +154,18 @@ impl<'a> Ascent<'a> {
         });
     }
 
-    /// One step, `progress` of the way from the first to the last.
-    fn step(&mut self, progress: f64, last_rate: f64) {
-        let between = |first: f64, last: f64| (first * (last / first).powf(progress)) as f32;
-        let width = between(0.2, last_rate.max(0.001));
+    fn step(&mut self, stride: &Stride) {
+        let width = stride.width;
         let against = self.instance.against;
         self.for_each_part(|_, part, (sums, scratch): &mut (Vec<f64>, Scratch)| {
             long::weigh(part, against, width, sums);
             step::weigh(part, width, scratch);
         });
-        self.count_shares(between(1.0, 0.03));
+        self.count_shares(stride.softness);
         let step = Step {
             shares: &self.shares,
             width,
-            climb: Climb::new(between(0.05, last_rate), self.num_steps),
+            climb: Climb::new(stride.rate, self.num_steps),
             threshold: self.threshold,
         };
         self.for_each_part(|_, part, (changes, scratch): &mut (Vec<f64>, Scratch)| {

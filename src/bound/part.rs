@@ -20,7 +20,7 @@ const NUM_PARTS: usize = 16;
 const ITEMS_OF_A_PART: usize = 1 << 12;
 
 /// With fewer items there is time for all of them.
-const MANY_ITEMS: usize = 1 << 21;
+const MANY_ITEMS: usize = 1 << 18;
 /// A piece is light if its weight is at most this part of the floor, and if all light ones together
 /// have at most that part of all symbols.
 const LIGHT_BESIDE_FLOOR: u64 = 3;

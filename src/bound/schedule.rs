@@ -7,17 +7,36 @@
 use std::time::{Duration, Instant};
 
 use super::Options;
+use super::instance::Instance;
 use crate::limits::Watch;
 
 /// The steps of an ascent without any limit, and the most that a time limit is used for.
 const USUAL_STEPS: usize = 300;
 const MOST_STEPS: usize = 20_000;
+/// With more the schedule does not change.
+const MANY_STEPS: f64 = 480.0;
 
-/// How far along the way each step is taken.
+/// Pieces are long if they have more symbols on average.
+const LONG: usize = 20;
+
+/// How a step is taken.
+pub(super) struct Stride {
+    /// After which part of the way.
+    pub(super) progress: f64,
+    /// How far prices move.
+    pub(super) rate: f32,
+    /// Over which width corners are rounded.
+    pub(super) width: f32,
+    /// Over which part of the threshold the share of a string rises from 0 to 1.
+    pub(super) softness: f32,
+}
+
+/// The steps along the way.
 pub(super) struct Schedule {
     begin: Instant,
     /// When the last step should be taken.
     end: Option<Instant>,
+    has_long_pieces: bool,
     num_steps: usize,
     most_steps: usize,
     /// How long a step takes, and how long a look.
@@ -27,7 +46,7 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    pub(super) fn new(options: &Options) -> Self {
+    pub(super) fn new(instance: &Instance, options: &Options) -> Self {
         let begin = Instant::now();
         let end = match options.num_steps {
             Some(_) => None,
@@ -41,6 +60,7 @@ impl Schedule {
         Self {
             begin,
             end,
+            has_long_pieces: instance.reach.len() > LONG * instance.pieces.ends().len(),
             num_steps: 0,
             most_steps,
             pace: Duration::ZERO,
@@ -49,8 +69,8 @@ impl Schedule {
         }
     }
 
-    /// The part of the way at which to take the next step, or None after the last.
-    pub(super) fn next(&mut self, watch: &Watch) -> Option<f64> {
+    /// The next step, or None after the last.
+    pub(super) fn next(&mut self, watch: &Watch) -> Option<Stride> {
         let now = Instant::now();
         if self.num_steps > 0 && now > self.since {
             self.pace = if self.num_steps == 1 {
@@ -76,7 +96,7 @@ impl Schedule {
             return None;
         }
         self.num_steps += 1;
-        Some(progress)
+        Some(self.stride(progress))
     }
 
     /// A look is no part of the pace.
@@ -86,16 +106,36 @@ impl Schedule {
         self.since = now + self.pace;
     }
 
-    /// The size of the last steps: the more there are, the smaller.
-    pub(super) fn last_rate(&self) -> f64 {
-        let expected = match self.end {
-            Some(end) if !self.pace.is_zero() => {
+    /// How many steps the whole way will have, as far as one can tell.
+    fn expected_steps(&self) -> f64 {
+        match self.end {
+            Some(_) if self.pace.is_zero() => 1.0,
+            Some(end) => {
                 let whole = end.saturating_duration_since(self.begin);
                 (whole.as_secs_f64() / self.pace.as_secs_f64()).min(self.most_steps as f64)
             }
-            Some(_) => USUAL_STEPS as f64,
             None => self.most_steps as f64,
+        }
+        .max(1.0)
+    }
+
+    /// Few steps go straight on from where they begin; many have the leisure to go far away and to
+    /// come back slowly. In long pieces, where all prices hang together, that does not pay.
+    fn stride(&self, progress: f64) -> Stride {
+        let expected = self.expected_steps();
+        let leisure = (expected / MANY_STEPS).clamp(0.25, 1.0);
+        let first_rate = if self.has_long_pieces {
+            (5.0 / expected).clamp(0.02, 0.05)
+        } else {
+            0.2 * leisure
         };
-        (0.4 / expected.max(1.0)).clamp(0.0007, 0.005)
+        let last_rate = 0.0003 / (leisure * leisure);
+        let between = |first: f64, last: f64| (first * (last / first).powf(progress)) as f32;
+        Stride {
+            progress,
+            rate: between(first_rate, last_rate),
+            width: between(0.05 / leisure, last_rate),
+            softness: between(0.5 / leisure, 0.015 / leisure),
+        }
     }
 }
