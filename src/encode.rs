@@ -338,16 +338,19 @@ impl Encoder {
         let words = &mut words[..len];
         let (num_ids, num_misses) = cache.copy_known(words, buffer, misses);
         let misses = &misses[..num_misses];
-        if !misses.is_empty() {
+        if misses.iter().any(|miss| words[miss.index()].is_short()) {
             self.words.learn(text, words, misses, cache);
-            let missed = (&mut *words, misses);
-            (desk.long_words).find(&self.words, text, missed, cache, &mut desk.scratch, watch)?;
+        }
+        let long_words = &mut desk.long_words;
+        if !misses.is_empty() {
+            let found = (&mut *words, misses);
+            long_words.find(&self.words, text, found, cache, &mut desk.scratch, watch)?;
         }
         let mut start = 0;
         for (index, miss) in misses.iter().enumerate() {
             sink.push_all(&buffer[start..miss.at()]);
             start = miss.at();
-            if let Some(ids) = desk.long_words.ids(index) {
+            if let Some(ids) = long_words.ids(index) {
                 sink.push_all(ids);
                 continue;
             }

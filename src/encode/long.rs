@@ -1,12 +1,13 @@
 //! The tokens of long words, by windows.
 //!
 //! A search from left to right waits for memory at every token. But parts of a word can be encoded
-//! side by side, and joined exactly. Let what the word becomes up to some place, and what a window
-//! across that place becomes, share a token: then the tokens of the one up to it, and those of the
+//! side by side, and joined exactly. Take what the word becomes up to some place, and what a window
+//! across that place becomes. Where both have the same two bounds, they have the same tokens between
+//! them: what that string becomes. So the tokens of the one up to the second bound, and those of the
 //! other behind it, are what the word becomes up to the end of the window, since each two neighbours
-//! stand side by side in one of the two. So windows that overlap, of one word or of many, are merged
-//! together by [`ShortWords`]. Where a window shares no token with what is before it, the search goes
-//! on until it meets one of the window's.
+//! stand side by side in one of the two. Windows that overlap, of one word or of many, are merged
+//! together by [`ShortWords`]; where one has no two bounds of what is before it, the search goes on
+//! until it meets a token of the window.
 //!
 //! In a run of one character they may never meet. Where most windows were of no use the search goes
 //! on alone for a while, each time twice as long, so the time is linear in the length, on any input.
@@ -69,6 +70,9 @@ impl LongWords {
                 new_words.push(&text[word.place()]);
             }
             self.places.push(first..self.ids.len());
+        }
+        if new.is_empty() {
+            return Ok(());
         }
         tools.encode(&new_words, scratch, watch, |which, tokens| {
             let first = self.ids.len();
@@ -138,7 +142,7 @@ impl<F: FnMut(usize, &[Number]) -> Result<()>> Windows<'_, F> {
             self.watch.check()?;
             if self.encode_some()? {
                 alone = LEAST_ALONE;
-            } else if self.index < self.words.len() {
+            } else if self.scratch.end > 0 {
                 let until = self.scratch.end + alone;
                 self.search_until(|_, end| end >= until)?;
                 self.finish()?;
@@ -250,7 +254,7 @@ impl Bounds {
     /// Those of no token, at the beginning of a word.
     const NONE: Self = Self { at: 0, bits: 1 };
 
-    /// Those of one token; only its beginning, if it is too long for a window.
+    /// Those of one token; only where it begins, if it is longer than any window.
     fn of_token(start: usize, end: usize) -> Self {
         let last = 1_u64.checked_shl((end - start) as u32).unwrap_or(0);
         Self {
@@ -267,12 +271,8 @@ impl Bounds {
     /// Where the last token ends that both have.
     fn end_of_shared(self, other: Self) -> Option<usize> {
         let at = self.at.max(other.at);
-        let (ours, theirs) = (self.from(at), other.from(at));
-        let both = ours & theirs;
-        // A carry runs from each bound of both to the next one of any: if that is of both, the token
-        // between them is.
-        let ends = (both << 1).wrapping_add(!(ours | theirs)) & both;
-        ends.checked_ilog2().map(|place| at + place as usize)
+        let both = self.from(at) & other.from(at);
+        (both.count_ones() > 1).then(|| at + both.ilog2() as usize)
     }
 
     /// How many tokens there are behind a bound.

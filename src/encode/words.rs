@@ -10,8 +10,8 @@
 //!
 //! Whether two tokens can stand side by side is quickly seen where ranks rise from a token's parts
 //! to the token, as those of trained vocabularies do; elsewhere their merging is tried. Words with a
-//! mark at their end are merged pair by pair, and short words of a text, many at a time, by
-//! [`ShortWords`].
+//! mark at their end are merged pair by pair. Most words of a text come elsewhere, many at a time:
+//! short ones to [`ShortWords`], long ones, in windows, to [`Tools`].
 
 use crate::encode::cache::{Cache, Miss, Word};
 use crate::encode::long::Tools;
