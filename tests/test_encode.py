@@ -538,8 +538,7 @@ def check_long(vocabulary: Vocabulary, samples: list[str]) -> None:
     assert tok.encode(" ".join(words)) == expected
     assert tok.count_tokens(" ".join(words)) == len(expected)
     assert slow_places(tok.vocabulary, words[0]) == [
-        (token, *place)
-        for token, place in zip(*tok.encode(words[0], offsets=True), strict=True)
+        (token, *place) for token, place in zip(*tok.encode(words[0], offsets=True), strict=True)
     ]
 
 
