@@ -6,6 +6,7 @@
 mod batches;
 mod cache;
 mod ends;
+mod long;
 mod offsets;
 mod short;
 mod specials;
@@ -31,6 +32,7 @@ use crate::vocabulary::{Symbols, Vocabulary};
 use batches::{encode_in_groups, with_room_for};
 use cache::{Buffer, Cache, Miss, NO_IDS, Word};
 use ends::{BATCH, Ends, MOST_WORDS};
+use long::LongWords;
 use specials::{Finders, Part, Specials};
 use words::{Piece, Scratch, Words};
 
@@ -336,13 +338,22 @@ impl Encoder {
         let words = &mut words[..len];
         let (num_ids, num_misses) = cache.copy_known(words, buffer, misses);
         let misses = &misses[..num_misses];
-        if !misses.is_empty() {
+        if misses.iter().any(|miss| words[miss.index()].is_short()) {
             self.words.learn(text, words, misses, cache);
         }
+        let long_words = &mut desk.long_words;
+        if !misses.is_empty() {
+            let found = (&mut *words, misses);
+            long_words.find(&self.words, text, found, cache, &mut desk.scratch, watch)?;
+        }
         let mut start = 0;
-        for miss in misses {
+        for (index, miss) in misses.iter().enumerate() {
             sink.push_all(&buffer[start..miss.at()]);
             start = miss.at();
+            if let Some(ids) = long_words.ids(index) {
+                sink.push_all(ids);
+                continue;
+            }
             let word = &mut words[miss.index()];
             desk.ids.clear();
             if !cache.find(text, word, &mut desk.ids) {
@@ -564,6 +575,7 @@ struct Desk {
     buffer: Buffer,
     misses: [Miss; MOST_WORDS],
     scratch: Scratch,
+    long_words: LongWords,
     /// The tokens of one word.
     pieces: Vec<Piece>,
     ids: Vec<Id>,
@@ -578,6 +590,7 @@ impl Desk {
             buffer: NO_IDS,
             misses: [Miss::default(); MOST_WORDS],
             scratch: Scratch::default(),
+            long_words: LongWords::default(),
             pieces: Vec::new(),
             ids: Vec::new(),
         }

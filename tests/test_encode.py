@@ -522,6 +522,54 @@ def test_words_of_any_length_equal_the_reference(seed: int) -> None:
         assert tok.encode(word + b"\n") == [*expected, 10]
 
 
+def periodic(alphabet: str) -> st.SearchStrategy[str]:
+    """Texts in which strings are repeated, up to 360 letters."""
+    parts = st.tuples(texts(alphabet, min_size=1, max_size=6), st.integers(1, 20))
+    joined = st.lists(parts, min_size=1, max_size=3)
+    return joined.map(lambda parts: "".join(part * times for part, times in parts))
+
+
+def check_long(vocabulary: Vocabulary, samples: list[str]) -> None:
+    """Words that no cache has seen, alone and many together, each of them twice."""
+    check(vocabulary, samples)
+    tok = mw.Tokenizer(replace(vocabulary, pattern="whitespace"))
+    words = [word for sample in samples for word in (sample, sample[1:] or "a", sample)]
+    expected = slow_encode(tok.vocabulary, " ".join(words))
+    assert tok.encode(" ".join(words)) == expected
+    assert tok.count_tokens(" ".join(words)) == len(expected)
+    assert slow_places(tok.vocabulary, words[0]) == [
+        (token, *place) for token, place in zip(*tok.encode(words[0], offsets=True), strict=True)
+    ]
+
+
+@given(string_merges("ab", max_size=14), st.lists(periodic("ab"), min_size=1, max_size=2))
+def test_long_words_of_bytes_equal_the_reference(
+    merges: list[tuple[str, str]], samples: list[str]
+) -> None:
+    strings = dict.fromkeys(left + right for left, right in in_bytes(merges))
+    check_long(over_bytes(strings, merges=in_bytes(merges)), samples)
+
+
+@pytest.mark.parametrize("alphabet", ["bytes", "chars"])
+@given(token_ranks("ab", max_size=14, max_rank=9), st.lists(periodic("ab"), min_size=1, max_size=2))
+def test_long_words_with_ranks_in_any_order_equal_the_reference(
+    alphabet: str, ranks: dict[str, int], samples: list[str]
+) -> None:
+    by_string = {string.encode(): rank for string, rank in ranks.items()}
+    if alphabet == "bytes":
+        vocabulary = over_bytes(by_string, ranks=by_string)
+    else:
+        vocabulary = over_chars(["a", "b", " ", *ranks], ranks=by_string)
+    check_long(vocabulary, samples)
+
+
+@given(st.permutations(range(12)), st.lists(periodic("ab"), min_size=1, max_size=2))
+def test_long_words_with_different_ranks_in_any_order(order: list[int], samples: list[str]) -> None:
+    strings = [b"ab", b"ba", b"aa", b"bb", b"aba", b"abab", b"bab", b"aab", b"aaaa", b"baab"]
+    strings += [b"a" * 8, b"ab" * 17]
+    check_long(over_bytes(strings, ranks=dict(zip(strings, order, strict=True))), samples)
+
+
 @given(st.lists(texts("ab", min_size=1, max_size=90), min_size=1, max_size=12), st.data())
 def test_words_seen_before_keep_their_tokens(words: list[str], data: st.DataObject) -> None:
     tok = two_letters()

@@ -144,7 +144,7 @@ pub(super) struct Word {
 
 impl Word {
     #[inline]
-    fn is_short(&self) -> bool {
+    pub(super) fn is_short(&self) -> bool {
         self.key >> 120 != NOT_SHORT
     }
 
@@ -320,22 +320,24 @@ impl Cache {
                 }
             }
         }
-        let text = &text[word.place()];
+        let known = self.find_longer(&text[word.place()]);
+        ids.extend_from_slice(known.unwrap_or_default());
+        known.is_some()
+    }
+
+    /// The ids of a word that has no entry of its own.
+    #[inline]
+    fn find_longer(&self, text: &[u8]) -> Option<&[Id]> {
         if text.len() <= LONG {
             let key = long_key(text);
             let line = self.long_line(&key);
             for line in (0..LONG_PLACES).map(|step| &self.long[line ^ step]) {
                 if line.key == key {
-                    ids.extend_from_slice(&line.ids[..line.num_ids as usize]);
-                    return true;
+                    return Some(&line.ids[..line.num_ids as usize]);
                 }
             }
         }
-        if let Some(known) = self.odd.get(text) {
-            ids.extend_from_slice(known);
-            return true;
-        }
-        false
+        self.odd.get(text).map(|ids| &**ids)
     }
 
     /// The entry of a short word.
@@ -399,7 +401,9 @@ impl Cache {
             }
         }
         let text = &text[word.place()];
-        if text.len() <= LONG && ids.len() <= LONG_IDS {
+        if self.find_longer(text).is_some() {
+            // It came twice in a batch.
+        } else if text.len() <= LONG && ids.len() <= LONG_IDS {
             self.insert_long(text, ids);
         } else if text.len() <= ODD {
             self.insert_odd(text, ids);

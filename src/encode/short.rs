@@ -1,19 +1,21 @@
-//! The ids of short words of bytes, by merging their pairs, many words at a time.
+//! The tokens of short words of bytes, by merging their pairs, many words at a time.
 //!
 //! What takes time is waiting for the table of pairs, which is larger than the nearest caches. So a
 //! merge in one word only asks for its new pairs, the other words have their turns, and by the time
 //! the first word goes on, the answers are there.
 
-use crate::encode::cache::SHORT;
+use crate::encode::cache::{Cache, Miss, Word};
+use crate::encode::ends::MOST_WORDS;
 use crate::encode::whole::WholeWords;
 use crate::merges::Id;
 use crate::pages::in_large_pages;
 use crate::prefetch::prefetch;
-use crate::vocabulary::{Symbols, Vocabulary};
+use crate::vocabulary::{Number, Symbols, Vocabulary};
 
-/// Each place in a word is a bit of a mask.
-const NUM_PLACES: usize = 1 << PLACE_BITS;
-const PLACE_BITS: u32 = 4;
+/// A word's bytes, filled up with zeros, and its length: 16 bytes or 32, as every place in a word is a
+/// bit of a mask.
+pub(super) type Key<const N: usize> = [u8; N];
+const PLACE_BITS: u32 = 5;
 const PLACE: u32 = (1 << PLACE_BITS) - 1;
 /// How many words are merged at a time.
 pub(super) const AT_ONCE: usize = 16;
@@ -26,8 +28,8 @@ const NO_ID: Id = Id::MAX;
 /// How many bits a number has: those of two parts and their product share a slot.
 const BITS: u32 = 21;
 const PAIR: u64 = (1 << (2 * BITS)) - 1;
-/// A pair of numbers that no tokens have, at a place in no word: words are shorter.
-const NOTHING_NEW: (u32, u64) = (PLACE, PAIR);
+/// A pair of numbers that no tokens have.
+const NO_PAIR: u64 = PAIR;
 /// A slot without a pair.
 const EMPTY: u64 = 0;
 
@@ -48,6 +50,8 @@ pub(super) struct ShortWords {
     /// one behind it if those before are full.
     lines: Vec<Line>,
     ids: Vec<Id>,
+    /// What the vocabulary calls the tokens.
+    names: Vec<Number>,
     whole: WholeWords,
 }
 
@@ -63,22 +67,22 @@ impl ShortWords {
         {
             return None;
         }
-        let mut numbers = vec![0; vocabulary.len()];
-        let mut ids = Vec::with_capacity(256 + merges.len());
+        let mut names = Vec::with_capacity(256 + merges.len());
         for byte in 0..=u8::MAX {
-            let token = vocabulary.number(&[byte])?;
-            numbers[token as usize] = u32::from(byte);
-            ids.push(vocabulary.id(token).unwrap_or(NO_ID));
+            names.push(vocabulary.number(&[byte])?);
         }
-        for (number, merge) in (256..).zip(merges) {
-            numbers[merge.product as usize] = number;
-            ids.push(vocabulary.id(merge.product).unwrap_or(NO_ID));
+        names.extend(merges.iter().map(|merge| merge.product));
+        let mut numbers = vec![0; vocabulary.len()];
+        for (number, &name) in (0..).zip(&names) {
+            numbers[name as usize] = number;
         }
+        let id = |&name: &Number| vocabulary.id(name).unwrap_or(NO_ID);
         let num_lines = (merges.len() / 4 + 1).next_power_of_two();
         let mut words = Self {
             first_turns: vec![NEVER; 1 << 16],
             lines: vec![Line([EMPTY; 8]); num_lines],
-            ids,
+            ids: names.iter().map(id).collect(),
+            names,
             whole: WholeWords::new(vocabulary),
         };
         for merge in merges {
@@ -137,10 +141,50 @@ impl ShortWords {
         self.turn(packed(left, right), 0) != NEVER
     }
 
-    /// Have a word ready that will be looked up soon.
-    #[inline]
-    pub(super) fn expect(&self, key: u128) {
-        self.whole.expect(key);
+    /// Put the short words that were missed in the cache there, unless an id is missing.
+    pub(super) fn learn(
+        &self,
+        text: &[u8],
+        words: &mut [Word],
+        misses: &[Miss],
+        cache: &mut Cache,
+    ) {
+        /// Some bits of a hash.
+        const NUM_SEEN: usize = 256;
+        let mut indices = [0_u16; MOST_WORDS];
+        let mut num_new = 0;
+        let mut seen = [u16::MAX; NUM_SEEN];
+        for miss in misses {
+            let word = &words[miss.index()];
+            // Most of those that come again are found here.
+            let seen = &mut seen[word.line() % NUM_SEEN];
+            let last = words.get(usize::from(*seen));
+            if cache.is_new(word) && last.is_none_or(|last| last.key() != word.key()) {
+                *seen = miss.index() as u16;
+                self.whole.expect(word.key());
+                indices[num_new] = miss.index() as u16;
+                num_new += 1;
+            }
+        }
+        let (mut keys, mut waiting, mut len) = ([[0; 16]; AT_ONCE], [0; AT_ONCE], 0);
+        for (place, &index) in indices[..num_new].iter().enumerate() {
+            let word = &mut words[usize::from(index)];
+            if let Some(id) = self.whole_word(word.key()) {
+                cache.insert_new(text, word, &[id]);
+            } else {
+                (keys[len], waiting[len]) = (word.key().to_le_bytes(), index);
+                len += 1;
+            }
+            if len == AT_ONCE || place + 1 == num_new {
+                self.merge(&keys[..len], |which, merged| {
+                    if let Some((ids, len)) = self.ids(merged) {
+                        let word = &mut words[usize::from(waiting[which])];
+                        cache.insert_new(text, word, &ids[..len]);
+                    }
+                });
+                len = 0;
+            }
+        }
     }
 
     /// The id of the word with this key, if it is one token.
@@ -149,9 +193,33 @@ impl ShortWords {
         self.whole.id(key)
     }
 
-    /// Calls `use_ids` with the index and the ids of each of at most `AT_ONCE` words, unless one of
-    /// the ids is missing.
-    pub(super) fn merge(&self, keys: &[u128], use_ids: impl FnMut(usize, &[Id])) {
+    /// The ids of a word that is merged, unless one is missing, and how many they are.
+    #[inline]
+    pub(super) fn ids<const N: usize>(&self, merged: &Merging<N>) -> Option<([Id; N], usize)> {
+        let (mut ids, mut len) = ([NO_ID; N], 0);
+        for place in Bits(merged.starts) {
+            ids[len] = self.ids[merged.tokens[place] as usize];
+            len += 1;
+        }
+        (!ids[..len].contains(&NO_ID)).then_some((ids, len))
+    }
+
+    /// What the vocabulary calls the tokens of a word that is merged, from a place on.
+    pub(super) fn names<const N: usize>(
+        &self,
+        merged: &Merging<N>,
+        start: usize,
+    ) -> impl Iterator<Item = Number> {
+        let starts = Bits(merged.starts & u32::MAX << start);
+        starts.map(|place| self.names[merged.tokens[place] as usize])
+    }
+
+    /// Calls `use_word` with the index of each of at most `AT_ONCE` words, and the word merged.
+    pub(super) fn merge<const N: usize>(
+        &self,
+        keys: &[Key<N>],
+        use_word: impl FnMut(usize, &Merging<N>),
+    ) {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("bmi1")
@@ -160,16 +228,20 @@ impl ShortWords {
         {
             #[allow(unsafe_code, reason = "twice as fast")]
             // SAFETY: the processor has what the function is compiled for.
-            return unsafe { self.merge_by_avx2(keys, use_ids) };
+            return unsafe { self.merge_by_avx2(keys, use_word) };
         }
-        self.merge_by_any(keys, use_ids);
+        self.merge_by_any(keys, use_word);
     }
 
     /// The same, compiled for these processors.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
-    fn merge_by_avx2(&self, keys: &[u128], use_ids: impl FnMut(usize, &[Id])) {
-        self.merge_by_any(keys, use_ids);
+    fn merge_by_avx2<const N: usize>(
+        &self,
+        keys: &[Key<N>],
+        use_word: impl FnMut(usize, &Merging<N>),
+    ) {
+        self.merge_by_any(keys, use_word);
     }
 
     #[allow(
@@ -177,9 +249,13 @@ impl ShortWords {
         reason = "compiled for the processor of its caller"
     )]
     #[inline(always)]
-    pub(super) fn merge_by_any(&self, keys: &[u128], mut use_ids: impl FnMut(usize, &[Id])) {
+    pub(super) fn merge_by_any<const N: usize>(
+        &self,
+        keys: &[Key<N>],
+        mut use_word: impl FnMut(usize, &Merging<N>),
+    ) {
         let mut states = [Merging::NOTHING; AT_ONCE];
-        for (state, &key) in states.iter_mut().zip(keys) {
+        for (state, key) in states.iter_mut().zip(keys) {
             self.begin(key, state);
         }
         let mut waiting = !(u32::MAX << keys.len());
@@ -195,31 +271,21 @@ impl ShortWords {
             }
         }
         for (index, state) in states[..keys.len()].iter().enumerate() {
-            let mut ids = [NO_ID; NUM_PLACES];
-            let (mut starts, mut len) = (state.starts, 0);
-            while starts != 0 {
-                ids[len] = self.ids[state.tokens[starts.trailing_zeros() as usize] as usize];
-                starts &= starts - 1;
-                len += 1;
-            }
-            if !ids[..len].contains(&NO_ID) {
-                use_ids(index, &ids[..len]);
-            }
+            use_word(index, state);
         }
     }
 
     /// Begin to merge the word with this key.
     #[allow(clippy::inline_always, reason = "see `merge`")]
     #[inline(always)]
-    fn begin(&self, key: u128, state: &mut Merging) {
-        let bytes = key.to_le_bytes();
-        let len = usize::from(bytes[SHORT]);
+    fn begin<const N: usize>(&self, key: &Key<N>, state: &mut Merging<N>) {
+        let len = usize::from(key[N - 1]);
         state.starts = !(u32::MAX << len);
-        for (token, byte) in state.tokens.iter_mut().zip(bytes) {
+        for (token, &byte) in state.tokens.iter_mut().zip(key) {
             *token = u32::from(byte);
         }
-        for place in 0..SHORT - 1 {
-            let pair = u16::from_le_bytes([bytes[place], bytes[place + 1]]);
+        for place in 0..N - 2 {
+            let pair = u16::from_le_bytes([key[place], key[place + 1]]);
             // NEVER stays what it is.
             let turn = self.first_turns[usize::from(pair)] | place as u32;
             state.turns[place] = if place + 1 < len { turn } else { NEVER };
@@ -229,7 +295,7 @@ impl ShortWords {
     /// Find the turns of the new pairs.
     #[allow(clippy::inline_always, reason = "see `merge`")]
     #[inline(always)]
-    fn find_turns(&self, state: &mut Merging) {
+    fn find_turns<const N: usize>(&self, state: &mut Merging<N>) {
         for (place, pair) in state.new {
             state.turns[place as usize] = self.turn(pair, place);
         }
@@ -238,20 +304,18 @@ impl ShortWords {
     /// Merge one pair; false if there is none.
     #[allow(clippy::inline_always, reason = "see `merge`")]
     #[inline(always)]
-    fn go_on(&self, state: &mut Merging) -> bool {
+    fn go_on<const N: usize>(&self, state: &mut Merging<N>) -> bool {
         let mut first = NEVER;
         for &turn in &state.turns {
             first = first.min(turn);
         }
         if first == NEVER {
-            let mut starts = state.starts;
-            while starts != 0 {
-                prefetch(&self.ids[state.tokens[starts.trailing_zeros() as usize] as usize]);
-                starts &= starts - 1;
+            for place in Bits(state.starts) {
+                prefetch(&self.ids[state.tokens[place] as usize]);
             }
             return false;
         }
-        let place = first & PLACE;
+        let place = (first & PLACE) % N as u32;
         let right = state.next(place);
         // The right part starts nothing any more.
         state.starts &= !(1 << right);
@@ -267,11 +331,15 @@ impl ShortWords {
         let has_after = state.starts >> place > 1;
         state.new = [
             if starts_before == 0 {
-                NOTHING_NEW
+                Merging::<N>::NOTHING_NEW
             } else {
                 pair_before
             },
-            if has_after { pair_after } else { NOTHING_NEW },
+            if has_after {
+                pair_after
+            } else {
+                Merging::<N>::NOTHING_NEW
+            },
         ];
         for (_, pair) in state.new {
             prefetch(&self.lines[self.line(pair)]);
@@ -280,31 +348,38 @@ impl ShortWords {
     }
 }
 
-/// A word that is being merged.
+/// A word of less than N bytes that is being merged.
 #[derive(Debug, Clone, Copy)]
-struct Merging {
+pub(super) struct Merging<const N: usize> {
     /// The tokens, each at the place where it starts.
-    tokens: [u32; NUM_PLACES],
+    tokens: [u32; N],
     /// When each merges with the next: by the product, then by the place.
-    turns: [u32; NUM_PLACES],
+    turns: [u32; N],
     /// Whether a token starts at a place.
     starts: u32,
     /// The places of two pairs whose turns are not known yet, and the pairs.
     new: [(u32, u64); 2],
 }
 
-impl Merging {
+impl<const N: usize> Merging<N> {
+    /// At a place in no word: words are shorter.
+    const NOTHING_NEW: (u32, u64) = (N as u32 - 1, NO_PAIR);
     const NOTHING: Self = Self {
-        tokens: [0; NUM_PLACES],
-        turns: [NEVER; NUM_PLACES],
+        tokens: [0; N],
+        turns: [NEVER; N],
         starts: 0,
-        new: [NOTHING_NEW; 2],
+        new: [Self::NOTHING_NEW; 2],
     };
+
+    /// Where tokens start, a bit for each place.
+    pub(super) fn starts(&self) -> u32 {
+        self.starts
+    }
 
     /// Where the token behind the one at `place` starts.
     #[inline]
     fn next(&self, place: u32) -> u32 {
-        (self.starts & (u32::MAX - 1) << place).trailing_zeros() & PLACE
+        (self.starts & (u32::MAX - 1) << place).trailing_zeros() % N as u32
     }
 }
 

@@ -1,5 +1,5 @@
-use super::cache::{SHORT, short_key};
-use super::short::{AT_ONCE, ShortWords};
+use super::cache::short_key;
+use super::short::{AT_ONCE, Key, ShortWords};
 use super::*;
 use crate::vocabulary::{Merging, Number};
 
@@ -16,22 +16,34 @@ impl Random {
     }
 }
 
-/// Bytes, and tokens of random pairs of tokens in a random order; the ids are not the numbers.
-fn vocabulary(random: &mut Random, num_merges: usize) -> Vocabulary {
-    let mut strings: Vec<Vec<u8>> = (0..=u8::MAX).map(|byte| vec![byte]).collect();
-    let mut pairs = Vec::new();
-    while pairs.len() < num_merges {
+type Pairs = Vec<(Vec<u8>, Vec<u8>)>;
+
+/// At most so many random pairs of letters and of what earlier pairs make.
+fn pairs(random: &mut Random, num_pairs: usize, num_letters: usize, longest: usize) -> Pairs {
+    let (mut products, mut pairs) = (Vec::<Vec<u8>>::new(), Vec::new());
+    for _ in 0..num_pairs * 4 {
         let mut part = || match random.below(3) {
-            0 => vec![b'a' + random.below(4) as u8],
-            _ => strings[strings.len() - 1 - random.below(strings.len() - 256 + 1)].clone(),
+            1 | 2 if !products.is_empty() => products[random.below(products.len())].clone(),
+            _ => vec![b'a' + random.below(num_letters) as u8],
         };
         let (left, right) = (part(), part());
         let product = [&left[..], &right].concat();
-        if !strings.contains(&product) && product.len() <= 12 {
-            strings.push(product);
+        if pairs.len() < num_pairs && product.len() <= longest && !products.contains(&product) {
+            products.push(product);
             pairs.push((left, right));
         }
     }
+    pairs
+}
+
+/// Bytes, and what the pairs make; the ids are not the numbers.
+fn vocabulary_of(pairs: &Pairs) -> Vocabulary {
+    let mut strings: Vec<Vec<u8>> = (0..=u8::MAX).map(|byte| vec![byte]).collect();
+    strings.extend(
+        pairs
+            .iter()
+            .map(|(left, right)| [&left[..], right].concat()),
+    );
     let ids = (7..).step_by(3);
     let tokens: Vec<(&[u8], Id)> = strings.iter().map(Vec::as_slice).zip(ids).collect();
     let pairs = pairs.iter().map(|(left, right)| (&left[..], &right[..]));
@@ -42,6 +54,10 @@ fn vocabulary(random: &mut Random, num_merges: usize) -> Vocabulary {
         b"",
     )
     .expect("a valid vocabulary")
+}
+
+fn vocabulary(random: &mut Random, num_merges: usize) -> Vocabulary {
+    vocabulary_of(&pairs(random, num_merges, 4, 12))
 }
 
 fn word(random: &mut Random, most_bytes: usize) -> Vec<u8> {
@@ -60,31 +76,106 @@ fn merged(vocabulary: &Vocabulary, word: &[u8]) -> Vec<Id> {
         .collect()
 }
 
-fn keys(words: &[Vec<u8>]) -> Vec<u128> {
-    let keys = words.iter().map(|word| short_key(word, 0, word.len()));
-    keys.collect()
+fn keys<const N: usize>(words: &[Vec<u8>]) -> Vec<Key<N>> {
+    let key = |word: &Vec<u8>| {
+        let mut key = [0; N];
+        key[..word.len()].copy_from_slice(word);
+        key[N - 1] = word.len() as u8;
+        key
+    };
+    words.iter().map(key).collect()
+}
+
+fn check_merging<const N: usize>(random: &mut Random) {
+    let vocabulary = vocabulary(random, 60);
+    let short = ShortWords::new(&vocabulary).expect("no ties");
+    let words: Vec<_> = (0..AT_ONCE).map(|_| word(random, N - 1)).collect();
+    let expected = words.iter().map(|word| merged(&vocabulary, word));
+    let expected: Vec<_> = expected.enumerate().collect();
+    let ids_of = |merged: &short::Merging<N>| {
+        let (ids, len) = short.ids(merged).expect("all are tokens");
+        ids[..len].to_vec()
+    };
+    let mut found = Vec::new();
+    short.merge(&keys::<N>(&words), |index, merged| {
+        found.push((index, ids_of(merged)));
+    });
+    assert_eq!(found, expected, "{words:?}");
+    found.clear();
+    short.merge_by_any(&keys::<N>(&words), |index, merged| {
+        found.push((index, ids_of(merged)));
+    });
+    assert_eq!(found, expected, "{words:?}");
 }
 
 #[test]
 fn words_merged_together_are_merged_by_rank() {
     let mut random = Random(1);
     for _ in 0..20 {
-        let vocabulary = vocabulary(&mut random, 60);
-        let short = ShortWords::new(&vocabulary).expect("no ties");
-        let words: Vec<_> = (0..AT_ONCE).map(|_| word(&mut random, SHORT)).collect();
-        let expected = words.iter().map(|word| merged(&vocabulary, word));
-        let expected: Vec<_> = expected.enumerate().collect();
-        let mut found = Vec::new();
-        short.merge(&keys(&words), |index, ids| {
-            found.push((index, ids.to_vec()));
-        });
-        assert_eq!(found, expected, "{words:?}");
-        found.clear();
-        short.merge_by_any(&keys(&words), |index, ids| {
-            found.push((index, ids.to_vec()));
-        });
-        assert_eq!(found, expected, "{words:?}");
+        check_merging::<16>(&mut random);
+        check_merging::<32>(&mut random);
     }
+}
+
+/// Letters at random, runs of one, and strings that come again and again.
+fn mixed_text(random: &mut Random, num_letters: usize, length: usize) -> Vec<u8> {
+    let mut text = Vec::new();
+    while text.len() < length {
+        let part_length = 1 + random.below(9);
+        let part: Vec<u8> = (0..part_length)
+            .map(|_| b'a' + random.below(num_letters) as u8)
+            .collect();
+        let times = [1, 1, 1, 2, 3, 20][random.below(6)];
+        text.extend(part.repeat(times));
+    }
+    text.truncate(length);
+    text
+}
+
+#[test]
+fn windows_of_long_words_are_joined_to_what_merging_makes() {
+    let mut random = Random(3);
+    for round in 0..60 {
+        let num_letters = 1 + random.below(4);
+        // Some tokens are longer than windows, and than the bits that hold their bounds.
+        let longest = [5, 12, 40, 100][round % 4];
+        let mut pairs = pairs(&mut random, 70, num_letters, longest);
+        if round % 3 == 0 {
+            // Ranks need not rise.
+            for index in (1..pairs.len()).rev() {
+                pairs.swap(index, random.below(index + 1));
+            }
+        }
+        let encoder = Words::new(vocabulary_of(&pairs), Unknown::Refused, false);
+        let tools = encoder.tools().expect("no ties");
+        let text = mixed_text(&mut random, num_letters, 2_000);
+        // Every place of a text, and every length, comes at the bounds of windows.
+        let mut words: Vec<&[u8]> = (0..60).map(|i| &text[i..700 + i * i % 61]).collect();
+        words.extend((16..140).map(|length| &text[2 * length..3 * length]));
+        words.extend([&text[..], &text[1000..1016]]);
+        let mut found = Vec::new();
+        let mut use_tokens = |index, tokens: &[Number]| {
+            let ids = tokens.iter().filter_map(|&n| encoder.vocabulary().id(n));
+            found.push((index, ids.collect::<Vec<_>>()));
+            Ok(())
+        };
+        let watch = Watch::default();
+        let result = tools.encode(&words, &mut Scratch::default(), &watch, &mut use_tokens);
+        result.expect("nobody interrupts");
+        let expected = words.iter().map(|word| merged(encoder.vocabulary(), word));
+        assert_eq!(found, expected.enumerate().collect::<Vec<_>>(), "{pairs:?}");
+    }
+}
+
+#[test]
+fn long_words_are_interrupted() {
+    let encoder = Words::new(vocabulary(&mut Random(4), 60), Unknown::Refused, false);
+    let text = mixed_text(&mut Random(4), 4, 2_000);
+    let watch = Watch::default();
+    watch.stop();
+    let tools = encoder.tools().expect("no ties");
+    let result = tools.encode(&[&text], &mut Scratch::default(), &watch, |_, _| Ok(()));
+    assert_eq!(result, Err(Error::Interrupted));
 }
 
 #[test]
@@ -112,10 +203,10 @@ fn a_byte_without_an_id_is_left_to_others() {
     let vocabulary = Vocabulary::new(&tokens, &pairs, Symbols::Bytes, b"").expect("valid");
     let short = ShortWords::new(&vocabulary).expect("no ties");
     let mut found = Vec::new();
-    short.merge(&keys(&[b"abc".into(), b"aab".into()]), |index, ids| {
-        found.push((index, ids.to_vec()));
+    short.merge(&keys::<16>(&[b"abc".into(), b"aab".into()]), |_, merged| {
+        found.push(short.ids(merged).map(|(ids, len)| ids[..len].to_vec()));
     });
-    assert_eq!(found, [(1, vec![0, 2])]);
+    assert_eq!(found, [None, Some(vec![0, 2])]);
 }
 
 #[test]

@@ -10,12 +10,12 @@
 //!
 //! Whether two tokens can stand side by side is quickly seen where ranks rise from a token's parts
 //! to the token, as those of trained vocabularies do; elsewhere their merging is tried. Words with a
-//! mark at their end are merged pair by pair, and short words of a text, many at a time, by
-//! [`ShortWords`].
+//! mark at their end are merged pair by pair. Most words of a text come elsewhere, many at a time:
+//! short ones to [`ShortWords`], long ones, in windows, to [`Tools`].
 
 use crate::encode::cache::{Cache, Miss, Word};
-use crate::encode::ends::MOST_WORDS;
-use crate::encode::short::{AT_ONCE, ShortWords};
+use crate::encode::long::Tools;
+use crate::encode::short::ShortWords;
 use crate::encode::trie::Trie;
 use crate::error::{Error, Result};
 use crate::limits::Watch;
@@ -24,6 +24,8 @@ use crate::pages::in_large_pages;
 use crate::vocabulary::{Number, Symbols, Vocabulary};
 
 const NONE: Number = Number::MAX;
+/// A longer word is worth windows for itself alone.
+const LONGEST_SEARCHED: usize = 63;
 
 /// What a character becomes that is no token.
 #[derive(Debug, Clone)]
@@ -59,8 +61,21 @@ pub(super) struct Words {
 /// Memory that is used again for the next word.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
-    tokens: Vec<Number>,
+    /// What the word up to `end` becomes, by itself.
+    pub(super) tokens: Vec<Number>,
+    pub(super) end: usize,
+    /// The places at which none of the word's tokens end, as far as that is known: a bit for each.
     dead_ends: Vec<u64>,
+}
+
+impl Scratch {
+    /// Begin with a word of `length` bytes.
+    pub(super) fn begin(&mut self, length: usize) {
+        self.tokens.clear();
+        self.end = 0;
+        self.dead_ends.clear();
+        self.dead_ends.resize(length / 64 + 1, 0);
+    }
 }
 
 impl Words {
@@ -110,40 +125,18 @@ impl Words {
         misses: &[Miss],
         cache: &mut Cache,
     ) {
-        /// Some bits of a hash.
-        const NUM_SEEN: usize = 256;
-        let Some(short) = &self.short else { return };
-        let mut indices = [0_u16; MOST_WORDS];
-        let mut num_new = 0;
-        let mut seen = [u16::MAX; NUM_SEEN];
-        for miss in misses {
-            let word = &words[miss.index()];
-            // Most of those that come again are found here.
-            let seen = &mut seen[word.line() % NUM_SEEN];
-            let last = words.get(usize::from(*seen));
-            if cache.is_new(word) && last.is_none_or(|last| last.key() != word.key()) {
-                *seen = miss.index() as u16;
-                short.expect(word.key());
-                indices[num_new] = miss.index() as u16;
-                num_new += 1;
-            }
+        if let Some(short) = &self.short {
+            short.learn(text, words, misses, cache);
         }
-        let (mut keys, mut waiting, mut len) = ([0; AT_ONCE], [0; AT_ONCE], 0);
-        for (place, &index) in indices[..num_new].iter().enumerate() {
-            let word = &mut words[usize::from(index)];
-            if let Some(id) = short.whole_word(word.key()) {
-                cache.insert_new(text, word, &[id]);
-            } else {
-                (keys[len], waiting[len]) = (word.key(), index);
-                len += 1;
-            }
-            if len == AT_ONCE || place + 1 == num_new {
-                short.merge(&keys[..len], |which, ids| {
-                    cache.insert_new(text, &mut words[usize::from(waiting[which])], ids);
-                });
-                len = 0;
-            }
-        }
+    }
+
+    /// What long words are encoded with, if merging encodes them.
+    pub(super) fn tools(&self) -> Option<Tools<'_>> {
+        Some(Tools {
+            vocabulary: &self.vocabulary,
+            search: self.search.as_ref()?,
+            short: self.short.as_ref()?,
+        })
     }
 
     /// Append the tokens of a word.
@@ -167,6 +160,12 @@ impl Words {
         if let Some(search) = &self.search
             && self.vocabulary.symbols() == Symbols::Bytes
         {
+            if let Some(tools) = self.tools()
+                && word.len() > LONGEST_SEARCHED
+            {
+                let push = |_, tokens: &[Number]| self.push_all(tokens, first, pieces);
+                return tools.encode(&[word], scratch, watch, push);
+            }
             search.encode(&self.vocabulary, word, scratch, watch)?;
             return self.push_all(&scratch.tokens, first, pieces);
         }
@@ -194,10 +193,13 @@ impl Words {
     }
 
     fn push_all(&self, tokens: &[Number], first: usize, pieces: &mut Vec<Piece>) -> Result<()> {
+        let end_of_word = self.vocabulary.end_of_word();
+        pieces.reserve(tokens.len());
         for &token in tokens {
-            let string = self.vocabulary.string(token);
-            let end_of_word = self.vocabulary.end_of_word();
-            let text = string.strip_suffix(end_of_word).unwrap_or(string);
+            let mut text = self.vocabulary.string(token);
+            if !end_of_word.is_empty() {
+                text = text.strip_suffix(end_of_word).unwrap_or(text);
+            }
             match self.vocabulary.id(token) {
                 Some(id) => pieces.push((id, text.len())),
                 None => self.push_unknown(text, first, pieces)?,
@@ -231,7 +233,7 @@ impl Words {
 
 /// What the search for a word's tokens needs to know of each token.
 #[derive(Debug)]
-struct Search {
+pub(super) struct Search {
     trie: Trie,
     tokens: Vec<Token>,
     pairs: PairTable,
@@ -295,23 +297,45 @@ impl Search {
         scratch: &mut Scratch,
         watch: &Watch,
     ) -> Result<()> {
-        let Scratch { tokens, dead_ends } = scratch;
-        tokens.clear();
-        dead_ends.clear();
-        dead_ends.resize(word.len() / 64 + 1, 0);
-        let mut start = 0;
-        let mut candidate = self.trie.longest(word).unwrap_or(NONE);
-        while start < word.len() {
+        scratch.begin(word.len());
+        self.go_on(vocabulary, word, scratch, watch, |_, _| false)
+    }
+
+    /// Append tokens of a word to those in the scratch until the word ends, or `is_last` says so of
+    /// where a token starts and ends.
+    pub(super) fn go_on(
+        &self,
+        vocabulary: &Vocabulary,
+        word: &[u8],
+        scratch: &mut Scratch,
+        watch: &Watch,
+        mut is_last: impl FnMut(usize, usize) -> bool,
+    ) -> Result<()> {
+        let Scratch {
+            tokens,
+            end: start,
+            dead_ends,
+        } = scratch;
+        // Of the tokens from here on, the longer ones in their place are known to lead nowhere.
+        let mut num_given = tokens.len();
+        let mut candidate = self.longest(&word[*start..]);
+        while *start < word.len() {
             if candidate == NONE {
                 // Nothing can follow the last token here.
-                dead_ends[start / 64] |= 1 << (start % 64);
+                dead_ends[*start / 64] |= 1 << (*start % 64);
                 let Some(last) = tokens.pop() else { break };
-                start -= self.tokens[last as usize].length as usize;
-                candidate = self.tokens[last as usize].shorter;
+                let last = &self.tokens[last as usize];
+                *start -= last.length as usize;
+                if tokens.len() < num_given {
+                    num_given = tokens.len();
+                    candidate = self.longest(&word[*start..]);
+                } else {
+                    candidate = last.shorter;
+                }
                 continue;
             }
             let token = &self.tokens[candidate as usize];
-            let end = start + token.length as usize;
+            let end = *start + token.length as usize;
             let leads_on = dead_ends[end / 64] >> (end % 64) & 1 == 0;
             if leads_on
                 && tokens
@@ -322,13 +346,21 @@ impl Search {
                     watch.check()?;
                 }
                 tokens.push(candidate);
-                start = end;
-                candidate = self.trie.longest(&word[start..]).unwrap_or(NONE);
+                if is_last(std::mem::replace(start, end), end) {
+                    break;
+                }
+                candidate = self.longest(&word[end..]);
             } else {
                 candidate = token.shorter;
             }
         }
         Ok(())
+    }
+
+    /// The longest token that a text begins with.
+    #[inline]
+    fn longest(&self, text: &[u8]) -> Number {
+        self.trie.longest(text).unwrap_or(NONE)
     }
 
     /// Do two tokens stay what they are, side by side?

@@ -1,0 +1,292 @@
+//! The tokens of long words, by windows.
+//!
+//! A search from left to right waits for memory at every token. But parts of a word can be encoded
+//! side by side, and joined exactly. Take what the word becomes up to some place, and what a window
+//! across that place becomes. Where both have the same two bounds, they have the same tokens between
+//! them: what that string becomes. So the tokens of the one up to the second bound, and those of the
+//! other behind it, are what the word becomes up to the end of the window, since each two neighbours
+//! stand side by side in one of the two. Windows that overlap, of one word or of many, are merged
+//! together by [`ShortWords`]; where one has no two bounds of what is before it, the search goes on
+//! until it meets a token of the window.
+//!
+//! In a run of one character they may never meet. Where most windows were of no use the search goes
+//! on alone for a while, each time twice as long, so the time is linear in the length, on any input.
+
+use std::ops::Range;
+
+use crate::encode::cache::{Cache, Miss, Word};
+use crate::encode::short::{AT_ONCE, Merging, ShortWords};
+use crate::encode::words::{Scratch, Search, Words};
+use crate::error::Result;
+use crate::limits::Watch;
+use crate::merges::Id;
+use crate::vocabulary::{Number, Vocabulary};
+
+const KEY: usize = 32;
+/// How long a window is; a key holds its length too.
+const WINDOW: usize = KEY - 1;
+/// How far a window begins behind the one before.
+const STEP: usize = 24;
+/// How far the search goes on alone, at first and at most.
+const LEAST_ALONE: usize = 256;
+const MOST_ALONE: usize = 1 << 16;
+
+/// The ids of the long words among those of a batch that were missed in the cache.
+#[derive(Debug, Default)]
+pub(super) struct LongWords {
+    ids: Vec<Id>,
+    /// Where the ids of each missed word are; nowhere, if they are not here.
+    places: Vec<Range<usize>>,
+}
+
+impl LongWords {
+    /// The ids of the missed word of this index, if they are found.
+    pub(super) fn ids(&self, index: usize) -> Option<&[Id]> {
+        let place = self.places.get(index)?.clone();
+        (!place.is_empty()).then(|| &self.ids[place])
+    }
+
+    /// Find all that can be found, in the cache or by windows.
+    pub(super) fn find(
+        &mut self,
+        encoder: &Words,
+        text: &[u8],
+        (words, misses): (&mut [Word], &[Miss]),
+        cache: &mut Cache,
+        scratch: &mut Scratch,
+        watch: &Watch,
+    ) -> Result<()> {
+        self.ids.clear();
+        self.places.clear();
+        let Some(tools) = encoder.tools() else {
+            return Ok(());
+        };
+        let (mut new, mut new_words) = (Vec::new(), Vec::new());
+        for (index, miss) in misses.iter().enumerate() {
+            let word = &mut words[miss.index()];
+            let first = self.ids.len();
+            if !word.is_short() && !cache.find(text, word, &mut self.ids) {
+                new.push(index);
+                new_words.push(&text[word.place()]);
+            }
+            self.places.push(first..self.ids.len());
+        }
+        if new.is_empty() {
+            return Ok(());
+        }
+        tools.encode(&new_words, scratch, watch, |which, tokens| {
+            let first = self.ids.len();
+            let ids = tokens.iter().map_while(|&token| tools.vocabulary.id(token));
+            self.ids.extend(ids);
+            if self.ids.len() < first + tokens.len() {
+                // A byte that is no token is left to others.
+                self.ids.truncate(first);
+                return Ok(());
+            }
+            let index = new[which];
+            cache.insert(text, &words[misses[index].index()], &self.ids[first..]);
+            self.places[index] = first..self.ids.len();
+            Ok(())
+        })
+    }
+}
+
+/// What windows are encoded and joined with.
+#[derive(Clone, Copy)]
+pub(super) struct Tools<'a> {
+    pub(super) vocabulary: &'a Vocabulary,
+    pub(super) search: &'a Search,
+    pub(super) short: &'a ShortWords,
+}
+
+impl Tools<'_> {
+    /// Calls `use_tokens` with the index and the tokens of each word, from the first to the last.
+    pub(super) fn encode(
+        self,
+        words: &[&[u8]],
+        scratch: &mut Scratch,
+        watch: &Watch,
+        use_tokens: impl FnMut(usize, &[Number]) -> Result<()>,
+    ) -> Result<()> {
+        let windows = Windows {
+            tools: self,
+            words,
+            index: 0,
+            scratch,
+            tail: Bounds::NONE,
+            watch,
+            use_tokens,
+        };
+        windows.encode()
+    }
+}
+
+/// Words that are encoded by windows.
+struct Windows<'a, F> {
+    tools: Tools<'a>,
+    words: &'a [&'a [u8]],
+    /// Which word it is the turn of.
+    index: usize,
+    /// Its first tokens, and the bounds of the last of these.
+    scratch: &'a mut Scratch,
+    tail: Bounds,
+    watch: &'a Watch,
+    use_tokens: F,
+}
+
+impl<F: FnMut(usize, &[Number]) -> Result<()>> Windows<'_, F> {
+    fn encode(mut self) -> Result<()> {
+        let mut alone = LEAST_ALONE;
+        self.begin();
+        while self.index < self.words.len() {
+            self.watch.check()?;
+            if self.encode_some()? {
+                alone = LEAST_ALONE;
+            } else if self.scratch.end > 0 {
+                let until = self.scratch.end + alone;
+                self.search_until(|_, end| end >= until)?;
+                self.finish()?;
+                alone = MOST_ALONE.min(alone * 2);
+            }
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self) {
+        let word = self.words.get(self.index);
+        self.scratch.begin(word.map_or(0, |word| word.len()));
+        self.tail = Bounds::NONE;
+    }
+
+    /// Hand out the tokens of the word, if these are all, and begin with the next.
+    fn finish(&mut self) -> Result<()> {
+        if self.scratch.end == self.words[self.index].len() {
+            (self.use_tokens)(self.index, &self.scratch.tokens)?;
+            self.index += 1;
+            self.begin();
+        }
+        Ok(())
+    }
+
+    /// Go on by the next windows; were most of them of use?
+    fn encode_some(&mut self) -> Result<bool> {
+        let (mut keys, mut places) = ([[0; KEY]; AT_ONCE], [(0, 0, 0); AT_ONCE]);
+        let (mut index, mut start, mut len) = (self.index, self.tail.at, 0);
+        while len < AT_ONCE
+            && let Some(word) = self.words.get(index)
+        {
+            let end = word.len().min(start + WINDOW);
+            keys[len][..end - start].copy_from_slice(&word[start..end]);
+            keys[len][WINDOW] = (end - start) as u8;
+            places[len] = (index, start, end);
+            len += 1;
+            (index, start) = if end < word.len() {
+                (index, start + STEP)
+            } else {
+                (index + 1, 0)
+            };
+        }
+        let (mut num_joined, mut result) = (0, Ok(()));
+        let short = self.tools.short;
+        short.merge(&keys[..len], |which, window| {
+            let (index, start, end) = places[which];
+            let is_needed = index == self.index && end > self.scratch.end;
+            if is_needed && result.is_ok() {
+                result = self
+                    .join(window, start, end)
+                    .map(|is_joined| num_joined += usize::from(is_joined))
+                    .and_then(|()| self.finish());
+            }
+        });
+        result?;
+        Ok(num_joined * 2 > len)
+    }
+
+    /// Go on by a window of the word; can it be joined at once?
+    fn join(&mut self, window: &Merging<KEY>, start: usize, end: usize) -> Result<bool> {
+        let bounds = Bounds {
+            at: start,
+            bits: u64::from(window.starts()) | 1 << (end - start),
+        };
+        let mut seam = if self.scratch.end == 0 {
+            Some(0)
+        } else {
+            self.tail.end_of_shared(bounds)
+        };
+        let is_joined = seam.is_some();
+        if !is_joined {
+            self.search_until(|token, token_end| {
+                seam = token.end_of_shared(bounds);
+                seam.is_some() || token_end >= end
+            })?;
+        }
+        let Some(seam) = seam else { return Ok(false) };
+        let tokens = &mut self.scratch.tokens;
+        tokens.truncate(tokens.len() - self.tail.num_behind(seam));
+        let names = self.tools.short.names(window, seam - start);
+        tokens.extend(names);
+        self.scratch.end = end;
+        self.tail = self.tail.joined(bounds, seam);
+        Ok(is_joined)
+    }
+
+    /// Search on until `is_last` says so of a token's bounds and its end, or the word ends.
+    fn search_until(&mut self, mut is_last: impl FnMut(Bounds, usize) -> bool) -> Result<()> {
+        let Tools {
+            vocabulary, search, ..
+        } = self.tools;
+        let word = self.words[self.index];
+        search.go_on(vocabulary, word, self.scratch, self.watch, |start, end| {
+            self.tail = Bounds::of_token(start, end);
+            is_last(self.tail, end)
+        })
+    }
+}
+
+/// Where tokens begin and end: a bit for each of 64 places.
+#[derive(Debug, Clone, Copy)]
+struct Bounds {
+    at: usize,
+    bits: u64,
+}
+
+impl Bounds {
+    /// Those of no token, at the beginning of a word.
+    const NONE: Self = Self { at: 0, bits: 1 };
+
+    /// Those of one token; only where it begins, if it is longer than any window.
+    fn of_token(start: usize, end: usize) -> Self {
+        let last = 1_u64.checked_shl((end - start) as u32).unwrap_or(0);
+        Self {
+            at: start,
+            bits: 1 | last,
+        }
+    }
+
+    /// The bits from a place on that is not before the first.
+    fn from(self, at: usize) -> u64 {
+        self.bits.checked_shr((at - self.at) as u32).unwrap_or(0)
+    }
+
+    /// Where the last token ends that both have.
+    fn end_of_shared(self, other: Self) -> Option<usize> {
+        let at = self.at.max(other.at);
+        let both = self.from(at) & other.from(at);
+        (both.count_ones() > 1).then(|| at + both.ilog2() as usize)
+    }
+
+    /// How many tokens there are behind a bound.
+    fn num_behind(self, bound: usize) -> usize {
+        self.from(bound).count_ones() as usize - 1
+    }
+
+    /// These up to a bound that both have, and the others behind it.
+    fn joined(self, other: Self, bound: usize) -> Self {
+        let at = self.at.max(other.at);
+        let behind = u64::MAX << (bound - at);
+        Self {
+            at,
+            bits: self.from(at) & !behind | other.from(at) & behind,
+        }
+    }
+}
