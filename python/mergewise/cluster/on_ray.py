@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mergewise.arguments import check_count
+from mergewise.cluster.blocks import count_blocks, num_parts_for, sum_to_rows
 from mergewise.cluster.failures import in_one_line
 from mergewise.cluster.task import MEMORY_LIMIT, Task
 from mergewise.count_tables import batches_in, counts_of, import_pyarrow, schema_of
@@ -81,15 +82,16 @@ def map_reduce_ray(
         num_partitions = max(1, int(ray.cluster_resources().get("CPU", 1)))
     check_count("num_partitions", num_partitions, least=1)
     check_dataset(dataset, task.column)
-    whole = {"batch_size": None, "batch_format": "pyarrow", "zero_copy_batch": True}
     texts = dataset.select_columns([task.column])
     counted = texts.map_batches(
-        partial(count_table, task), num_cpus=max(1, task.num_threads), **whole
+        partial(count_table, task, num_parts_for(num_partitions)),
+        num_cpus=max(1, task.num_threads),
+        batch_size=None,
+        batch_format="pyarrow",
+        zero_copy_batch=True,
     )
-    # No sum overflows: a task counts words one by one, and nobody has 2^63 of them.
-    total = ray.data.aggregate.Sum(on="count", alias_name="count")
-    summed = counted.groupby("word", num_partitions=num_partitions).aggregate(total)
-    return summed.map_batches(partial(prune_table, task, min_count), **whole)
+    gathered = counted.groupby("part", num_partitions=num_partitions)
+    return gathered.map_groups(partial(sum_table, task, min_count), batch_format="pyarrow")
 
 
 def encode_ray(
@@ -107,17 +109,20 @@ def encode_ray(
     )
 
 
-def count_table(task: Task, table: Any) -> Any:  # noqa: ANN401 - a pyarrow.Table
-    """The words of a table of texts and their counts."""
+def count_table(task: Task, num_parts: int, table: Any) -> Any:  # noqa: ANN401 - a pyarrow.Table
+    """The words of a table of texts and their counts, as a table of blocks."""
     pa = import_pyarrow()
-    return pa.Table.from_batches(task.count(table.to_batches()), schema_of(task.fingerprint))
+    blocks = count_blocks(task, num_parts, table.to_batches())
+    # Ray joins the blocks of a partition, which may be more than 2 GB.
+    schema = pa.schema([("part", pa.int32()), ("block", pa.large_binary())])
+    return pa.Table.from_batches((batch.cast(schema) for batch in blocks), schema)
 
 
-def prune_table(task: Task, min_count: int, table: Any) -> Any:  # noqa: ANN401 - a pyarrow.Table
-    """The frequent words of a table, and a row for the others."""
+def sum_table(task: Task, min_count: int, table: Any) -> Any:  # noqa: ANN401 - a pyarrow.Table
+    """The words of a table of the blocks of a part, each once, with their counts."""
     pa = import_pyarrow()
-    batches = task.prune(table.to_batches(), min_count=min_count)
-    return pa.Table.from_batches(batches, schema_of(task.fingerprint))
+    rows = sum_to_rows(task, min_count, table.to_batches())
+    return pa.Table.from_batches(rows, schema_of(task.fingerprint))
 
 
 def encode_table(task: Task, table: Any) -> Any:  # noqa: ANN401 - a pyarrow.Table
