@@ -18,6 +18,7 @@ WORKERS = 2
 # Few large tasks: the more text one counts, the fewer words are shuffled more than once.
 RAY_BLOCK_BYTES = 1 << 30
 # The settings that docs/cluster.md recommends, with its reasons.
+RAY_ENVIRONMENT = {"RAY_DATA_PARQUET_FOOTER_NUM_ACTORS": "1"}
 SPARK_SETTINGS = {
     "spark.buffer.size": str(1 << 20),
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseParallelGC",
@@ -39,11 +40,13 @@ def count_by_spark(folder: Path) -> mw.WordCounts:
     """The same documents as Parquet, by Spark."""
     from pyspark.sql import SparkSession  # noqa: PLC0415
 
-    scratch = Path(tempfile.mkdtemp(dir=folder))
+    scratch = Path(tempfile.mkdtemp(dir=folder.parent))
     builder = SparkSession.builder.master(f"local[{WORKERS}]").config("spark.ui.enabled", "false")
     builder = builder.config("spark.local.dir", str(scratch)).config(map=SPARK_SETTINGS)
     spark = builder.config("spark.log.level", "ERROR").getOrCreate()
-    counts = mw.cluster.count_spark(spark.read.parquet(f"{folder}/*.parquet"), pattern="cl100k")
+    # Spark starts a job to look at many paths, and another to learn the schema.
+    reader = spark.read.schema("text string").option("pathGlobFilter", "*.parquet")
+    counts = mw.cluster.count_spark(reader.parquet(str(folder)), pattern="cl100k")
     files = [path for path in scratch.rglob("shuffle_*.data") if path.is_file()]
     say(f"{sum(path.stat().st_size for path in files):,} bytes of shuffle files, compressed")
     spark.stop()
@@ -57,6 +60,7 @@ def say(words: str) -> None:
 
 def count_by_ray(folder: Path) -> mw.WordCounts:
     """The same documents as Parquet, by Ray."""
+    os.environ.update(RAY_ENVIRONMENT)
     import ray  # noqa: PLC0415
 
     ray.init(address="local", num_cpus=WORKERS, include_dashboard=False, log_to_driver=False)

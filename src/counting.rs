@@ -24,6 +24,8 @@ use crate::table::{Adder, Table};
 
 /// How much of a file is read at once: a block should fit the cache beside the frequent words.
 const BLOCK: usize = 1 << 18;
+/// How many bytes a thread counts in a tenth of a second at most, unless by a regular expression.
+const QUICK: usize = 1 << 23;
 
 /// Where a document ends in a file of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,6 +93,13 @@ impl Counter {
     #[must_use]
     pub fn memory(&self) -> usize {
         self.tables.iter().map(|table| lock(table).memory()).sum()
+    }
+
+    /// Are documents counted so soon that nobody needs to watch?
+    #[must_use]
+    pub fn is_quick(&self, documents: &[&[u8]]) -> bool {
+        let num_bytes: usize = documents.iter().map(|document| document.len()).sum();
+        num_bytes <= QUICK && self.pattern.is_linear()
     }
 
     /// Count documents. An error names the document by its index.

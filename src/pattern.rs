@@ -127,6 +127,12 @@ impl Pattern {
         self.spec.as_deref()
     }
 
+    /// Does it take time in proportion to the text? A regular expression may take any.
+    #[must_use]
+    pub fn is_linear(&self) -> bool {
+        !matches!(self.kind, Kind::User(_))
+    }
+
     /// Calls `word(start, end)` for each word of a document, in order.
     ///
     /// The words of a regular expression are its matches that are not empty, and (unless gaps are

@@ -500,7 +500,14 @@ impl PyCounter {
     fn add_arrow(&self, py: Python<'_>, array: &Bound<'_, PyAny>) -> PyResult<()> {
         let array = ArrowArray::import(array)?;
         let documents: Vec<_> = array.strings()?.into_iter().flatten().collect();
-        self.with(|counter| watched(py, None, |watch| counter.add_documents(&documents, watch)))
+        self.with(|counter| {
+            // Engines hand over small arrays by the thousand: no thread for each of them.
+            if counter.is_quick(&documents) {
+                py.detach(|| counter.add_documents(&documents, &Watch::default()))?;
+                return py.check_signals();
+            }
+            watched(py, None, |watch| counter.add_documents(&documents, watch))
+        })
     }
 
     /// Count the texts of files, given as `(path, None)`, and of objects with a `read` method,

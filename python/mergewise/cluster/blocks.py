@@ -7,13 +7,24 @@ together by a number and never looks inside.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Iterator
-from itertools import groupby
+from itertools import accumulate, groupby
 from typing import Any
 
 from mergewise import _core
 from mergewise.cluster.task import Task
 from mergewise.count_tables import batches_of, counts_of, import_pyarrow, parts_of, schema_of
+
+# An engine hashes the parts into partitions, which are the more equal the more parts there are.
+PARTS_A_PARTITION = 4
+# Enough for blocks of about a hundred kilobytes: Spark may send thousands to Python at once.
+LEAST_PARTS = 256
+
+
+def num_parts_for(num_partitions: int) -> int:
+    """Into how many parts words are divided when an engine sums them in so many partitions."""
+    return max(LEAST_PARTS, PARTS_A_PARTITION * num_partitions)
 
 
 def count_blocks(task: Task, num_parts: int, batches: Iterable[Any]) -> Iterator[Any]:
@@ -52,9 +63,15 @@ def blocks_of(counts: _core.WordCounts, num_parts: int) -> Iterator[Any]:
     """Record batches (part: int32, block: binary)."""
     pa = import_pyarrow()
     for parts in parts_of(counts, num_parts):
-        blocks = [batch.serialize().to_pybytes() for batch in parts.values()]
-        columns = {"part": pa.array(parts, pa.int32()), "block": pa.array(blocks, pa.binary())}
-        yield pa.record_batch(columns)
+        blocks = [batch.serialize() for batch in parts.values()]
+        ends = array("i", accumulate((block.size for block in blocks), initial=0))
+        # Buffers, as pyarrow.array imports pandas, which takes a worker longer than a block.
+        buffers = [None, *map(pa.py_buffer, (ends, b"".join(blocks)))]
+        columns = [
+            pa.Array.from_buffers(pa.int32(), len(parts), [None, pa.py_buffer(array("i", parts))]),
+            pa.Array.from_buffers(pa.binary(), len(blocks), buffers),
+        ]
+        yield pa.RecordBatch.from_arrays(columns, names=["part", "block"])
 
 
 def rows_of_blocks(task: Task, blocks: Iterable[Any]) -> Iterator[Any]:

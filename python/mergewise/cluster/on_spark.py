@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mergewise.arguments import check_count
 from mergewise.cluster.blocks import (
     count_blocks,
+    num_parts_for,
     rows_of_blocks,
     sum_to_blocks,
     sum_to_rows,
@@ -26,10 +27,6 @@ if TYPE_CHECKING:
 
 COUNTS = "word binary, count bigint"
 BLOCKS = "part int, block binary"
-# Spark hashes the parts into partitions, which are the more equal the more parts there are.
-PARTS_A_PARTITION = 4
-# Enough for blocks of about a hundred kilobytes: Spark may send thousands to Python at once.
-LEAST_PARTS = 256
 
 
 def count_spark(
@@ -104,8 +101,8 @@ def sum_by_part(
     check_column(dataframe, task.column)
     texts = dataframe.select(functions.col(quoted(task.column)))
     num_partitions = int(dataframe.sparkSession.conf.get("spark.sql.shuffle.partitions", "200"))
-    num_parts = max(LEAST_PARTS, PARTS_A_PARTITION * num_partitions)
-    counted = texts.mapInArrow(partial(count_blocks, task, num_parts), BLOCKS)
+    count = partial(count_blocks, task, num_parts_for(num_partitions))
+    counted = texts.mapInArrow(count, BLOCKS)
     # No number of partitions here: Spark takes its own setting, and joins small partitions.
     gathered = counted.repartition("part").sortWithinPartitions("part")
     return gathered.mapInArrow(partial(add, task, min_count), schema)
