@@ -22,12 +22,20 @@ mod state;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use self::corpus::Corpus;
+use self::corpus::{Corpus, ONCE};
 use self::state::{Scratch, State};
 use crate::counts::WordCounts;
 use crate::error::{Error, Result};
 use crate::limits::Watch;
 use crate::merges::MergeList;
+
+/// Of so many words some will be met again, and others like them that were not seen: a token that
+/// many words share will do for more of those than one that a few words have. So where tokens are
+/// rare, each word weighs more than it was seen; where they are frequent, the counts are reliable.
+const MANY_WORDS: usize = 1000;
+const MOST_EXTRA: u64 = 3 * ONCE / 2;
+/// As a product of a token's weight and the extra weight of a word.
+const RARE: u64 = 15 * ONCE * ONCE;
 
 /// How to search.
 #[derive(Debug, Clone)]
@@ -114,17 +122,22 @@ fn find(
     if merges.is_empty() {
         return Ok(None);
     }
-    let corpus = Corpus::new(counts, alphabet, watch)?;
+    let mut corpus = Corpus::new(counts, alphabet, watch)?;
+    if corpus.num_words() >= MANY_WORDS {
+        let state = State::new(&corpus, alphabet.len(), merges, is_pinned, watch)?;
+        let extra = state.price().map_or(0, |price| RARE / price.max(1));
+        corpus.add_to_weights(extra.min(MOST_EXTRA));
+    }
     let mut state = State::new(&corpus, alphabet.len(), merges, is_pinned, watch)?;
     standing.set(state.num_tokens);
-    let Some(&(_, price)) = state.count_pairs().first() else {
+    let Some(price) = state.price() else {
         return Ok(None);
     };
     let len = merges.len();
     let best = search::search(&mut state, price as f64, len, options, watch, standing);
     let mut scratch = Scratch::default();
     let mut is_whole = finish::finish(&mut state, len, options.longest_token, &mut scratch);
-    if !is_whole || best.num_tokens < state.num_tokens {
+    if !is_whole || best.cost < state.cost {
         // The search is over, and so is what the watch is for.
         let (merges, is_pinned) = (&best.merges, &best.is_pinned);
         state = State::new(

@@ -9,6 +9,8 @@ use crate::merges::{Alphabet, Id};
 
 /// Words with more symbols are left out of the search; they count again when its result is judged.
 const LONGEST_WORD: usize = 250;
+/// What a word weighs for each time that it was seen: weights are counted in quarters.
+pub(super) const ONCE: u64 = 4;
 /// Positions are 32 bits wide.
 const MOST_SYMBOLS: usize = u32::MAX as usize - 1;
 
@@ -18,11 +20,13 @@ pub(super) struct Corpus {
     symbols: Vec<Id>,
     /// Where each word begins, and where the last one ends.
     starts: Vec<u32>,
-    counts: Vec<u64>,
+    /// What each word weighs: how often it was seen, and `extra`.
+    weights: Vec<u64>,
+    extra: u64,
     word_at: Vec<u32>,
     /// Positions, in the order of what stands there up to the end of the word.
     suffixes: Vec<u32>,
-    /// The counts of the words of all suffixes before each, and of all.
+    /// The weights of the words of all suffixes before each, and of all.
     sums: Vec<u64>,
 }
 
@@ -45,25 +49,39 @@ impl Corpus {
         }
         watch.check()?;
         corpus.suffixes = sorted_suffixes(&corpus, alphabet.len(), watch)?;
-        let mut sum = 0;
-        corpus.sums.push(sum);
-        for &position in &corpus.suffixes {
-            sum += corpus.counts[corpus.word_at[position as usize] as usize];
-            corpus.sums.push(sum);
-        }
+        corpus.sum_up();
         Ok(corpus)
     }
 
+    fn sum_up(&mut self) {
+        let mut sum = 0;
+        self.sums.clear();
+        self.sums.push(sum);
+        for &position in &self.suffixes {
+            sum += self.weights[self.word_at[position as usize] as usize];
+            self.sums.push(sum);
+        }
+    }
+
+    /// Let each word weigh more than it was seen.
+    pub(super) fn add_to_weights(&mut self, extra: u64) {
+        for weight in &mut self.weights {
+            *weight += extra;
+        }
+        self.extra += extra;
+        self.sum_up();
+    }
+
     fn push(&mut self, word: &[Id], count: u64) {
-        let number = self.counts.len() as u32;
+        let number = self.weights.len() as u32;
         self.symbols.extend_from_slice(word);
         self.word_at.resize(self.symbols.len(), number);
         self.starts.push(self.symbols.len() as u32);
-        self.counts.push(count);
+        self.weights.push(count * ONCE);
     }
 
     pub(super) fn num_words(&self) -> usize {
-        self.counts.len()
+        self.weights.len()
     }
 
     pub(super) fn num_symbols(&self) -> usize {
@@ -79,8 +97,13 @@ impl Corpus {
         &self.symbols[self.range(word)]
     }
 
+    /// How often a word was seen.
     pub(super) fn count(&self, word: u32) -> u64 {
-        self.counts[word as usize]
+        (self.weight_of(word) - self.extra) / ONCE
+    }
+
+    pub(super) fn weight_of(&self, word: u32) -> u64 {
+        self.weights[word as usize]
     }
 
     pub(super) fn word_at(&self, position: u32) -> u32 {
@@ -94,7 +117,7 @@ impl Corpus {
         places
     }
 
-    /// How often a string occurs, overlaps included.
+    /// The weights of the places where a string occurs, overlaps included.
     pub(super) fn weight(&self, string: &[Id]) -> u64 {
         let suffixes = self.suffixes_with(string);
         self.sums[suffixes.end] - self.sums[suffixes.start]

@@ -1,5 +1,6 @@
 //! What the search tries: drafts of a few changes each.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::derivation::NOBODY;
@@ -52,8 +53,9 @@ fn draw<'a>(state: &'a State<'_>, guide: Guide, random: &mut Random) -> Option<D
         0..15 => move_.remove_one(),
         15..25 => move_.add_pair(),
         25..35 => move_.add_across(),
-        35..75 => move_.rerank(),
-        _ => move_.rank_before_rival(),
+        35..70 => move_.rerank(),
+        70..80 => move_.rank_before_rival(),
+        _ => move_.hoist(),
     }?;
     (!move_.draft.edit.changes.is_empty()).then_some(move_.draft)
 }
@@ -158,7 +160,7 @@ impl Move<'_, '_, '_> {
         let (word, at) = self.state.boundary(self.random)?;
         let span = (0..MOST_STRINGS).find_map(|_| self.span_across(word, at))?;
         let string = &self.state.corpus.word(word)[span.clone()];
-        let rival = self.rival_rank(word, span.start, span.end);
+        let rival = self.first_rank(word, &[span.start, span.end]);
         let rival = rival.filter(|_| self.random.once_in(2));
         let pieces = self.draft.pieces(string, rival.unwrap_or(u32::MAX));
         let (left, right) = match pieces[..] {
@@ -176,7 +178,7 @@ impl Move<'_, '_, '_> {
     }
 
     /// A span across a boundary whose string is frequent and no token.
-    fn span_across(&mut self, word: u32, at: usize) -> Option<std::ops::Range<usize>> {
+    fn span_across(&mut self, word: u32, at: usize) -> Option<Range<usize>> {
         let symbols = self.state.corpus.word(word);
         let (start, end) = if self.random.once_in(2) {
             // From one of the next cuts to another.
@@ -199,11 +201,11 @@ impl Move<'_, '_, '_> {
         self.state.corpus.weight(string) as f64 >= self.guide.price * 0.8
     }
 
-    /// The rank of what first erased a boundary at an end of a span.
-    fn rival_rank(&self, word: u32, start: usize, end: usize) -> Option<u32> {
+    /// The rank of what first erased one of these boundaries of a word.
+    fn first_rank(&self, word: u32, boundaries: &[usize]) -> Option<u32> {
         let erasers = self.state.derivations.of(self.state.corpus, word);
-        let ends = [erasers.get(start), erasers.get(end)].into_iter().flatten();
-        let rivals = ends.filter(|&&rival| rival != NOBODY);
+        let rivals = boundaries.iter().filter_map(|&at| erasers.get(at));
+        let rivals = rivals.filter(|&&rival| rival != NOBODY);
         rivals.map(|&rival| self.draft.rank(rival)).min()
     }
 
@@ -403,7 +405,7 @@ impl Move<'_, '_, '_> {
             .list
             .id(&self.state.corpus.word(word)[start..end])?;
         let shape = self.draft.shape(id)?;
-        let Some(rival_rank) = self.rival_rank(word, start, end) else {
+        let Some(rival_rank) = self.first_rank(word, &[start, end]) else {
             // Only its parts are missing: make it of what is there.
             let pieces = self.without(id, u32::MAX);
             return match pieces[..] {
@@ -435,6 +437,48 @@ impl Move<'_, '_, '_> {
         };
         let missing: Vec<_> = best.into_iter().filter(crosses).collect();
         (!missing.is_empty()).then_some((word, missing))
+    }
+
+    /// Take a token whose string stands across a boundary, and let it come, with all its parts,
+    /// before what kept it from there.
+    fn hoist(&mut self) -> Option<()> {
+        let (word, span) = (0..MOST_WORDS).find_map(|_| self.token_across())?;
+        let id = self
+            .state
+            .list
+            .id(&self.state.corpus.word(word)[span.clone()])?;
+        let shape = self.draft.shape(id)?;
+        let split = span.start + self.draft.len_of(shape.left);
+        let rival_rank = self.first_rank(word, &[span.start, split, span.end])?;
+        self.put_before(id, rival_rank)
+    }
+
+    /// A word, and a span across a boundary of it whose string is a token.
+    fn token_across(&mut self) -> Option<(u32, Range<usize>)> {
+        let (word, at) = self.state.boundary(self.random)?;
+        let symbols = self.state.corpus.word(word);
+        let starts = at.saturating_sub(LONGEST_REACH)..at;
+        let ends = at + 1..=symbols.len().min(at + LONGEST_REACH);
+        let spans = starts.flat_map(|start| ends.clone().map(move |end| start..end));
+        let tokens: Vec<_> = spans
+            .filter(|span| self.state.list.id(&symbols[span.clone()]).is_some())
+            .collect();
+        let drawn = self.random.index(tokens.len().max(1));
+        tokens.get(drawn).map(|span| (word, span.clone()))
+    }
+
+    /// Give a token, and its parts, ranks below `end`.
+    fn put_before(&mut self, id: Id, end: u32) -> Option<()> {
+        match self.draft.shape(id) {
+            Some(shape) if shape.rank >= end => {
+                self.put_before(shape.left, end)?;
+                self.put_before(shape.right, end)?;
+                let rank = self.draft.rank_before(end)?;
+                self.draft.set(id, Some(Shape { rank, ..shape }));
+                Some(())
+            }
+            _ => Some(()),
+        }
     }
 
     /// What the string of a token becomes without it, by merges of ranks below `end`.

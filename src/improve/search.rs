@@ -29,7 +29,7 @@ const WORTH_JOINING: f64 = 0.6;
 /// Temperatures in units of the price of a token. With so many moves for each token the search can
 /// afford to begin at one; with fewer moves it begins cooler.
 const MOVES_TO_COOL: f64 = 300.0;
-const HOTTEST: f64 = 2.0;
+const HOTTEST: f64 = 1.0;
 const COOLEST: f64 = 0.02;
 /// Short lists, whose tokens are dear, never begin hotter than their length over this.
 const LEN_OF_HOT: f64 = 500.0;
@@ -63,7 +63,7 @@ struct Candidate {
 /// The best list that was not too long, as it was.
 #[derive(Debug)]
 pub(super) struct Best {
-    pub(super) num_tokens: u64,
+    pub(super) cost: u64,
     /// The tokens in order: the ids of their parts, and whether they are pinned.
     pub(super) merges: Vec<(Id, Id)>,
     pub(super) is_pinned: Vec<bool>,
@@ -73,7 +73,7 @@ impl Best {
     fn of(state: &State<'_>) -> Self {
         let (merges, is_pinned) = state.list.merges().into_iter().unzip();
         Self {
-            num_tokens: state.num_tokens,
+            cost: state.cost,
             merges,
             is_pinned,
         }
@@ -130,7 +130,7 @@ pub(super) fn search(
         watch.advance(until - done);
         done = until;
         standing.set(state.num_tokens);
-        let is_better = state.list.len() <= len && state.num_tokens < best.num_tokens;
+        let is_better = state.list.len() <= len && state.cost < best.cost;
         if is_better && round % rounds_between_bests == 0 {
             best = Best::of(state);
         }

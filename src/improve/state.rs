@@ -26,8 +26,9 @@ pub(super) struct State<'a> {
     pub(super) corpus: &'a Corpus,
     pub(super) list: List,
     pub(super) derivations: Derivations,
-    /// How many tokens the words have together.
+    /// How many tokens the words have together, and what these weigh.
     pub(super) num_tokens: u64,
+    pub(super) cost: u64,
     sample: Sample,
     boundaries: Boundaries,
     /// Tokens to draw from. They may lag behind the list.
@@ -49,7 +50,7 @@ pub(super) struct Scratch {
 /// What a draft would do.
 #[derive(Debug)]
 pub(super) struct Outcome {
-    /// How many tokens more.
+    /// What the words would cost more.
     pub(super) delta: i64,
     /// The words that derive otherwise.
     pub(super) words: Vec<u32>,
@@ -93,6 +94,7 @@ impl<'a> State<'a> {
             list,
             derivations: Derivations::new(corpus),
             num_tokens: 0,
+            cost: 0,
             sample: Sample::new(corpus),
             boundaries: Boundaries::default(),
             drawn: Vec::new(),
@@ -106,9 +108,10 @@ impl<'a> State<'a> {
             derived.derive(&Draft::new(&state.list), corpus.word(word));
             state.derivations.set(corpus, word, &derived);
             state.num_tokens += corpus.count(word) * derived.tokens.len() as u64;
+            state.cost += corpus.weight_of(word) * derived.tokens.len() as u64;
             for &eraser in &derived.erasers {
                 if eraser != NOBODY {
-                    state.list.token_mut(eraser).weight += corpus.count(word);
+                    state.list.token_mut(eraser).weight += corpus.weight_of(word);
                 }
             }
         }
@@ -128,26 +131,31 @@ impl<'a> State<'a> {
         for word in 0..self.corpus.num_words() as u32 {
             let num_inside = self.derivations.num_tokens(word) - 1;
             if num_inside > 0 {
-                sum += self.corpus.count(word) * u64::from(num_inside);
+                sum += self.corpus.weight_of(word) * u64::from(num_inside);
                 words.push(word);
                 sums.push(sum);
             }
         }
     }
 
-    /// How often two tokens stand side by side, the most frequent pairs first.
+    /// What the places weigh where two tokens stand side by side, the heaviest pairs first.
     pub(super) fn count_pairs(&self) -> Vec<((Id, Id), u64)> {
         let mut counts: FxHashMap<(Id, Id), u64> = FxHashMap::default();
         let mut tokens = Vec::new();
         for word in 0..self.corpus.num_words() as u32 {
             self.tokens(word, &mut tokens);
             for pair in tokens.windows(2) {
-                *counts.entry((pair[0], pair[1])).or_default() += self.corpus.count(word);
+                *counts.entry((pair[0], pair[1])).or_default() += self.corpus.weight_of(word);
             }
         }
         let mut pairs: Vec<_> = counts.into_iter().collect();
         pairs.sort_unstable_by_key(|&(pair, count)| (Reverse(count), pair));
         pairs
+    }
+
+    /// What one more token would save; None if no two tokens stand side by side.
+    pub(super) fn price(&self) -> Option<u64> {
+        self.count_pairs().first().map(|&(_, weight)| weight)
     }
 
     /// The tokens of a word.
@@ -254,8 +262,8 @@ impl<'a> State<'a> {
             self.derive_again(draft, word, first_rank, scratch);
             let before = i64::from(self.derivations.num_tokens(word));
             let after = scratch.derived.tokens.len() as i64;
-            let count = self.corpus.count(word) * stands_for(word);
-            delta += (after - before) * count as i64;
+            let weight = self.corpus.weight_of(word) * stands_for(word);
+            delta += (after - before) * weight as i64;
             scratch.derived.erasers != self.derivations.of(self.corpus, word)
         });
         Outcome { delta, words }
@@ -334,21 +342,21 @@ impl<'a> State<'a> {
             } else {
                 1
             };
-            let count = self.corpus.count(word) * stands_for;
+            let weight = self.corpus.weight_of(word) * stands_for;
             let Derived {
                 tokens, erasers, ..
             } = &scratch.derived;
             let before = self.derivations.of(self.corpus, word);
             for (&old, &new) in before.iter().zip(erasers) {
                 if old != new && old != NOBODY {
-                    *losses.entry(old).or_default() += count as i64;
+                    *losses.entry(old).or_default() += weight as i64;
                 }
                 if old != new && new != NOBODY {
-                    *losses.entry(new).or_default() -= count as i64;
+                    *losses.entry(new).or_default() -= weight as i64;
                 }
             }
             for pair in tokens.windows(2) {
-                *pairs.entry((pair[0], pair[1])).or_default() += count;
+                *pairs.entry((pair[0], pair[1])).or_default() += weight;
             }
         }
         let mut losses: Vec<(Id, i64)> = losses.into_iter().filter(|loss| loss.1 > 0).collect();
@@ -375,25 +383,28 @@ impl<'a> State<'a> {
             self.list.reshape(change.id, change.after);
         }
         for &word in &outcome.words {
-            let count = self.corpus.count(word);
+            let weight = self.corpus.weight_of(word);
             for &eraser in self.derivations.of(self.corpus, word) {
                 if eraser != NOBODY {
-                    self.list.token_mut(eraser).weight -= count;
+                    self.list.token_mut(eraser).weight -= weight;
                 }
             }
             let draft = Draft::new(&self.list);
             scratch.derived.derive(&draft, self.corpus.word(word));
             for &eraser in &scratch.derived.erasers {
                 if eraser != NOBODY {
-                    self.list.token_mut(eraser).weight += count;
+                    self.list.token_mut(eraser).weight += weight;
                 }
             }
+            let count = self.corpus.count(word);
+            self.num_tokens -= count * u64::from(self.derivations.num_tokens(word));
+            self.num_tokens += count * scratch.derived.tokens.len() as u64;
             self.derivations.set(self.corpus, word, &scratch.derived);
         }
         // What is gone does not come back under its id.
         for change in edit.changes.iter().filter(|change| change.after.is_none()) {
             self.list.token_mut(change.id).places = Arc::from([]);
         }
-        self.num_tokens = self.num_tokens.saturating_add_signed(outcome.delta);
+        self.cost = self.cost.saturating_add_signed(outcome.delta);
     }
 }
