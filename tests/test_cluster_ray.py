@@ -168,6 +168,18 @@ def test_pruning_tells_what_it_left_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("cluster")
+def test_pruning_sees_all_of_a_word_however_small_the_blocks_of_ray(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ray.data.DataContext.get_current(), "target_max_block_size", 1 << 12)
+    paths = write_parquet(english(), tmp_path, 2)
+    dataset = ray.data.read_parquet(paths).repartition(7)
+    counted = mw.cluster.count_ray(dataset, min_count=3, num_partitions=2)
+    expected = mw.count_files(paths).prune(3)
+    assert saved(counted, tmp_path) == saved(expected, tmp_path)
+
+
+@pytest.mark.usefixtures("cluster")
 def test_counts_written_by_ray_are_trained_from(tmp_path: Path) -> None:
     paths = write_parquet(english(), tmp_path, 2)
     counts, trained = tmp_path / "counts", tmp_path / "trained.json"

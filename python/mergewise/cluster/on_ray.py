@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mergewise.arguments import check_count
+from mergewise.cluster.blocks import count_blocks, num_parts_for, sum_to_rows
 from mergewise.cluster.failures import in_one_line
 from mergewise.cluster.task import MEMORY_LIMIT, Task
 from mergewise.count_tables import batches_in, counts_of, import_pyarrow, schema_of
@@ -47,8 +48,8 @@ def count_ray(
         errors: see `mergewise.count`.
         min_count: words that occur less often in all are left out, and their bytes are told by
             `dropped_symbols`.
-        num_partitions: into how many parts the words are divided to be summed; as many as the
-            cluster has cores unless given.
+        num_partitions: in how many partitions the words are summed; as many as the cluster has
+            cores unless given.
         num_threads: see `Task`.
         memory_limit: see `Task`.
     """
@@ -83,13 +84,11 @@ def map_reduce_ray(
     check_dataset(dataset, task.column)
     whole = {"batch_size": None, "batch_format": "pyarrow", "zero_copy_batch": True}
     texts = dataset.select_columns([task.column])
-    counted = texts.map_batches(
-        partial(count_table, task), num_cpus=max(1, task.num_threads), **whole
-    )
-    # No sum overflows: a task counts words one by one, and nobody has 2^63 of them.
-    total = ray.data.aggregate.Sum(on="count", alias_name="count")
-    summed = counted.groupby("word", num_partitions=num_partitions).aggregate(total)
-    return summed.map_batches(partial(prune_table, task, min_count), **whole)
+    count = partial(count_table, task, num_parts_for(num_partitions))
+    counted = texts.map_batches(count, num_cpus=max(1, task.num_threads), **whole)
+    # Not a group for each part: Ray fails to sort the blocks of a dataset without rows.
+    gathered = counted.repartition(num_partitions, keys=["part"])
+    return gathered.map_batches(partial(sum_table, task, min_count), **whole)
 
 
 def encode_ray(
@@ -107,17 +106,20 @@ def encode_ray(
     )
 
 
-def count_table(task: Task, table: Any) -> Any:  # noqa: ANN401 - a pyarrow.Table
-    """The words of a table of texts and their counts."""
+def count_table(task: Task, num_parts: int, table: Any) -> Any:  # noqa: ANN401 - a pyarrow.Table
+    """The words of a table of texts and their counts, as a table of blocks."""
     pa = import_pyarrow()
-    return pa.Table.from_batches(task.count(table.to_batches()), schema_of(task.fingerprint))
+    blocks = count_blocks(task, num_parts, table.to_batches())
+    # Ray joins the blocks of a partition, which may be more than 2 GB.
+    schema = pa.schema([("part", pa.int32()), ("block", pa.large_binary())])
+    return pa.Table.from_batches((batch.cast(schema) for batch in blocks), schema)
 
 
-def prune_table(task: Task, min_count: int, table: Any) -> Any:  # noqa: ANN401 - a pyarrow.Table
-    """The frequent words of a table, and a row for the others."""
+def sum_table(task: Task, min_count: int, table: Any) -> Any:  # noqa: ANN401 - a pyarrow.Table
+    """The words of a table of blocks, each once, with their counts."""
     pa = import_pyarrow()
-    batches = task.prune(table.to_batches(), min_count=min_count)
-    return pa.Table.from_batches(batches, schema_of(task.fingerprint))
+    rows = sum_to_rows(task, min_count, table.sort_by("part").to_batches())
+    return pa.Table.from_batches(rows, schema_of(task.fingerprint))
 
 
 def encode_table(task: Task, table: Any) -> Any:  # noqa: ANN401 - a pyarrow.Table
@@ -128,7 +130,7 @@ def encode_table(task: Task, table: Any) -> Any:  # noqa: ANN401 - a pyarrow.Tab
 def import_ray() -> Any:  # noqa: ANN401 - a module
     """The package ray with Ray Data, which is optional."""
     try:
-        import ray.data.aggregate  # noqa: PLC0415
+        import ray.data  # noqa: PLC0415
     except ImportError:
         raise ImportError('this needs Ray Data: pip install "mergewise[ray]"') from None
     return ray
