@@ -1,6 +1,6 @@
 """The jobs of bench/cluster.py, each run in a process of its own: one JSON object on stdout.
 
-python bench/cluster_jobs.py files|spark|ray FOLDER
+python bench/cluster_jobs.py files|parquet|archive|spark|spark-archived|ray FOLDER
 """
 
 import hashlib
@@ -19,12 +19,13 @@ WORKERS = 2
 RAY_BLOCK_BYTES = 1 << 30
 # The settings that docs/cluster.md recommends, with its reasons.
 RAY_ENVIRONMENT = {"RAY_DATA_PARQUET_FOOTER_NUM_ACTORS": "1"}
+JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseParallelGC"
 SPARK_SETTINGS = {
     "spark.buffer.size": str(1 << 20),
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseParallelGC",
     "spark.driver.memory": "4g",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "256",
     "spark.sql.files.maxPartitionBytes": str(1 << 31),
+    "spark.sql.files.minPartitionNum": "1",
     "spark.sql.parquet.columnarReaderBatchSize": "256",
 }
 
@@ -36,21 +37,47 @@ def count_by_files(folder: Path) -> mw.WordCounts:
     )
 
 
-def count_by_spark(folder: Path) -> mw.WordCounts:
+def count_by_parquet(folder: Path) -> mw.WordCounts:
+    """The same documents as Parquet, by the threads of one process."""
+    return mw.count_files(sorted(folder.glob("*.parquet")), num_threads=WORKERS, pattern="cl100k")
+
+
+def count_by_spark(folder: Path, java_options: str = "") -> mw.WordCounts:
     """The same documents as Parquet, by Spark."""
     from pyspark.sql import SparkSession  # noqa: PLC0415
 
-    scratch = Path(tempfile.mkdtemp(dir=folder.parent))
-    builder = SparkSession.builder.master(f"local[{WORKERS}]").config("spark.ui.enabled", "false")
-    builder = builder.config("spark.local.dir", str(scratch)).config(map=SPARK_SETTINGS)
-    spark = builder.config("spark.log.level", "ERROR").getOrCreate()
-    # Spark starts a job to look at many paths, and another to learn the schema.
-    reader = spark.read.schema("text string").option("pathGlobFilter", "*.parquet")
-    counts = mw.cluster.count_spark(reader.parquet(str(folder)), pattern="cl100k")
-    files = [path for path in scratch.rglob("shuffle_*.data") if path.is_file()]
-    say(f"{sum(path.stat().st_size for path in files):,} bytes of shuffle files, compressed")
-    spark.stop()
+    settings = {
+        **SPARK_SETTINGS,
+        "spark.driver.extraJavaOptions": f"{JAVA_OPTIONS} {java_options}",
+        "spark.log.level": "ERROR",
+        "spark.ui.enabled": "false",
+    }
+    with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+        builder = SparkSession.builder.master(f"local[{WORKERS}]").config(map=settings)
+        spark = builder.config("spark.local.dir", scratch).getOrCreate()
+        # Spark starts a job to look at many paths, and another to learn the schema.
+        reader = spark.read.schema("text string").option("pathGlobFilter", "*.parquet")
+        counts = mw.cluster.count_spark(reader.parquet(str(folder)), pattern="cl100k")
+        shuffled = [path for path in Path(scratch).rglob("shuffle_*.data") if path.is_file()]
+        num_bytes = sum(path.stat().st_size for path in shuffled)
+        say(f"{num_bytes:,} bytes of shuffle files, compressed")
+        spark.stop()
     return counts
+
+
+def archive_classes(folder: Path) -> mw.WordCounts:
+    """The same, and the classes that Spark loaded are written as the JVM likes to read them."""
+    return count_by_spark(folder, f"-XX:ArchiveClassesAtExit={archive_of(folder)}")
+
+
+def count_by_archived_spark(folder: Path) -> mw.WordCounts:
+    """The same as Parquet, by a Spark whose classes were archived before."""
+    return count_by_spark(folder, f"-XX:SharedArchiveFile={archive_of(folder)} -Xshare:on")
+
+
+def archive_of(folder: Path) -> Path:
+    """Where the archive of Spark's classes is."""
+    return folder.parent / "spark.jsa"
 
 
 def say(words: str) -> None:
@@ -75,7 +102,10 @@ def count_by_ray(folder: Path) -> mw.WordCounts:
 
 JOBS: dict[str, Callable[[Path], mw.WordCounts]] = {
     "files": count_by_files,
+    "parquet": count_by_parquet,
+    "archive": archive_classes,
     "spark": count_by_spark,
+    "spark-archived": count_by_archived_spark,
     "ray": count_by_ray,
 }
 

@@ -7,6 +7,7 @@ the children of those who never wait for them, /proc misses a process's last mom
 the two is reported.
 """
 
+import contextlib
 import ctypes
 import os
 import resource
@@ -20,6 +21,7 @@ from pathlib import Path
 
 PR_SET_CHILD_SUBREAPER = 36
 TICKS = os.sysconf("SC_CLK_TCK")
+MOST_SECONDS_TO_END = 120
 
 
 @dataclass(frozen=True)
@@ -64,17 +66,19 @@ def waited_seconds() -> float:
 
 
 def reap_orphans() -> None:
-    """Ends what the command left behind, and waits for it."""
-    for _ in range(100):
-        orphans = descendants()
-        for pid in orphans:
-            os.kill(pid, signal.SIGTERM)
+    """Ends what the command left behind, and waits for it: what runs on would be measured again."""
+    deadline = time.monotonic() + MOST_SECONDS_TO_END
+    while time.monotonic() < deadline:
+        for pid in descendants():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGTERM)
         try:
             while os.waitpid(-1, os.WNOHANG) != (0, 0):
                 pass
         except ChildProcessError:
             return
         time.sleep(0.1)
+    raise SystemExit(f"still running after {MOST_SECONDS_TO_END} seconds: {[*descendants()]}")
 
 
 class Watcher(threading.Thread):
