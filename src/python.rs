@@ -495,11 +495,13 @@ impl PyCounter {
         self.with(|counter| Ok(counter.memory()))
     }
 
-    /// Count the strings of an Arrow array, where they lie; nulls are left out.
+    /// Count the strings of an Arrow array, where they lie; a null has no words.
     #[pyo3(signature = (array, /))]
     fn add_arrow(&self, py: Python<'_>, array: &Bound<'_, PyAny>) -> PyResult<()> {
         let array = ArrowArray::import(array)?;
-        let documents: Vec<_> = array.strings()?.into_iter().flatten().collect();
+        // Nulls stay, as empty documents, so that an error names a document by its row.
+        let rows = array.strings()?.into_iter();
+        let documents: Vec<_> = rows.map(Option::unwrap_or_default).collect();
         self.with(|counter| {
             // Engines hand over small arrays by the thousand: no thread for each of them.
             if counter.is_quick(&documents) {

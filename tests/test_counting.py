@@ -425,6 +425,50 @@ def test_null_is_no_document(tmp_path: Path) -> None:
     assert words_of(mw.count_files(tmp_path, pattern=None)) == {b"a": 2, b"b": 2}
 
 
+@pytest.mark.parametrize("num_threads", [1, 2, 16])
+def test_columns_of_many_files_and_row_groups(num_threads: int, tmp_path: Path) -> None:
+    texts = [[f"{line} of file {file}" for line in range(100 * file)] for file in range(7)]
+    for file, lines in enumerate(texts):
+        table = pa.table({"more": range(len(lines)), "text": pa.array(lines, pa.string())})
+        pq.write_table(table, tmp_path / f"{file}.parquet", row_group_size=30)
+    seen: list[int] = []
+    counts = mw.count_files(
+        tmp_path, num_threads=num_threads, progress=lambda done, _: seen.append(done)
+    )
+    assert counts == mw.count(line for lines in texts for line in lines)
+    assert seen == sorted(seen)
+
+
+def not_utf8(*texts: bytes | None) -> pa.Table:
+    """A table that says it holds text, whatever it holds: pyarrow writes and reads it unseen."""
+    return pa.table({"text": pa.array(texts, pa.binary()).view(pa.string())})
+
+
+@pytest.mark.parametrize("num_threads", [1, 2])
+def test_columns_that_are_not_utf8(num_threads: int, tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(not_utf8(b"good", None, b"b\xffd", b"more"), path, row_group_size=3)
+    kept = mw.count_files(path, pattern=None, num_threads=num_threads)
+    assert words_of(kept) == {b"good": 1, b"b\xffd": 1, b"more": 1}
+    replaced = mw.count_files(path, pattern=None, errors="replace", num_threads=num_threads)
+    assert words_of(replaced) == {b"good": 1, "b\ufffdd".encode(): 1, b"more": 1}
+    message = r"a\.parquet: row 0 and on: document 2: invalid UTF-8 at byte 1"
+    with pytest.raises(ValueError, match=message):
+        mw.count_files(path, pattern=None, errors="strict", num_threads=num_threads)
+
+
+def test_a_damaged_column_among_good_ones_is_named(tmp_path: Path) -> None:
+    for name in "abc":
+        table = pa.table({"text": [f"{name} {line}" for line in range(1000)]})
+        pq.write_table(table, tmp_path / f"{name}.parquet", write_page_checksum=True)
+    data = bytearray((tmp_path / "b.parquet").read_bytes())
+    data[len(data) // 3] ^= 1
+    (tmp_path / "b.parquet").write_bytes(data)
+    for num_threads in (1, 16):
+        with pytest.raises((FormatError, OSError), match=r"b\.parquet"):
+            mw.count_files(tmp_path, num_threads=num_threads)
+
+
 def test_all_sources_in_one_call(tmp_path: Path) -> None:
     for name, write in WRITERS.items():
         (tmp_path / "records" / "deep").mkdir(parents=True, exist_ok=True)

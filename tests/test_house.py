@@ -22,7 +22,7 @@ LEVELS = [
     {"tokenizer", "counts"},
     {"encoding", "decoding", "count_tables"},
     {"formats", "sources", "progress"},
-    {"files", "vocabulary", "arguments"},
+    {"files", "vocabulary", "arguments", "parquet"},
     {"_core", "errors"},
 ]
 FORMAL_USERS = {"__init__", "demo", "optimize"}

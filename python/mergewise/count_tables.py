@@ -10,12 +10,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, cast
 
 from mergewise import _core
 from mergewise.errors import FormatError
+from mergewise.parquet import import_parquet, import_pyarrow, open_parquet
 from mergewise.vocabulary import Normalize
 
 KEY = "mergewise"
@@ -23,23 +23,6 @@ FORMAT = 1
 # Spark keeps the metadata of columns here, in its own JSON.
 SPARK_KEY = b"org.apache.spark.sql.parquet.row.metadata"
 BATCH_BYTES = 1 << 24
-
-
-def import_pyarrow() -> Any:  # noqa: ANN401 - a module
-    """The package pyarrow, which is optional."""
-    try:
-        import pyarrow as pa  # noqa: PLC0415
-    except ImportError:
-        raise ImportError('this needs pyarrow: pip install "mergewise[arrow]"') from None
-    return pa
-
-
-def import_parquet() -> Any:  # noqa: ANN401 - a module
-    """The part of pyarrow that reads and writes Parquet."""
-    import_pyarrow()
-    import pyarrow.parquet as pq  # noqa: PLC0415
-
-    return pq
 
 
 @dataclass(frozen=True)
@@ -198,23 +181,13 @@ def write_parquet(counts: _core.WordCounts, path: str | os.PathLike[str]) -> Non
 
 def parquet_fingerprint(path: str | os.PathLike[str]) -> Fingerprint | None:
     """How the words of a Parquet file of counts were cut; None if it holds something else."""
-    with naming(path):
-        return fingerprint_of(import_parquet().read_schema(path))
+    with open_parquet(path) as file:
+        return fingerprint_of(file.schema_arrow)
 
 
 def read_parquet(path: str | os.PathLike[str]) -> Iterator[Any]:
     """The record batches of a Parquet file of counts."""
-    with naming(path), import_parquet().ParquetFile(path, page_checksum_verification=True) as file:
+    with open_parquet(path) as file:
         schema = file.schema_arrow
         for batch in file.iter_batches(batch_size=1 << 18):
             yield batch.replace_schema_metadata(schema.metadata)
-
-
-@contextmanager
-def naming(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Say in an error about a file which file it is."""
-    pa = import_pyarrow()
-    try:
-        yield
-    except (pa.ArrowInvalid, pa.ArrowIOError, FormatError) as error:
-        raise FormatError(f"{os.fspath(path)}: {error}") from error

@@ -16,7 +16,6 @@ from mergewise.count_tables import (
     batches_of,
     counts_of,
     fingerprint_of,
-    import_pyarrow,
     parquet_fingerprint,
     read_parquet,
     schema_of,
@@ -24,6 +23,7 @@ from mergewise.count_tables import (
 )
 from mergewise.errors import FormatError
 from mergewise.files import replacing
+from mergewise.parquet import import_pyarrow
 from mergewise.vocabulary import Normalize
 
 SUFFIX = ".counts"

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal, Protocol, TypeAlias, cast
 
 from mergewise.errors import FormatError
+from mergewise.parquet import read_column
 
 PathLike: TypeAlias = str | os.PathLike[str]
 Document: TypeAlias = str | bytes
@@ -215,32 +216,11 @@ class Records:
 
     def parquet(self) -> Iterator[Document]:
         """The column, row group after row group."""
-        try:
-            import pyarrow as pa  # noqa: PLC0415 - an optional package
-            import pyarrow.parquet as pq  # noqa: PLC0415
-        except ImportError as error:
-            raise ImportError('reading .parquet needs pip install "mergewise[arrow]"') from error
-        path, rows = self.source.path, 0
-        try:
-            with pq.ParquetFile(path, page_checksum_verification=True) as file:
-                self.check_column(file.schema_arrow, pa)
-                num_rows, num_bytes = max(file.metadata.num_rows, 1), self.source.num_bytes
-                self.position = lambda: num_bytes * rows // num_rows
-                for batch in file.iter_batches(batch_size=1024, columns=[self.field]):
-                    rows += batch.num_rows
-                    yield from (text for text in batch.column(0).to_pylist() if text is not None)
-        except (pa.ArrowInvalid, pa.ArrowIOError) as error:
-            raise FormatError(f"{path}: {error}") from error
-
-    def check_column(self, schema: Any, pa: Any) -> None:  # noqa: ANN401 - pyarrow is optional
-        """Refuse a column that is missing or does not hold strings."""
-        path, field = self.source.path, self.field
-        if field not in schema.names:
-            known = ", ".join(map(repr, schema.names))
-            raise FormatError(f"{path}: found the columns {known}, expected {field!r}")
-        kind = schema.field(field).type
-        if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-            raise FormatError(f"{path}: the column {field!r} holds {kind}, expected strings")
+        num_bytes, done = self.source.num_bytes, 0.0
+        self.position = lambda: int(num_bytes * done)
+        for texts in read_column(self.source.path, self.field):
+            done += texts.share
+            yield from (text for text in texts.array.to_pylist() if text is not None)
 
 
 def json_document(line: bytes, field: str, place: str) -> str | None:

@@ -12,6 +12,7 @@ from mergewise import _core, optimize
 from mergewise.arguments import check_int, check_num_threads, check_time_limit
 from mergewise.counts import WordCounts
 from mergewise.merge_lists import merge_list_of, vocabulary_of
+from mergewise.parquet import Texts, read_columns
 from mergewise.progress import Progress, Reporter
 from mergewise.sources import (
     Document,
@@ -110,9 +111,12 @@ def count_files(
     counter = make_counter(pattern, normalize, special_tokens, errors, num_threads)
     reporter = Reporter(progress, "count", sum(source.num_bytes for source in sources), "B")
     done = 0
-    for group in consecutive_texts(sources):
+    for group in consecutive(sources):
         if group[0].kind == "text":
             add_texts(counter, group, documents, reporter, done)
+        elif group[0].kind == "parquet":
+            texts = read_columns([source.path for source in group], field, num_threads)
+            add_columns(counter, group, texts, reporter, done)
         else:
             records = Records(group[0], field)
             for batch in batches(records):
@@ -141,15 +145,39 @@ def make_counter(
     )
 
 
-def consecutive_texts(sources: list[Source]) -> list[list[Source]]:
-    """The sources in groups that are counted together: plain files, or one of another kind."""
+def consecutive(sources: list[Source]) -> list[list[Source]]:
+    """The sources in groups that are counted together: plain files, Parquet, or one other."""
+
+    def kind_of(source: Source) -> str:
+        return "plain" if source.is_plain else source.kind
+
     groups: list[list[Source]] = []
     for source in sources:
-        if source.is_plain and groups and groups[-1][-1].is_plain:
+        kind = kind_of(source)
+        if kind in {"plain", "parquet"} and groups and kind_of(groups[-1][-1]) == kind:
             groups[-1].append(source)
         else:
             groups.append([source])
     return groups
+
+
+def add_columns(
+    counter: _core.Counter,
+    sources: list[Source],
+    columns: Iterable[Texts],
+    reporter: Reporter,
+    before: int,
+) -> None:
+    """Count the columns of Parquet files, reporting the bytes of the files that were read."""
+    sizes = {source.path: source.num_bytes for source in sources}
+    done = float(before)
+    for texts in columns:
+        try:
+            counter.add_arrow(texts.array)
+        except ValueError as error:
+            raise type(error)(f"{texts.place}: {error}") from error
+        done += texts.share * sizes[texts.path]
+        reporter(int(done))
 
 
 def add_texts(

@@ -14,7 +14,8 @@ from typing import Any
 
 from mergewise import _core
 from mergewise.cluster.task import Task
-from mergewise.count_tables import batches_of, counts_of, import_pyarrow, parts_of, schema_of
+from mergewise.count_tables import batches_of, counts_of, parts_of, schema_of
+from mergewise.parquet import import_pyarrow
 
 # An engine hashes the parts into partitions, which are the more equal the more parts there are.
 PARTS_A_PARTITION = 4

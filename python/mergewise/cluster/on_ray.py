@@ -10,8 +10,9 @@ from mergewise.arguments import check_count
 from mergewise.cluster.blocks import count_blocks, num_parts_for, sum_to_rows
 from mergewise.cluster.failures import in_one_line
 from mergewise.cluster.task import MEMORY_LIMIT, Task
-from mergewise.count_tables import batches_in, counts_of, import_pyarrow, schema_of
+from mergewise.count_tables import batches_in, counts_of, schema_of
 from mergewise.counts import WordCounts
+from mergewise.parquet import import_pyarrow
 from mergewise.tokenizer import Tokenizer
 from mergewise.training import DEFAULT_PATTERN, Errors
 from mergewise.vocabulary import Normalize

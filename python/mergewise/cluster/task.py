@@ -12,10 +12,10 @@ from mergewise.count_tables import (
     Fingerprint,
     batches_of,
     dropped_row,
-    import_pyarrow,
     schema_of,
 )
 from mergewise.errors import ClusterError
+from mergewise.parquet import import_pyarrow
 from mergewise.tokenizer import Tokenizer, import_numpy
 from mergewise.training import DEFAULT_PATTERN, Errors, make_counter
 from mergewise.vocabulary import Normalize

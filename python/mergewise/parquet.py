@@ -1,0 +1,154 @@
+"""Parquet files to texts: one column, as Arrow arrays, read ahead by several threads."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+from mergewise.errors import FormatError
+
+BATCH_BYTES = 8_000_000
+BATCH_ROWS = 4096
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Some rows of a column of texts.
+
+    Attributes:
+        array: the rows, a pyarrow.Array of strings.
+        path: the file.
+        first_row: where they begin in the file.
+        num_rows: how many rows the file has.
+    """
+
+    array: Any
+    path: Path
+    first_row: int
+    num_rows: int
+
+    @property
+    def place(self) -> str:
+        """For messages."""
+        return f"{self.path}: row {self.first_row:,} and on"
+
+    @property
+    def share(self) -> float:
+        """How much of the file they are."""
+        return len(self.array) / self.num_rows
+
+
+def read_column(path: Path, field: str) -> Iterator[Texts]:
+    """A column of a file, a few megabytes at a time."""
+    return chain.from_iterable(row_groups(path, field))
+
+
+def read_columns(paths: Iterable[Path], field: str, num_threads: int) -> Iterator[Texts]:
+    """A column of several files, for who counts it with so many threads; 0 means all cores.
+
+    The same texts in the same order every time.
+    """
+    num_threads = num_threads or os.cpu_count() or 1
+    waiting = (row_group for path in paths for row_group in row_groups(path, field))
+    if num_threads == 1:
+        return chain.from_iterable(waiting)
+    # Decompressing takes about half as long as counting.
+    return read_ahead(waiting, max(2, num_threads // 2))
+
+
+def read_ahead(waiting: Iterator[Iterator[Texts]], num_readers: int) -> Iterator[Texts]:
+    """The texts of row groups, of which so many are read at once: one batch of each is held."""
+    with ThreadPoolExecutor(num_readers) as pool:
+        reading: deque[tuple[Iterator[Texts], Future[Texts | None]]] = deque()
+        for row_group in islice(waiting, num_readers):
+            reading.append((row_group, pool.submit(next, row_group, None)))
+        while reading:
+            row_group, batch = reading.popleft()
+            texts = batch.result()
+            following = row_group if texts is not None else next(waiting, None)
+            if following is not None:
+                reading.append((following, pool.submit(next, following, None)))
+            if texts is not None:
+                yield texts
+
+
+def row_groups(path: Path, field: str) -> Iterator[Iterator[Texts]]:
+    """A column of a file, part by part; nothing of a part is read before it is asked for."""
+    with open_parquet(path) as file:
+        check_column(file.schema_arrow, field)
+        metadata = file.metadata
+    first_row = 0
+    for number in range(metadata.num_row_groups):
+        yield read_row_group(path, field, metadata, number, first_row)
+        first_row += metadata.row_group(number).num_rows
+
+
+def read_row_group(
+    path: Path,
+    field: str,
+    metadata: Any,  # noqa: ANN401 - pyarrow is optional
+    number: int,
+    first_row: int,
+) -> Iterator[Texts]:
+    """The column in one row group, a few megabytes at a time."""
+    with open_parquet(path, metadata) as file:
+        batch_size = rows_in_a_batch(metadata.row_group(number), field)
+        options = {"columns": [field], "row_groups": [number], "use_threads": False}
+        for batch in file.iter_batches(batch_size, **options):
+            yield Texts(batch.column(0), path, first_row, metadata.num_rows)
+            first_row += batch.num_rows
+
+
+def rows_in_a_batch(row_group: Any, field: str) -> int:  # noqa: ANN401 - pyarrow is optional
+    """How many rows have a few megabytes of text, going by the average."""
+    columns = map(row_group.column, range(row_group.num_columns))
+    sizes = {column.path_in_schema: column.total_uncompressed_size for column in columns}
+    num_rows: int = BATCH_BYTES * row_group.num_rows // max(1, sizes[field])
+    return max(1, min(BATCH_ROWS, num_rows))
+
+
+def check_column(schema: Any, field: str) -> None:  # noqa: ANN401 - pyarrow is optional
+    """Refuse a column that is missing or does not hold strings."""
+    types = import_pyarrow().types
+    if field not in schema.names:
+        known = ", ".join(map(repr, schema.names))
+        raise FormatError(f"found the columns {known}, expected {field!r}")
+    kind = schema.field(field).type
+    if not (types.is_string(kind) or types.is_large_string(kind)):
+        raise FormatError(f"the column {field!r} holds {kind}, expected strings")
+
+
+@contextmanager
+def open_parquet(path: str | os.PathLike[str], metadata: Any = None) -> Iterator[Any]:  # noqa: ANN401
+    """A ParquetFile, whose metadata need not be read twice; an error says which file it is."""
+    pa = import_pyarrow()
+    try:
+        options = {"metadata": metadata, "page_checksum_verification": True}
+        with import_parquet().ParquetFile(path, **options) as file:
+            yield file
+    except (pa.ArrowInvalid, pa.ArrowIOError, FormatError) as error:
+        raise FormatError(f"{os.fspath(path)}: {error}") from error
+
+
+def import_parquet() -> Any:  # noqa: ANN401 - a module
+    """The part of pyarrow that reads and writes Parquet."""
+    import_pyarrow()
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    return pq
+
+
+def import_pyarrow() -> Any:  # noqa: ANN401 - a module
+    """The package pyarrow, which is optional."""
+    try:
+        import pyarrow as pa  # noqa: PLC0415
+    except ImportError:
+        raise ImportError('this needs pyarrow: pip install "mergewise[arrow]"') from None
+    return pa
