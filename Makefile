@@ -94,7 +94,7 @@ bench-improve: .venv/.built  ## measure how much better than greedy merge lists 
 
 .PHONY: bench-cluster
 bench-cluster: .venv/.built .venv/.cluster  ## measure counting on Spark and Ray: make bench-cluster SIZE=5e9
-	$(BIN)/python bench/cluster.py --size $(or $(SIZE),1e9)
+	$(BIN)/python bench/cluster.py --size $(or $(SIZE),1e9) --repetitions 3
 
 .venv/.paper: .venv/.tools
 	$(BIN)/python -m pip install --quiet --group paper
