@@ -1,4 +1,4 @@
-"""Parquet files to texts: one column, as Arrow arrays, read ahead by several threads."""
+"""Parquet files, by pyarrow: errors that name the file, and a column of texts, read ahead."""
 
 from __future__ import annotations
 
