@@ -6,7 +6,7 @@
 //! |---|---|---|
 //! | [`settings`], [`error`] | how texts are cut; what can go wrong | |
 //! | [`merges`] | merge lists, token strings, `apply` | μ, Υ, YIELD, APPLY, κ (section 2) |
-//! | [`limits`], [`normalize`], `prefetch`, `pages` | interruption; normal forms; hints to the processor and the system | |
+//! | [`limits`], `parallel`, [`normalize`], `prefetch`, `pages` | interruption; the parallel loop; normal forms; hints to the processor and the system | |
 //! | [`pattern`] | text to words | appendix B.1 |
 //! | [`counts`], `table` | how often each word occurs | appendix B.1 |
 //! | [`counting`] | texts and files to counts, in parallel | |
@@ -38,6 +38,7 @@ pub mod limits;
 pub mod merges;
 pub mod normalize;
 mod pages;
+mod parallel;
 pub mod pattern;
 mod prefetch;
 pub mod segment;

@@ -1,0 +1,130 @@
+//! The parallel loop: every engine spreads its work over threads through this module.
+//!
+//! Panics: a panic of a worker goes on in the thread that called, as if there were one thread.
+//!
+//! Cancellation: a worker that returns an error, [`Error::Interrupted`](crate::error::Error) for
+//! one, ends the loop. Tasks are handed out in order and those that began are finished, so the error
+//! returned is that of the first task that fails, whatever the number of threads.
+
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::error::Result;
+
+/// Call `work` once for each worker: the first on this thread, each other on a thread of its own.
+pub(crate) fn with_each<W: Send>(
+    workers: &mut [W],
+    work: impl Fn(&mut W) -> Result<()> + Sync,
+) -> Result<()> {
+    let Some((first, others)) = workers.split_first_mut() else {
+        return Ok(());
+    };
+    let work = &work;
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = others
+            .iter_mut()
+            .map(|worker| scope.spawn(move || work(worker)))
+            .collect();
+        let mut result = work(first);
+        for thread in threads {
+            let outcome = thread.join().unwrap_or_else(|panic| resume_unwind(panic));
+            result = result.and(outcome);
+        }
+        result
+    })
+}
+
+/// Call `work(worker, task)` for each task below `num_tasks`; workers take tasks as they are free.
+pub(crate) fn for_each<W: Send>(
+    workers: &mut [W],
+    num_tasks: usize,
+    work: impl Fn(&mut W, usize) -> Result<()> + Sync,
+) -> Result<()> {
+    let next = AtomicUsize::new(0);
+    let failure = Mutex::new(None);
+    let num_workers = workers.len().min(num_tasks);
+    with_each(&mut workers[..num_workers], |worker| {
+        loop {
+            let task = next.fetch_add(1, Ordering::Relaxed);
+            if task >= num_tasks {
+                return Ok(());
+            }
+            if let Err(error) = work(worker, task) {
+                // No further task begins.
+                next.store(num_tasks, Ordering::Relaxed);
+                let mut failure = lock(&failure);
+                if failure.as_ref().is_none_or(|&(first, _)| task < first) {
+                    *failure = Some((task, error));
+                }
+                return Ok(());
+            }
+        }
+    })?;
+    match into_inner(failure) {
+        Some((_, error)) => Err(error),
+        None => Ok(()),
+    }
+}
+
+/// The results of `work(task)` for each task below `num_tasks`, in order.
+pub(crate) fn map<T: Send>(
+    num_threads: usize,
+    num_tasks: usize,
+    work: impl Fn(usize) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let results: Vec<Mutex<Option<T>>> = (0..num_tasks).map(|_| Mutex::default()).collect();
+    let mut workers = vec![(); num_threads.clamp(1, num_tasks.max(1))];
+    for_each(&mut workers, num_tasks, |(), task| {
+        *lock(&results[task]) = Some(work(task)?);
+        Ok(())
+    })?;
+    Ok(results.into_iter().filter_map(into_inner).collect())
+}
+
+/// Lock a mutex whose data stays valid when a thread panics, as all data here does.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What a mutex holds; see [`lock`].
+pub(crate) fn into_inner<T>(mutex: Mutex<T>) -> T {
+    mutex.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+
+    #[test]
+    fn results_come_in_order() {
+        for num_threads in [1, 2, 7, 100] {
+            let squares = map(num_threads, 50, |task| Ok(task * task));
+            assert_eq!(squares, Ok((0..50).map(|task| task * task).collect()));
+        }
+        assert_eq!(map(3, 0, Ok), Ok(vec![]));
+    }
+
+    #[test]
+    fn the_error_of_the_first_failing_task_is_returned() {
+        for _ in 0..50 {
+            let result = map(4, 100, |task| match task {
+                30.. => Err(Error::InvalidUtf8 { offset: task }),
+                _ => Ok(()),
+            });
+            assert_eq!(result, Err(Error::InvalidUtf8 { offset: 30 }));
+        }
+    }
+
+    #[test]
+    fn a_panic_goes_on_in_the_calling_thread() {
+        let caught = std::panic::catch_unwind(|| {
+            map(3, 9, |task| {
+                assert!(task != 5, "task five");
+                Ok(())
+            })
+        });
+        assert!(caught.is_err());
+    }
+}
