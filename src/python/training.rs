@@ -1,0 +1,62 @@
+//! Functions of counts for Python: greedy training, and the fewest tokens of a vocabulary.
+
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+
+use super::{PyMergeList, PyWordCounts, choose, watched};
+use crate::greedy::{Options, Overlaps, train};
+use crate::pattern;
+use crate::segment;
+
+const OVERLAPS: &[(&str, Overlaps)] = &[("skip", Overlaps::Skip), ("count", Overlaps::Count)];
+
+/// The merges of `initial`, and those that greedy training adds to them.
+#[pyfunction]
+#[pyo3(signature = (
+    counts, /, *, initial, num_merges, min_frequency, max_token_length, overlaps, progress=None
+))]
+#[allow(clippy::too_many_arguments)]
+pub(super) fn train_greedily(
+    py: Python<'_>,
+    counts: &Bound<'_, PyWordCounts>,
+    initial: &Bound<'_, PyMergeList>,
+    num_merges: usize,
+    min_frequency: u64,
+    max_token_length: Option<usize>,
+    overlaps: &str,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<PyMergeList> {
+    let (counts, mut merges) = (&counts.get().0, initial.get().0.clone());
+    let options = Options {
+        num_merges,
+        min_frequency,
+        max_token_length: max_token_length.unwrap_or(usize::MAX),
+        overlaps: choose("overlaps", overlaps, OVERLAPS)?,
+    };
+    watched(py, progress, |watch| {
+        train(counts, &mut merges, &options, watch)?;
+        Ok(PyMergeList(merges))
+    })
+}
+
+/// How many tokens the words have at least, if each is one of these or a byte.
+#[pyfunction]
+#[pyo3(signature = (counts, tokens, /))]
+pub(super) fn fewest_tokens(
+    py: Python<'_>,
+    counts: &Bound<'_, PyWordCounts>,
+    tokens: Vec<PyBackedBytes>,
+) -> PyResult<u64> {
+    let counts = &counts.get().0;
+    watched(py, None, |watch| {
+        segment::fewest_tokens(counts, &tokens, watch)
+    })
+}
+
+/// The characters of a class, such as `\s`, as ranges of code points with both ends in them.
+#[pyfunction]
+#[pyo3(signature = (class, /))]
+pub(super) fn class_ranges(class: &str) -> PyResult<Vec<(u32, u32)>> {
+    let ranges = pattern::class_ranges(class)?;
+    Ok(ranges.iter().map(|&(a, b)| (a.into(), b.into())).collect())
+}

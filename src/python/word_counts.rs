@@ -1,0 +1,146 @@
+//! `WordCounts` for Python.
+
+use std::fs::File;
+use std::io::{BufReader, BufWriter};
+use std::path::{Path, PathBuf};
+
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use super::arguments::NORMALIZATIONS;
+use super::{TextArgument, settings, watched};
+use crate::counts::WordCounts;
+use crate::error::Error;
+
+/// How often each word of a corpus occurs.
+#[pyclass(frozen, module = "mergewise._core", name = "WordCounts")]
+pub(super) struct PyWordCounts(pub(super) WordCounts);
+
+#[pymethods]
+impl PyWordCounts {
+    #[new]
+    #[pyo3(signature = (words, *, pattern=None, normalize=None))]
+    fn new(
+        words: Vec<(TextArgument, u64)>,
+        pattern: Option<String>,
+        normalize: Option<&str>,
+    ) -> PyResult<Self> {
+        let mut counts = WordCounts::new(settings(pattern, normalize)?);
+        for (word, count) in words {
+            counts.add(word.as_bytes(), count)?;
+        }
+        Ok(Self(counts))
+    }
+
+    #[getter]
+    fn num_words(&self) -> u64 {
+        self.0.num_words()
+    }
+
+    #[getter]
+    fn num_unique(&self) -> usize {
+        self.0.num_unique()
+    }
+
+    #[getter]
+    fn num_bytes(&self) -> u64 {
+        self.0.num_bytes()
+    }
+
+    #[getter]
+    fn dropped_bytes(&self) -> u64 {
+        self.0.dropped()
+    }
+
+    #[getter]
+    fn pattern(&self) -> Option<&str> {
+        self.0.settings().pattern.as_deref()
+    }
+
+    #[getter]
+    fn normalize(&self) -> Option<&'static str> {
+        let normalization = self.0.settings().normalization;
+        let mut names = NORMALIZATIONS
+            .iter()
+            .filter(|(_, known)| *known == normalization);
+        names.next().map(|(name, _)| *name)
+    }
+
+    fn characters(&self) -> PyResult<String> {
+        Ok(self.0.characters()?.into_iter().collect())
+    }
+
+    #[pyo3(signature = (num_words, /))]
+    fn top<'py>(&self, py: Python<'py>, num_words: usize) -> Vec<(Bound<'py, PyBytes>, u64)> {
+        let mut words: Vec<_> = self.0.iter().collect();
+        let order =
+            |word: &(&[u8], u64), other: &(&[u8], u64)| (other.1, word.0).cmp(&(word.1, other.0));
+        if num_words < words.len() {
+            words.select_nth_unstable_by(num_words, order);
+            words.truncate(num_words);
+        }
+        words.sort_unstable_by(order);
+        let to_python = |(word, count)| (PyBytes::new(py, word), count);
+        words.into_iter().map(to_python).collect()
+    }
+
+    #[pyo3(signature = (min_count, /))]
+    fn prune(&self, py: Python<'_>, min_count: u64) -> PyResult<Self> {
+        Ok(Self(py.detach(|| self.0.pruned(min_count))?))
+    }
+
+    /// The words of the words: each is cut as a document by another pattern.
+    #[pyo3(signature = (pattern, /))]
+    fn cut(&self, py: Python<'_>, pattern: String) -> PyResult<Self> {
+        watched(py, None, |watch| self.0.cut(&pattern, watch)).map(Self)
+    }
+
+    #[pyo3(signature = (other, /))]
+    fn plus(&self, py: Python<'_>, other: &Bound<'_, Self>) -> PyResult<Self> {
+        let other = &other.get().0;
+        Ok(Self(py.detach(|| {
+            let mut sum = self.0.clone();
+            sum.add_all(other)?;
+            Ok::<_, Error>(sum)
+        })?))
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.num_unique()
+    }
+
+    fn __eq__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> bool {
+        let Ok(other) = other.cast::<Self>() else {
+            return false;
+        };
+        let other = &other.get().0;
+        py.detach(|| {
+            self.0.settings() == other.settings()
+                && self.0.dropped() == other.dropped()
+                && self.0.num_unique() == other.num_unique()
+                && self.0.sorted() == other.sorted()
+        })
+    }
+
+    /// Write the file at `path`, which must not matter yet: a failure leaves it half-written.
+    #[pyo3(signature = (path, /))]
+    fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        py.detach(|| self.0.write(BufWriter::new(File::create(&path)?)))
+            .map_err(|error| io_error(&path, &error).into())
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (path, /))]
+    fn read(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let read = py.detach(|| WordCounts::read(BufReader::new(File::open(&path)?)));
+        Ok(Self(read.map_err(|error| io_error(&path, &error))??))
+    }
+}
+
+pub(super) fn io_error(path: &Path, error: &std::io::Error) -> Error {
+    Error::Io {
+        path: path.to_owned(),
+        kind: error.kind(),
+        code: error.raw_os_error(),
+    }
+}
