@@ -24,6 +24,11 @@ pub enum Error {
         /// The string.
         string: Vec<u8>,
     },
+    /// A token that is given twice.
+    RepeatedToken {
+        /// Its string.
+        string: Vec<u8>,
+    },
     /// More tokens than ids of 32 bits can name.
     TooManyTokens,
     /// An id that names no token.
@@ -199,6 +204,9 @@ impl fmt::Display for Error {
                 "merge {index} uses or makes \"{}\", which is not a token",
                 string.escape_ascii()
             ),
+            Self::RepeatedToken { string } => {
+                write!(f, "the token \"{}\" is given twice", string.escape_ascii())
+            }
             Self::TooManyTokens => write!(f, "more than {} tokens", u32::MAX),
             Self::UnknownId { id, num_tokens } => {
                 write!(f, "no token has the id {id}: there are {num_tokens} tokens")

@@ -11,6 +11,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
@@ -130,6 +131,14 @@ pub struct Ranks {
 }
 
 impl Ranks {
+    /// No ranks yet, and room for as many pairs.
+    #[must_use]
+    pub fn with_capacity(num_pairs: usize) -> Self {
+        let mut table = FxHashMap::default();
+        table.reserve(num_pairs);
+        Self { table }
+    }
+
     /// Give a pair its rank and its product, unless it has them already.
     pub fn add(&mut self, pair: (Id, Id), rank: u32, product: Id) {
         self.table.entry(pair).or_insert((rank, product));
@@ -141,51 +150,65 @@ impl Ranks {
         self.table.get(&(left, right)).copied()
     }
 
-    /// The tokens that are left of `tokens` when the adjacent pair of the lowest rank, the leftmost
-    /// first, became one token until no pair had a rank. Calls `merged` with each such pair, which
-    /// may end the work by an error. O(n log n).
+    /// The tokens that are left of `tokens` after [`merge_by_rank`].
     pub fn apply(
         &self,
-        mut tokens: Vec<Id>,
-        mut merged: impl FnMut(Id, Id) -> Result<()>,
+        tokens: Vec<Id>,
+        merged: impl FnMut(Id, Id) -> Result<()>,
     ) -> Result<Vec<Id>> {
-        let end = tokens.len();
-        // next[i] and previous[i] link the tokens that are left; a merged one keeps its first cell.
-        let mut next: Vec<usize> = (1..=end).collect();
-        let mut previous: Vec<usize> = (0..end).map(|i| i.wrapping_sub(1)).collect();
-        let mut is_token = vec![true; end];
-        let rank = |tokens: &[Id], left: usize, right: usize| self.get(tokens[left], tokens[right]);
-        let mut queue: BinaryHeap<_> = (1..end)
-            .filter_map(|right| Some(Reverse((rank(&tokens, right - 1, right)?.0, right - 1))))
-            .collect();
-        while let Some(Reverse((queued_rank, left))) = queue.pop() {
-            let right = next[left];
-            if !is_token[left] || right == end {
-                continue;
-            }
-            let Some((current_rank, product)) = rank(&tokens, left, right) else {
-                continue;
-            };
-            if current_rank != queued_rank {
-                continue;
-            }
-            merged(tokens[left], tokens[right])?;
-            tokens[left] = product;
-            is_token[right] = false;
-            next[left] = next[right];
-            if next[left] != end {
-                previous[next[left]] = left;
-                queue.extend(rank(&tokens, left, next[left]).map(|(r, _)| Reverse((r, left))));
-            }
-            if left != 0 {
-                let before = previous[left];
-                queue.extend(rank(&tokens, before, left).map(|(r, _)| Reverse((r, before))));
-            }
-        }
-        let mut kept = is_token.into_iter();
-        tokens.retain(|_| kept.next() == Some(true));
-        Ok(tokens)
+        merge_by_rank(tokens, |left, right, _| self.get(left, right), merged)
     }
+}
+
+/// Merge the adjacent pair of the lowest rank, the leftmost first, until no pair has a rank.
+///
+/// `rank_of(left, right, cells)` is the rank of a pair and the token it makes, if it merges; `cells`
+/// are the places in `tokens` that the pair covers. `merged` is called with each pair that merges
+/// and may end the work by an error. O(n log n).
+pub(crate) fn merge_by_rank(
+    mut tokens: Vec<Id>,
+    rank_of: impl Fn(Id, Id, Range<usize>) -> Option<(u32, Id)>,
+    mut merged: impl FnMut(Id, Id) -> Result<()>,
+) -> Result<Vec<Id>> {
+    let end = tokens.len();
+    // next[i] and previous[i] link the tokens that are left; a merged one keeps its first cell.
+    let mut next: Vec<usize> = (1..=end).collect();
+    let mut previous: Vec<usize> = (0..end).map(|i| i.wrapping_sub(1)).collect();
+    let mut is_token = vec![true; end];
+    let rank = |tokens: &[Id], next: &[usize], left: usize| {
+        let right = next[left];
+        rank_of(tokens[left], tokens[right], left..next[right])
+    };
+    let mut queue: BinaryHeap<_> = (1..end)
+        .filter_map(|right| Some(Reverse((rank(&tokens, &next, right - 1)?.0, right - 1))))
+        .collect();
+    while let Some(Reverse((queued_rank, left))) = queue.pop() {
+        let right = next[left];
+        if !is_token[left] || right == end {
+            continue;
+        }
+        let Some((current_rank, product)) = rank(&tokens, &next, left) else {
+            continue;
+        };
+        if current_rank != queued_rank {
+            continue;
+        }
+        merged(tokens[left], tokens[right])?;
+        tokens[left] = product;
+        is_token[right] = false;
+        next[left] = next[right];
+        if next[left] != end {
+            previous[next[left]] = left;
+            queue.extend(rank(&tokens, &next, left).map(|(r, _)| Reverse((r, left))));
+        }
+        if left != 0 {
+            let before = previous[left];
+            queue.extend(rank(&tokens, &next, before).map(|(r, _)| Reverse((r, before))));
+        }
+    }
+    let mut kept = is_token.into_iter();
+    tokens.retain(|_| kept.next() == Some(true));
+    Ok(tokens)
 }
 
 /// A valid list of merges over an alphabet.

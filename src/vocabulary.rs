@@ -9,12 +9,16 @@
 //! none, and no merge ever makes it. Of any vocabulary, the own merges and their ranks are all that
 //! is kept here, and two vocabularies with the same ones encode every text alike.
 
-use std::cmp::Reverse;
+mod own_merges;
+mod strings;
 
-use rustc_hash::FxHashMap;
+use std::borrow::Cow;
+use std::cmp::Reverse;
 
 use crate::error::{Error, Result};
 use crate::merges::{Id, Ranks};
+use own_merges::{Candidates, Finder};
+use strings::Strings;
 
 /// Names a token inside this module and the encoder; files have ids of their own.
 pub type Number = u32;
@@ -31,8 +35,8 @@ pub enum Symbols {
 /// Which pairs merge.
 #[derive(Debug)]
 pub enum Merging<'a> {
-    /// These, the first ones first.
-    Pairs(Vec<(&'a [u8], &'a [u8])>),
+    /// These, those of the lowest rank first. Of a pair given twice the first rank counts.
+    Pairs(Vec<(&'a [u8], &'a [u8], u32)>),
     /// All that make one of these tokens, those of the lowest rank first.
     Ranks(Vec<(&'a [u8], u32)>),
 }
@@ -55,12 +59,12 @@ pub struct Merge {
 pub struct Vocabulary {
     symbols: Symbols,
     end_of_word: Box<[u8]>,
-    /// Is the end of a word a symbol of its own?
+    /// Whether the end of a word is a symbol of its own.
     end_is_symbol: bool,
-    strings: Vec<Box<[u8]>>,
-    /// A symbol may be part of tokens without being one.
-    ids: Vec<Option<Id>>,
-    numbers: FxHashMap<Box<[u8]>, Number>,
+    strings: Strings,
+    /// The ids of the tokens, which have the first numbers. The other numbers are symbols that are
+    /// parts of tokens without being tokens.
+    ids: Vec<Id>,
     is_symbol: Vec<bool>,
     merges: Vec<Merge>,
     ranks: Ranks,
@@ -75,179 +79,108 @@ impl Vocabulary {
         symbols: Symbols,
         end_of_word: &[u8],
     ) -> Result<Self> {
+        let mut strings = Strings::with_capacity(tokens.len() + 256);
+        for (number, &(string, _)) in tokens.iter().enumerate() {
+            if (strings.add(string)? as usize) < number {
+                return Err(Error::RepeatedToken {
+                    string: string.to_vec(),
+                });
+            }
+        }
         let mut vocabulary = Self {
             symbols,
             end_of_word: end_of_word.into(),
-            end_is_symbol: tokens.iter().any(|&(string, _)| string == end_of_word),
-            strings: Vec::with_capacity(tokens.len()),
-            ids: Vec::with_capacity(tokens.len()),
-            numbers: FxHashMap::default(),
+            end_is_symbol: strings.find(end_of_word).is_some(),
+            strings,
+            ids: tokens.iter().map(|&(_, id)| id).collect(),
             is_symbol: Vec::new(),
             merges: Vec::new(),
             ranks: Ranks::default(),
         };
-        for &(string, id) in tokens {
-            vocabulary.name(string, Some(id))?;
-        }
-        let spellings = vocabulary.name_symbols(tokens)?;
-        let candidates = vocabulary.candidates(merging)?;
-        vocabulary.keep_own_merges(&candidates, &spellings);
+        let spellings = vocabulary.name_symbols()?;
+        vocabulary.keep_own_merges(merging, &spellings)?;
         Ok(vocabulary)
     }
 
-    fn name(&mut self, string: &[u8], id: Option<Id>) -> Result<Number> {
-        let number = Number::try_from(self.strings.len()).map_err(|_| Error::TooManyTokens)?;
-        self.numbers.insert(string.into(), number);
-        self.strings.push(string.into());
-        self.ids.push(id);
-        Ok(number)
-    }
-
     /// Give every symbol of every token a number; the symbols of each token.
-    fn name_symbols(&mut self, tokens: &[(&[u8], Id)]) -> Result<Vec<Vec<Number>>> {
+    fn name_symbols(&mut self) -> Result<Spellings> {
         if self.symbols == Symbols::Bytes {
             for byte in 0..=u8::MAX {
-                if !self.numbers.contains_key([byte].as_slice()) {
-                    self.name(&[byte], None)?;
-                }
+                self.strings.add(&[byte])?;
             }
         }
-        let mut spellings = Vec::with_capacity(tokens.len());
-        for &(token, _) in tokens {
-            let mut spelling = Vec::new();
-            for symbol in self.spell(token)? {
-                let number = match self.numbers.get(&*symbol) {
-                    Some(&number) => number,
-                    None => self.name(&symbol, None)?,
-                };
-                spelling.push(number);
+        let mut spellings = Spellings::default();
+        for token in 0..self.ids.len() as Number {
+            // Symbols are added while the token's string is read.
+            let string = self.strings.get(token).to_vec();
+            for symbol in self.spell(&string)? {
+                let number = self.strings.add(&symbol)?;
+                spellings.symbols.push(number);
             }
-            spellings.push(spelling);
+            spellings.ends.push(spellings.symbols.len());
         }
-        self.is_symbol = vec![false; self.strings.len()];
-        self.is_symbol[tokens.len()..].fill(true);
-        for (number, spelling) in spellings.iter().enumerate() {
-            self.is_symbol[number] = spelling.len() == 1;
+        self.is_symbol = vec![true; self.strings.len()];
+        for token in 0..self.ids.len() {
+            self.is_symbol[token] = spellings.of(token).len() == 1;
         }
         Ok(spellings)
     }
 
     /// The symbols of a token's string.
-    fn spell(&self, token: &[u8]) -> Result<Vec<Vec<u8>>> {
+    fn spell<'t>(&self, token: &'t [u8]) -> Result<Vec<Cow<'t, [u8]>>> {
         let (body, is_end) = match token.strip_suffix(&*self.end_of_word) {
             Some(body) if !self.end_of_word.is_empty() => (body, true),
             _ => (token, false),
         };
-        let mut symbols: Vec<Vec<u8>> = match self.symbols {
-            Symbols::Bytes => body.iter().map(|&byte| vec![byte]).collect(),
+        let mut symbols: Vec<Cow<'_, [u8]>> = match self.symbols {
+            Symbols::Bytes => body.chunks(1).map(Cow::Borrowed).collect(),
             Symbols::Chars => {
                 let text = std::str::from_utf8(body).map_err(|_| Error::NotText {
                     word: token.to_vec(),
                 })?;
-                text.chars().map(|c| c.to_string().into_bytes()).collect()
+                let ends = text.char_indices().map(|(at, c)| at..at + c.len_utf8());
+                ends.map(|range| Cow::Borrowed(&body[range])).collect()
             }
         };
         if is_end {
-            self.end_word(&mut symbols);
+            match symbols.last_mut() {
+                Some(last) if !self.end_is_symbol => {
+                    last.to_mut().extend_from_slice(&self.end_of_word);
+                }
+                _ => symbols.push(Cow::Owned(self.end_of_word.to_vec())),
+            }
         }
         Ok(symbols)
     }
 
-    fn end_word(&self, symbols: &mut Vec<Vec<u8>>) {
-        match symbols.last_mut() {
-            Some(last) if !self.end_is_symbol => {
-                last.extend_from_slice(&self.end_of_word);
-            }
-            _ => symbols.push(self.end_of_word.to_vec()),
-        }
-    }
-
-    /// All pairs that have a rank.
-    fn candidates(&self, merging: &Merging<'_>) -> Result<Ranks> {
-        let mut ranks = Ranks::default();
-        match merging {
-            Merging::Pairs(pairs) => {
-                for (index, &(left, right)) in pairs.iter().enumerate() {
-                    let find = |string: &[u8]| {
-                        self.number(string).ok_or_else(|| Error::UnknownPart {
-                            index,
-                            string: string.to_vec(),
-                        })
-                    };
-                    let product = find(&[left, right].concat())?;
-                    let rank = u32::try_from(index).map_err(|_| Error::TooManyTokens)?;
-                    ranks.add((find(left)?, find(right)?), rank, product);
-                }
-            }
-            Merging::Ranks(tokens) => {
-                let mut lengths: Vec<usize> = self.strings.iter().map(|s| s.len()).collect();
-                lengths.sort_unstable();
-                lengths.dedup();
-                for &(token, rank) in tokens {
-                    let Some(product) = self.number(token) else {
-                        continue;
-                    };
-                    let shorter = lengths.iter().take_while(|&&length| length < token.len());
-                    // The length of an empty token is no place to cut.
-                    let cuts = shorter.copied().filter(|&length| length > 0);
-                    for (left, right) in cuts.map(|at| token.split_at(at)) {
-                        if let (Some(left), Some(right)) = (self.number(left), self.number(right)) {
-                            ranks.add((left, right), rank, product);
-                        }
-                    }
-                }
-            }
-        }
-        Ok(ranks)
-    }
-
-    fn keep_own_merges(&mut self, candidates: &Ranks, spellings: &[Vec<Number>]) {
-        for (product, spelling) in (0..).zip(spellings) {
-            if spelling.len() < 2 {
-                continue;
-            }
-            let mut last = None;
-            let made = candidates.apply(spelling.clone(), |left, right| {
-                last = Some((left, right));
-                Ok(())
-            });
-            if made.is_ok_and(|made| made != [product]) {
-                continue;
-            }
-            if let Some((left, right)) = last
-                && let Some((rank, _)) = candidates.get(left, right)
-            {
-                self.merges.push(Merge {
-                    left,
-                    right,
-                    product,
-                    rank,
-                });
-            }
-        }
+    fn keep_own_merges(&mut self, merging: &Merging<'_>, spellings: &Spellings) -> Result<()> {
+        let strings = &self.strings;
+        let candidates = Candidates::new(strings, merging)?;
+        let mut finder = Finder::default();
+        let tokens = 0..self.ids.len();
+        let mut merges: Vec<Merge> = tokens
+            .filter_map(|token| {
+                let symbols = spellings.of(token);
+                finder.find(&candidates, strings, token as Number, symbols)
+            })
+            .collect();
         // Of equal ranks, the longer product comes first: where a list must break the ties, runs of one
         // character still merge from the left.
-        let strings = &self.strings;
-        let string = |merge: &Merge| &strings[merge.product as usize];
-        let length = |merge: &Merge| string(merge).len();
-        self.merges
-            .sort_unstable_by_key(|m| (m.rank, Reverse(length(m)), string(m)));
-        let mut rank = 0;
-        for index in 0..self.merges.len() {
-            let is_new = index > 0 && self.merges[index].rank != self.merges[index - 1].rank;
-            rank += u32::from(is_new);
-            // The old rank is still needed by the next comparison: new ones are set below.
-            self.ranks.add(
-                (self.merges[index].left, self.merges[index].right),
-                rank,
-                self.merges[index].product,
-            );
+        merges.sort_unstable_by(|a, b| {
+            let string = |merge: &Merge| strings.get(merge.product);
+            let order = |merge: &Merge| (Reverse(string(merge).len()), string(merge));
+            a.rank.cmp(&b.rank).then_with(|| order(a).cmp(&order(b)))
+        });
+        let (mut rank, mut given) = (0, merges.first().map_or(0, |merge| merge.rank));
+        self.ranks = Ranks::with_capacity(merges.len());
+        for merge in &mut merges {
+            rank += u32::from(merge.rank != given);
+            given = std::mem::replace(&mut merge.rank, rank);
+            self.ranks
+                .add((merge.left, merge.right), rank, merge.product);
         }
-        for merge in &mut self.merges {
-            if let Some((rank, _)) = self.ranks.get(merge.left, merge.right) {
-                merge.rank = rank;
-            }
-        }
+        self.merges = merges;
+        Ok(())
     }
 
     /// What a word begins as.
@@ -280,10 +213,10 @@ impl Vocabulary {
         self.strings.len()
     }
 
-    /// Is there no token and no symbol?
+    /// Whether there is no token and no symbol.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.strings.is_empty()
+        self.strings.len() == 0
     }
 
     /// The string of a number that exists.
@@ -292,25 +225,22 @@ impl Vocabulary {
     /// If there is no such number.
     #[must_use]
     pub fn string(&self, number: Number) -> &[u8] {
-        &self.strings[number as usize]
+        self.strings.get(number)
     }
 
-    /// The id of a token; none for a symbol that is not one.
-    ///
-    /// # Panics
-    /// If there is no such number.
+    /// The id of a token; `None` for a symbol that is not one.
     #[must_use]
     pub fn id(&self, number: Number) -> Option<Id> {
-        self.ids[number as usize]
+        self.ids.get(number as usize).copied()
     }
 
     /// The number of a string.
     #[must_use]
     pub fn number(&self, string: &[u8]) -> Option<Number> {
-        self.numbers.get(string).copied()
+        self.strings.find(string)
     }
 
-    /// Does nothing smaller make it up?
+    /// Whether it is a symbol: no merge makes it.
     ///
     /// # Panics
     /// If there is no such number.
@@ -365,6 +295,20 @@ impl Vocabulary {
     }
 }
 
+/// The symbols of each token, one token after the other.
+#[derive(Default)]
+struct Spellings {
+    symbols: Vec<Number>,
+    ends: Vec<usize>,
+}
+
+impl Spellings {
+    fn of(&self, token: usize) -> &[Number] {
+        let start = if token == 0 { 0 } else { self.ends[token - 1] };
+        &self.symbols[start..self.ends[token]]
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -413,10 +357,10 @@ mod tests {
     fn a_token_that_its_string_does_not_become_has_no_merge() {
         // In "abc", a and b have merged before (a, bc) could.
         let pairs = vec![
-            (&b"a"[..], &b"b"[..]),
-            (b"b", b"c"),
-            (b"a", b"bc"),
-            (b"c", b"ab"),
+            (&b"a"[..], &b"b"[..], 0),
+            (b"b", b"c", 1),
+            (b"a", b"bc", 2),
+            (b"c", b"ab", 3),
         ];
         let vocabulary = Vocabulary::new(&ABC, &Merging::Pairs(pairs), Symbols::Chars, b"")
             .expect("a valid vocabulary");
@@ -428,7 +372,7 @@ mod tests {
     #[test]
     fn the_end_of_a_word_is_part_of_its_last_symbol() {
         let tokens = [(&b"o"[..], 0), (b"w</w>", 1), (b"ow</w>", 2)];
-        let pairs = vec![(&b"o"[..], &b"w</w>"[..])];
+        let pairs = vec![(&b"o"[..], &b"w</w>"[..], 0)];
         let vocabulary = Vocabulary::new(&tokens, &Merging::Pairs(pairs), Symbols::Chars, b"</w>")
             .expect("a valid vocabulary");
         assert_eq!(vocabulary.symbols_of(b"ow"), [Ok(0), Ok(1)]);

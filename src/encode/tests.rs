@@ -46,7 +46,8 @@ fn vocabulary_of(pairs: &Pairs) -> Vocabulary {
     );
     let ids = (7..).step_by(3);
     let tokens: Vec<(&[u8], Id)> = strings.iter().map(Vec::as_slice).zip(ids).collect();
-    let pairs = pairs.iter().map(|(left, right)| (&left[..], &right[..]));
+    let pairs = pairs.iter().zip(0..);
+    let pairs = pairs.map(|((left, right), rank)| (&left[..], &right[..], rank));
     Vocabulary::new(
         &tokens,
         &Merging::Pairs(pairs.collect()),
@@ -199,7 +200,7 @@ fn many_pairs_are_all_found() {
 #[test]
 fn a_byte_without_an_id_is_left_to_others() {
     let tokens: [(&[u8], Id); 3] = [(b"a", 0), (b"b", 1), (b"ab", 2)];
-    let pairs = Merging::Pairs(vec![(b"a", b"b")]);
+    let pairs = Merging::Pairs(vec![(b"a", b"b", 0)]);
     let vocabulary = Vocabulary::new(&tokens, &pairs, Symbols::Bytes, b"").expect("valid");
     let short = ShortWords::new(&vocabulary).expect("no ties");
     let mut found = Vec::new();

@@ -118,9 +118,13 @@ impl PyEncoder {
         Ok(Self(py.detach(|| {
             let tokens: Vec<(&[u8], Id)> = tokens.iter().map(|(s, id)| (&**s, *id)).collect();
             let merging = match (&merges, &ranks) {
-                (Some(pairs), _) => {
-                    Merging::Pairs(pairs.iter().map(|(l, r)| (&**l, &**r)).collect())
-                }
+                (Some(pairs), _) => Merging::Pairs(
+                    pairs
+                        .iter()
+                        .zip(0..)
+                        .map(|((l, r), rank)| (&**l, &**r, rank))
+                        .collect(),
+                ),
                 (None, Some(ranks)) => {
                     Merging::Ranks(ranks.iter().map(|(s, rank)| (&**s, *rank)).collect())
                 }
