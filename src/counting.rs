@@ -16,11 +16,11 @@ use memchr::{memchr_iter, memrchr};
 
 use crate::counts::WordCounts;
 use crate::error::{Error, Result};
-use crate::limits::Watch;
 use crate::normalize::normalize;
 use crate::pattern::Pattern;
 use crate::settings::{Normalization, Settings};
 use crate::table::{Adder, Table};
+use crate::watch::Watch;
 
 /// How much of a file is read at once: a block should fit the cache beside the frequent words.
 const BLOCK: usize = 1 << 18;

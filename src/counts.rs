@@ -17,10 +17,10 @@ use std::num::NonZeroU64;
 use rustc_hash::FxHashSet;
 
 use crate::error::{Error, Result};
-use crate::limits::Watch;
 use crate::pattern::Pattern;
 use crate::settings::{Normalization, Settings};
 use crate::table::{Adder, Table, hash_long};
+use crate::watch::Watch;
 
 /// How often each word occurs.
 #[derive(Debug, Clone, Default)]

@@ -23,12 +23,12 @@ use memchr::memmem;
 use rustc_hash::FxHashMap;
 
 use crate::error::{Error, Result};
-use crate::limits::Watch;
 use crate::merges::Id;
 use crate::normalize::normalize;
 use crate::pattern::{Name, Pattern, Processor, TakeGroups};
 use crate::settings::Normalization;
 use crate::vocabulary::{Symbols, Vocabulary};
+use crate::watch::Watch;
 use batches::{encode_in_groups, with_room_for};
 use cache::{Buffer, Cache, Miss, NO_IDS, Word};
 use ends::{BATCH, Ends, MOST_WORDS};

@@ -6,7 +6,7 @@
 //! |---|---|---|
 //! | [`settings`], [`error`] | how texts are cut; what can go wrong | |
 //! | [`merges`] | merge lists, token strings, `apply` | μ, Υ, YIELD, APPLY, κ (section 2) |
-//! | [`limits`], `parallel`, [`normalize`], `prefetch`, `pages` | interruption; the parallel loop; normal forms; hints to the processor and the system | |
+//! | [`watch`], `parallel`, [`normalize`], `prefetch`, `pages` | progress and cancellation; the parallel loop; normal forms; hints to the processor and the system | |
 //! | [`pattern`] | text to words | appendix B.1 |
 //! | [`counts`], `table` | how often each word occurs | appendix B.1 |
 //! | [`counting`] | texts and files to counts, in parallel | |
@@ -34,7 +34,6 @@ pub mod error;
 pub mod exact;
 pub mod greedy;
 pub mod improve;
-pub mod limits;
 pub mod merges;
 pub mod normalize;
 mod pages;
@@ -45,6 +44,7 @@ pub mod segment;
 pub mod settings;
 mod table;
 pub mod vocabulary;
+pub mod watch;
 
 #[cfg(feature = "python")]
 mod python;

@@ -4,8 +4,8 @@ use super::specials::Part;
 use super::words::Scratch;
 use super::{Choice, Encoder};
 use crate::error::{Error, Result};
-use crate::limits::Watch;
 use crate::merges::Id;
+use crate::watch::Watch;
 
 /// Where a token begins and ends in its text, in bytes.
 pub type Place = (usize, usize);

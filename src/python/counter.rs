@@ -11,7 +11,7 @@ use super::arrow_tables::ArrowArray;
 use super::reader::PyReader;
 use super::{PyWordCounts, TextArgument, choose, settings, threads, watched};
 use crate::counting::{Counter, Documents, Input, InvalidBytes};
-use crate::limits::Watch;
+use crate::watch::Watch;
 
 const INVALID_BYTES: &[(&str, InvalidBytes)] = &[
     ("keep", InvalidBytes::Keep),
