@@ -11,7 +11,6 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use aho_corasick::{AhoCorasick, MatchKind};
 use memchr::{memchr_iter, memrchr};
 
 use crate::counts::WordCounts;
@@ -19,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::normalize::normalize;
 use crate::pattern::Pattern;
 use crate::settings::{Normalization, Settings};
+use crate::specials::{Choice, Finders, Part, Specials};
 use crate::table::{Adder, Table};
 use crate::watch::Watch;
 
@@ -53,7 +53,8 @@ pub struct Counter {
     settings: Settings,
     pattern: Pattern,
     invalid_bytes: InvalidBytes,
-    specials: Option<Specials>,
+    specials: Specials,
+    finders: Finders,
     num_threads: usize,
     /// One for each thread, kept from call to call.
     tables: Vec<Mutex<Table>>,
@@ -69,11 +70,13 @@ impl Counter {
         num_threads: usize,
     ) -> Result<Self> {
         let pattern = Pattern::new(settings.pattern.as_deref())?;
+        let specials = Specials::of_texts(special_tokens);
         Ok(Self {
             settings,
             pattern,
             invalid_bytes,
-            specials: Specials::new(special_tokens),
+            finders: specials.finders(&Choice::default())?,
+            specials,
             num_threads,
             tables: (0..num_threads.max(1)).map(|_| Mutex::default()).collect(),
         })
@@ -192,17 +195,13 @@ impl Counter {
 
     /// Count the words of a document, or of a part that the pattern cuts off.
     fn add_text(&self, text: &[u8], adder: &mut Adder, watch: &Watch) -> Counted {
-        let Some(specials) = &self.specials else {
-            return self.add_ordinary(text, adder, watch);
-        };
-        let mut start = 0;
-        for special in specials.finder.find_iter(text) {
-            self.add_ordinary(&text[start..special.start()], adder, watch)
-                .map_err(|problem| problem.after(start))?;
-            start = special.end();
-        }
-        self.add_ordinary(&text[start..], adder, watch)
-            .map_err(|problem| problem.after(start))
+        self.specials
+            .for_each_part(text, &self.finders, |part| match part {
+                Part::Ordinary(start, text) => self
+                    .add_ordinary(text, adder, watch)
+                    .map_err(|problem| problem.after(start)),
+                Part::Special(_) => Ok(()),
+            })
     }
 
     fn add_ordinary(&self, text: &[u8], adder: &mut Adder, watch: &Watch) -> Counted {
@@ -217,17 +216,8 @@ impl Counter {
         if documents == Documents::Lines {
             return memrchr(b'\n', text).map(|at| at + 1);
         }
-        let Some(specials) = &self.specials else {
-            return self.last_ordinary_cut(text);
-        };
-        // A special token may begin before the cut and end behind it, even behind the text.
-        let mut cut = text.len().checked_sub(specials.longest)?;
-        loop {
-            cut = self.last_ordinary_cut(&text[..cut])?;
-            if !specials.span(text, cut) {
-                return Some(cut);
-            }
-        }
+        self.specials
+            .last_cut(text, |text| self.last_ordinary_cut(text))
     }
 
     fn last_ordinary_cut(&self, text: &[u8]) -> Option<usize> {
@@ -276,42 +266,6 @@ fn add_in_pairs(mut tables: Vec<Table>) -> Vec<Table> {
     });
     tables.extend(alone);
     tables
-}
-
-/// The special tokens, whose text is never counted.
-#[derive(Debug)]
-struct Specials {
-    tokens: Vec<String>,
-    finder: AhoCorasick,
-    longest: usize,
-}
-
-impl Specials {
-    fn new(tokens: &[String]) -> Option<Self> {
-        let tokens: Vec<_> = tokens
-            .iter()
-            .filter(|token| !token.is_empty())
-            .cloned()
-            .collect();
-        let longest = tokens.iter().map(String::len).max()?;
-        let finder = AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostLongest)
-            .build(&tokens)
-            .expect("a few short strings are within the limits of the automaton");
-        Some(Self {
-            tokens,
-            finder,
-            longest,
-        })
-    }
-
-    /// Does one of them stand across `cut`?
-    fn span(&self, text: &[u8], cut: usize) -> bool {
-        self.tokens.iter().any(|token| {
-            let first = (cut + 1).saturating_sub(token.len());
-            (first..cut).any(|start| text[start..].starts_with(token.as_bytes()))
-        })
-    }
 }
 
 type Counted = std::result::Result<(), Problem>;

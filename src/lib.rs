@@ -7,6 +7,7 @@
 //! | [`settings`], [`error`] | how texts are cut; what can go wrong | |
 //! | [`merges`] | merge lists, token strings, `apply` | μ, Υ, YIELD, APPLY, κ (section 2) |
 //! | [`watch`], `parallel`, [`normalize`], `prefetch`, `pages` | progress and cancellation; the parallel loop; normal forms; hints to the processor and the system | |
+//! | `specials` | special tokens: found, or refused | |
 //! | [`pattern`] | text to words | appendix B.1 |
 //! | [`counts`], `table` | how often each word occurs | appendix B.1 |
 //! | [`counting`] | texts and files to counts, in parallel | |
@@ -42,6 +43,7 @@ pub mod pattern;
 mod prefetch;
 pub mod segment;
 pub mod settings;
+mod specials;
 mod table;
 pub mod vocabulary;
 pub mod watch;
