@@ -7,7 +7,7 @@
 //! | [`settings`], [`error`] | how texts are cut; what can go wrong | |
 //! | [`merges`] | merge lists, token strings, `apply` | μ, Υ, YIELD, APPLY, κ (section 2) |
 //! | [`watch`], `parallel`, [`normalize`], `prefetch`, `pages` | progress and cancellation; the parallel loop; normal forms; hints to the processor and the system | |
-//! | `specials` | special tokens: found, or refused | |
+//! | `specials`, `blocks` | special tokens: found, or refused; texts read in blocks | |
 //! | [`pattern`] | text to words | appendix B.1 |
 //! | [`counts`], `table` | how often each word occurs | appendix B.1 |
 //! | [`counting`] | texts and files to counts, in parallel | |
@@ -26,6 +26,7 @@
 
 #[cfg(feature = "python")]
 mod arrow;
+mod blocks;
 pub mod bound;
 pub mod counting;
 pub mod counts;

@@ -125,6 +125,6 @@ impl PyCounter {
         self.with(|_| Ok(()))?;
         let counter = self.0.lock().ok().and_then(|mut guard| guard.take());
         let counter = counter.ok_or_else(|| PyValueError::new_err("the counter is finished"))?;
-        Ok(PyWordCounts(py.detach(|| counter.finish())))
+        Ok(PyWordCounts(py.detach(|| counter.finish())?))
     }
 }
