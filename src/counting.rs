@@ -5,22 +5,22 @@
 //! end. So the counts are the same with any number of threads, and memory follows the unique words.
 
 use std::borrow::Cow;
-use std::fs::File;
-use std::io::Read;
-use std::path::PathBuf;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use aho_corasick::{AhoCorasick, MatchKind};
 use memchr::{memchr_iter, memrchr};
 
+use crate::blocks::{Block, Blocks, Cutter};
 use crate::counts::WordCounts;
 use crate::error::{Error, Result};
-use crate::limits::Watch;
 use crate::normalize::normalize;
+use crate::parallel::{for_each, into_inner, lock, with_each};
 use crate::pattern::Pattern;
 use crate::settings::{Normalization, Settings};
+use crate::specials::{Choice, Finders, Part, Specials};
 use crate::table::{Adder, Table};
+use crate::watch::Watch;
+
+pub use crate::blocks::Input;
 
 /// How much of a file is read at once: a block should fit the cache beside the frequent words.
 const BLOCK: usize = 1 << 18;
@@ -53,8 +53,8 @@ pub struct Counter {
     settings: Settings,
     pattern: Pattern,
     invalid_bytes: InvalidBytes,
-    specials: Option<Specials>,
-    num_threads: usize,
+    specials: Specials,
+    finders: Finders,
     /// One for each thread, kept from call to call.
     tables: Vec<Mutex<Table>>,
 }
@@ -69,22 +69,22 @@ impl Counter {
         num_threads: usize,
     ) -> Result<Self> {
         let pattern = Pattern::new(settings.pattern.as_deref())?;
+        let specials = Specials::of_texts(special_tokens);
         Ok(Self {
             settings,
             pattern,
             invalid_bytes,
-            specials: Specials::new(special_tokens),
-            num_threads,
+            finders: specials.finders(&Choice::default())?,
+            specials,
             tables: (0..num_threads.max(1)).map(|_| Mutex::default()).collect(),
         })
     }
 
     /// All that was counted.
-    #[must_use]
-    pub fn finish(self) -> WordCounts {
+    pub fn finish(self) -> Result<WordCounts> {
         let mut tables: Vec<Table> = self.tables.into_iter().map(into_inner).collect();
         while tables.len() > 1 {
-            tables = add_in_pairs(tables);
+            tables = add_in_pairs(tables)?;
         }
         WordCounts::from_table(self.settings, tables.pop().unwrap_or_default())
     }
@@ -95,7 +95,7 @@ impl Counter {
         self.tables.iter().map(|table| lock(table).memory()).sum()
     }
 
-    /// Are documents counted so soon that nobody needs to watch?
+    /// Whether documents are counted so soon that nobody needs to watch.
     #[must_use]
     pub fn is_quick(&self, documents: &[&[u8]]) -> bool {
         let num_bytes: usize = documents.iter().map(|document| document.len()).sum();
@@ -104,19 +104,16 @@ impl Counter {
 
     /// Count documents. An error names the document by its index.
     pub fn add_documents(&self, documents: &[&[u8]], watch: &Watch) -> Result<()> {
-        let next = AtomicUsize::new(0);
-        self.in_parallel(documents.len(), |adder| {
-            loop {
-                let index = next.fetch_add(1, Ordering::Relaxed);
-                let Some(document) = documents.get(index) else {
-                    return Ok(());
-                };
+        self.with_adders(documents.len(), |adders| {
+            for_each(adders, documents.len(), |adder, index| {
+                let document = documents[index];
                 watch.check()?;
                 self.add_text(document, adder, watch).map_err(|problem| {
                     problem.located(|offset| Error::InvalidDocument { index, offset })
                 })?;
                 watch.advance(document.len() as u64);
-            }
+                Ok(())
+            })
         })
     }
 
@@ -127,56 +124,45 @@ impl Counter {
         documents: Documents,
         watch: &Watch,
     ) -> Result<()> {
-        let blocks = Mutex::new(Blocks::new(inputs, documents, self));
-        self.in_parallel(usize::MAX, |adder| {
-            let mut block = Block::default();
-            loop {
-                watch.check()?;
-                if !lock(&blocks).next(&mut block)? {
-                    return Ok(());
+        let cutter = Cutter::new(BLOCK, |text: &[u8]| self.last_cut(text, documents));
+        let blocks = Mutex::new(Blocks::new(inputs, cutter));
+        self.with_adders(usize::MAX, |adders| {
+            with_each(adders, |adder| {
+                let mut block = Block::default();
+                loop {
+                    watch.check()?;
+                    if !lock(&blocks).next(&mut block)? {
+                        return Ok(());
+                    }
+                    let text = &block.text;
+                    let counted = match documents {
+                        Documents::File => self.add_text(text, adder, watch),
+                        Documents::Lines => self.add_lines(text, adder, watch),
+                    };
+                    counted.map_err(|problem| {
+                        problem.located(|offset| Error::InvalidFile {
+                            path: block.path.clone(),
+                            offset: block.offset + offset as u64,
+                        })
+                    })?;
+                    watch.advance(text.len() as u64);
                 }
-                let text = &block.text;
-                let counted = match documents {
-                    Documents::File => self.add_text(text, adder, watch),
-                    Documents::Lines => self.add_lines(text, adder, watch),
-                };
-                counted.map_err(|problem| {
-                    problem.located(|offset| Error::InvalidFile {
-                        path: block.path.clone(),
-                        offset: block.offset + offset as u64,
-                    })
-                })?;
-                watch.advance(text.len() as u64);
-            }
+            })
         })
     }
 
-    /// Run `work` for each table in a thread of its own, on this thread if one is enough.
-    fn in_parallel(
+    /// Add by as many threads as there are adders: at most one for each task.
+    fn with_adders(
         &self,
         num_tasks: usize,
-        work: impl Fn(&mut Adder) -> Result<()> + Sync,
+        add: impl FnOnce(&mut [Adder]) -> Result<()>,
     ) -> Result<()> {
-        let run = |table: &Mutex<Table>| {
-            let mut table = lock(table);
-            let mut adder = Adder::new(&mut table);
-            work(&mut adder)?;
-            adder.finish();
-            Ok(())
-        };
-        let num_threads = self.num_threads.min(num_tasks).max(1);
-        std::thread::scope(|scope| {
-            let others: Vec<_> = self.tables[1..num_threads]
-                .iter()
-                .map(|table| scope.spawn(move || run(table)))
-                .collect();
-            let mut result = run(&self.tables[0]);
-            for other in others {
-                let outcome = other.join().unwrap_or(Err(Error::WorkerPanicked));
-                result = result.and(outcome);
-            }
-            result
-        })
+        let num_threads = self.tables.len().min(num_tasks).max(1);
+        let mut tables: Vec<_> = self.tables[..num_threads].iter().map(lock).collect();
+        let mut adders: Vec<_> = tables.iter_mut().map(|table| Adder::new(table)).collect();
+        add(&mut adders)?;
+        adders.into_iter().for_each(Adder::finish);
+        Ok(())
     }
 
     fn add_lines(&self, text: &[u8], adder: &mut Adder, watch: &Watch) -> Counted {
@@ -192,17 +178,13 @@ impl Counter {
 
     /// Count the words of a document, or of a part that the pattern cuts off.
     fn add_text(&self, text: &[u8], adder: &mut Adder, watch: &Watch) -> Counted {
-        let Some(specials) = &self.specials else {
-            return self.add_ordinary(text, adder, watch);
-        };
-        let mut start = 0;
-        for special in specials.finder.find_iter(text) {
-            self.add_ordinary(&text[start..special.start()], adder, watch)
-                .map_err(|problem| problem.after(start))?;
-            start = special.end();
-        }
-        self.add_ordinary(&text[start..], adder, watch)
-            .map_err(|problem| problem.after(start))
+        self.specials
+            .for_each_part(text, &self.finders, |part| match part {
+                Part::Ordinary(start, text) => self
+                    .add_ordinary(text, adder, watch)
+                    .map_err(|problem| problem.after(start)),
+                Part::Special(_) => Ok(()),
+            })
     }
 
     fn add_ordinary(&self, text: &[u8], adder: &mut Adder, watch: &Watch) -> Counted {
@@ -217,17 +199,8 @@ impl Counter {
         if documents == Documents::Lines {
             return memrchr(b'\n', text).map(|at| at + 1);
         }
-        let Some(specials) = &self.specials else {
-            return self.last_ordinary_cut(text);
-        };
-        // A special token may begin before the cut and end behind it, even behind the text.
-        let mut cut = text.len().checked_sub(specials.longest)?;
-        loop {
-            cut = self.last_ordinary_cut(&text[..cut])?;
-            if !specials.span(text, cut) {
-                return Some(cut);
-            }
-        }
+        self.specials
+            .last_cut(text, |text| self.last_ordinary_cut(text))
     }
 
     fn last_ordinary_cut(&self, text: &[u8]) -> Option<usize> {
@@ -261,57 +234,21 @@ impl Counter {
 }
 
 /// Half as many tables: the sums of two each, the smaller added to the larger.
-fn add_in_pairs(mut tables: Vec<Table>) -> Vec<Table> {
-    let alone = if tables.len() % 2 == 1 {
-        tables.pop()
-    } else {
-        None
-    };
+fn add_in_pairs(mut tables: Vec<Table>) -> Result<Vec<Table>> {
     tables.sort_by_key(Table::len);
-    let small = tables.drain(..tables.len() / 2).collect::<Vec<_>>();
-    std::thread::scope(|scope| {
-        for (larger, smaller) in tables.iter_mut().zip(&small) {
-            scope.spawn(|| larger.add_table(smaller));
+    let larger = tables.split_off(tables.len() / 2);
+    let mut smaller = tables.into_iter();
+    let mut pairs: Vec<_> = larger
+        .into_iter()
+        .map(|table| (table, smaller.next()))
+        .collect();
+    with_each(&mut pairs, |(table, other)| {
+        if let Some(other) = other {
+            table.add_table(other);
         }
-    });
-    tables.extend(alone);
-    tables
-}
-
-/// The special tokens, whose text is never counted.
-#[derive(Debug)]
-struct Specials {
-    tokens: Vec<String>,
-    finder: AhoCorasick,
-    longest: usize,
-}
-
-impl Specials {
-    fn new(tokens: &[String]) -> Option<Self> {
-        let tokens: Vec<_> = tokens
-            .iter()
-            .filter(|token| !token.is_empty())
-            .cloned()
-            .collect();
-        let longest = tokens.iter().map(String::len).max()?;
-        let finder = AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostLongest)
-            .build(&tokens)
-            .expect("a few short strings are within the limits of the automaton");
-        Some(Self {
-            tokens,
-            finder,
-            longest,
-        })
-    }
-
-    /// Does one of them stand across `cut`?
-    fn span(&self, text: &[u8], cut: usize) -> bool {
-        self.tokens.iter().any(|token| {
-            let first = (cut + 1).saturating_sub(token.len());
-            (first..cut).any(|start| text[start..].starts_with(token.as_bytes()))
-        })
-    }
+        Ok(())
+    })?;
+    Ok(pairs.into_iter().map(|(table, _)| table).collect())
 }
 
 type Counted = std::result::Result<(), Problem>;
@@ -336,111 +273,6 @@ impl Problem {
         match self {
             Self::Invalid(offset) => locate(offset),
             Self::Pattern(error) => error,
-        }
-    }
-}
-
-/// A thread that panicked has been reported; its data is still what it was.
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner)
-}
-
-fn into_inner<T>(mutex: Mutex<T>) -> T {
-    mutex
-        .into_inner()
-        .unwrap_or_else(std::sync::PoisonError::into_inner)
-}
-
-/// Something to read, with a name for messages.
-pub struct Input<'a> {
-    /// Its name; a file's path.
-    pub path: PathBuf,
-    /// Where to read; None: the file at `path`.
-    pub reader: Option<Box<dyn Read + Send + 'a>>,
-}
-
-/// A part of an input that can be cut into words on its own.
-#[derive(Default)]
-struct Block {
-    text: Vec<u8>,
-    path: PathBuf,
-    offset: u64,
-}
-
-/// Reads inputs one after the other, in blocks.
-struct Blocks<'a> {
-    /// The inputs still to be read, the next one last.
-    inputs: Vec<Input<'a>>,
-    documents: Documents,
-    counter: &'a Counter,
-    offset: u64,
-    /// Read, but not yet handed out.
-    rest: Vec<u8>,
-}
-
-impl<'a> Blocks<'a> {
-    fn new(mut inputs: Vec<Input<'a>>, documents: Documents, counter: &'a Counter) -> Self {
-        inputs.reverse();
-        Self {
-            inputs,
-            documents,
-            counter,
-            offset: 0,
-            rest: Vec::new(),
-        }
-    }
-
-    /// Put the next block into `block`; false if there is none.
-    fn next(&mut self, block: &mut Block) -> Result<bool> {
-        while let Some(Input { path, reader }) = self.inputs.pop() {
-            let failed = |error: std::io::Error| Error::Io {
-                path: path.clone(),
-                kind: error.kind(),
-                code: error.raw_os_error(),
-            };
-            let mut reader = match reader {
-                Some(reader) => reader,
-                None => Box::new(File::open(&path).map_err(failed)?),
-            };
-            block.text.clear();
-            block.text.append(&mut self.rest);
-            block.path.clone_from(&path);
-            block.offset = self.offset;
-            if self.fill(&mut reader, &mut block.text).map_err(failed)? {
-                self.offset = 0;
-            } else {
-                self.offset += block.text.len() as u64;
-                let reader = Some(reader);
-                self.inputs.push(Input { path, reader });
-            }
-            if !block.text.is_empty() {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    /// Read until `text` can be cut; what is behind the cut goes to `rest`. True at the end.
-    fn fill(&mut self, reader: &mut dyn Read, text: &mut Vec<u8>) -> std::io::Result<bool> {
-        let mut goal = BLOCK;
-        loop {
-            let before = text.len();
-            reader.take(goal as u64).read_to_end(text)?;
-            if text.len() < before + goal {
-                return Ok(true);
-            }
-            if let Some(cut) = self
-                .counter
-                .last_cut(text, self.documents)
-                .filter(|&cut| cut > 0)
-            {
-                self.rest.extend_from_slice(&text[cut..]);
-                text.truncate(cut);
-                return Ok(false);
-            }
-            goal = text.len();
         }
     }
 }

@@ -17,10 +17,10 @@ use std::num::NonZeroU64;
 use rustc_hash::FxHashSet;
 
 use crate::error::{Error, Result};
-use crate::limits::Watch;
 use crate::pattern::Pattern;
 use crate::settings::{Normalization, Settings};
 use crate::table::{Adder, Table, hash_long};
+use crate::watch::Watch;
 
 /// How often each word occurs.
 #[derive(Debug, Clone, Default)]
@@ -43,17 +43,17 @@ impl WordCounts {
     }
 
     /// The counts of a table, whose words were counted one by one.
-    pub(crate) fn from_table(settings: Settings, table: Table) -> Self {
-        let num_bytes = table
-            .iter()
-            .map(|(word, count)| word.len() as u64 * count)
-            .sum();
-        Self {
+    pub(crate) fn from_table(settings: Settings, table: Table) -> Result<Self> {
+        let mut num_bytes = 0;
+        for (word, count) in table.iter() {
+            num_bytes = plus(num_bytes, count, word.len())?;
+        }
+        Ok(Self {
             settings,
             table,
             num_bytes,
             dropped: 0,
-        }
+        })
     }
 
     /// How the words were cut.
@@ -88,9 +88,7 @@ impl WordCounts {
 
     /// Add `count` occurrences of `word`.
     pub fn add(&mut self, word: &[u8], count: u64) -> Result<()> {
-        let added = count.checked_mul(word.len() as u64);
-        let sum = added.and_then(|added| self.num_bytes.checked_add(added));
-        self.num_bytes = sum.ok_or(Error::CountsTooLarge)?;
+        self.num_bytes = plus(self.num_bytes, count, word.len())?;
         if count > 0 && !word.is_empty() {
             self.table.add(word, count);
         }
@@ -109,12 +107,10 @@ impl WordCounts {
             let count = found.and_then(|count| u64::try_from(count).ok());
             let count = count.filter(|&count| count > 0);
             let count = count.ok_or(Error::InvalidCount { row, found })?;
-            let (sum, further) = match word {
-                Some(word) => (&mut self.num_bytes, count.checked_mul(word.len() as u64)),
-                None => (&mut self.dropped, Some(count)),
-            };
-            let further = further.and_then(|further| sum.checked_add(further));
-            *sum = further.ok_or(Error::CountsTooLarge)?;
+            match word {
+                Some(word) => self.num_bytes = plus(self.num_bytes, count, word.len())?,
+                None => self.dropped = plus(self.dropped, count, 1)?,
+            }
             match word {
                 Some(_) if adder.most_words() >= MOST_WORDS => return Err(Error::TooManyWords),
                 Some(word) if !word.is_empty() => adder.add_times(word, count),
@@ -133,12 +129,9 @@ impl WordCounts {
                 theirs: Box::new(other.settings.clone()),
             });
         }
-        let sum = self.num_bytes.checked_add(other.num_bytes);
-        let dropped = self.dropped.checked_add(other.dropped);
-        let (Some(sum), Some(dropped)) = (sum, dropped) else {
-            return Err(Error::CountsTooLarge);
-        };
-        (self.num_bytes, self.dropped) = (sum, dropped);
+        let num_bytes = plus(self.num_bytes, other.num_bytes, 1)?;
+        self.dropped = plus(self.dropped, other.dropped, 1)?;
+        self.num_bytes = num_bytes;
         self.table.add_table(&other.table);
         Ok(())
     }
@@ -150,10 +143,7 @@ impl WordCounts {
             kept.add(word, count)?;
         }
         let left_out = self.num_bytes - kept.num_bytes;
-        kept.dropped = self
-            .dropped
-            .checked_add(left_out)
-            .ok_or(Error::CountsTooLarge)?;
+        kept.dropped = plus(self.dropped, left_out, 1)?;
         Ok(kept)
     }
 
@@ -356,6 +346,13 @@ pub fn part_of(word: &[u8], num_parts: NonZeroU64) -> usize {
     // The high bits: a table of the words of one part looks at the low ones.
     let scaled = u128::from(hash_long(word)) * u128::from(num_parts.get());
     (scaled >> 64) as usize
+}
+
+/// `sum + count * length`, or an error if that is 2^64 or more.
+fn plus(sum: u64, count: u64, length: usize) -> Result<u64> {
+    let added = count.checked_mul(length as u64);
+    let sum = added.and_then(|added| sum.checked_add(added));
+    sum.ok_or(Error::CountsTooLarge)
 }
 
 /// A table numbers its words with 32 bits, and one number means none.

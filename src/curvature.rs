@@ -25,7 +25,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::{Error, Result};
-use crate::limits::Watch;
+use crate::watch::Watch;
 use columns::{Column, Columns, Facts, NUM_COLUMNS, Values};
 use fraction::Fraction;
 pub use line::MAX_LENGTH;

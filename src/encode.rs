@@ -9,7 +9,6 @@ mod ends;
 mod long;
 mod offsets;
 mod short;
-mod specials;
 #[cfg(test)]
 mod tests;
 mod trie;
@@ -23,22 +22,22 @@ use memchr::memmem;
 use rustc_hash::FxHashMap;
 
 use crate::error::{Error, Result};
-use crate::limits::Watch;
 use crate::merges::Id;
 use crate::normalize::normalize;
 use crate::pattern::{Name, Pattern, Processor, TakeGroups};
 use crate::settings::Normalization;
+use crate::specials::{Finders, Part, Specials};
 use crate::vocabulary::{Symbols, Vocabulary};
+use crate::watch::Watch;
 use batches::{encode_in_groups, with_room_for};
 use cache::{Buffer, Cache, Miss, NO_IDS, Word};
 use ends::{BATCH, Ends, MOST_WORDS};
 use long::LongWords;
-use specials::{Finders, Part, Specials};
 use words::{Piece, Scratch, Words};
 
+pub use crate::specials::{Choice, Special};
 pub use batches::Encoded;
 pub use offsets::Place;
-pub use specials::{Choice, Special};
 pub use words::Unknown;
 
 /// The mark of `SentencePiece` for a space, U+2581.
@@ -433,14 +432,8 @@ impl Encoder {
                 .unwrap_or(text),
             false => text,
         };
-        // A special token may begin before the cut and end behind the text.
-        let mut cut = text.len().checked_sub(self.specials.longest())?;
-        loop {
-            cut = self.last_ordinary_cut(&text[..cut])?;
-            if !self.specials.stand_across(text, cut) {
-                return Some(cut);
-            }
-        }
+        self.specials
+            .last_cut(text, |text| self.last_ordinary_cut(text))
     }
 
     fn last_ordinary_cut(&self, text: &[u8]) -> Option<usize> {

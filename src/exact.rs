@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 pub use text::{Pair, Text};
 
-use crate::limits::Watch;
+use crate::watch::Watch;
 
 /// How to search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -34,10 +34,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::counts::WordCounts;
 use crate::error::{Error, Result};
-use crate::limits::Watch;
 use crate::merges::{Id, MergeList};
 use crate::pages::prefer_large_pages;
 use crate::prefetch::prefetch;
+use crate::watch::Watch;
 use corpus::{BOUNDARY, Cell, Corpus, Token, WeightRange, Weights, token_lengths};
 use slots::{NOT_KEPT, Slots};
 use tallies::{DenseTallies, NO_TALLY, PairTallies, Side, Tally, key};

@@ -26,8 +26,8 @@ use self::corpus::{Corpus, ONCE};
 use self::state::{Scratch, State};
 use crate::counts::WordCounts;
 use crate::error::{Error, Result};
-use crate::limits::Watch;
 use crate::merges::MergeList;
+use crate::watch::Watch;
 
 /// Of so many words some will be met again, and others like them that were not seen: a token that
 /// many words share will do for more of those than one that a few words have. So where tokens are

@@ -6,7 +6,8 @@
 //! |---|---|---|
 //! | [`settings`], [`error`] | how texts are cut; what can go wrong | |
 //! | [`merges`] | merge lists, token strings, `apply` | μ, Υ, YIELD, APPLY, κ (section 2) |
-//! | [`limits`], `parallel`, [`normalize`], `prefetch`, `pages` | interruption; the parallel loop; normal forms; hints to the processor and the system | |
+//! | [`watch`], `parallel`, [`normalize`], `prefetch`, `pages` | progress and cancellation; the parallel loop; normal forms; hints to the processor and the system | |
+//! | `specials`, `blocks` | special tokens: found, or refused; texts read in blocks | |
 //! | [`pattern`] | text to words | appendix B.1 |
 //! | [`counts`], `table` | how often each word occurs | appendix B.1 |
 //! | [`counting`] | texts and files to counts, in parallel | |
@@ -25,6 +26,7 @@
 
 #[cfg(feature = "python")]
 mod arrow;
+mod blocks;
 pub mod bound;
 pub mod counting;
 pub mod counts;
@@ -34,7 +36,6 @@ pub mod error;
 pub mod exact;
 pub mod greedy;
 pub mod improve;
-pub mod limits;
 pub mod merges;
 pub mod normalize;
 mod pages;
@@ -43,8 +44,10 @@ pub mod pattern;
 mod prefetch;
 pub mod segment;
 pub mod settings;
+mod specials;
 mod table;
 pub mod vocabulary;
+pub mod watch;
 
 #[cfg(feature = "python")]
 mod python;

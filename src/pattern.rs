@@ -15,7 +15,7 @@ mod tests;
 use fancy_regex::Regex;
 
 use crate::error::{Error, Result};
-use crate::limits::Watch;
+use crate::watch::Watch;
 pub(crate) use block::{LEN as MOST_ENDS, Processor};
 use named::{Gpt2, Named, Tiktoken, Whitespace};
 

@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 
 use crate::counts::WordCounts;
 use crate::error::Result;
-use crate::limits::Watch;
+use crate::watch::Watch;
 
 /// How often a stop is looked for, in words.
 const WORDS_BETWEEN_LOOKS: usize = 1 << 12;

@@ -59,6 +59,9 @@ impl Default for Table {
 }
 
 /// Adds words to a table, a batch at a time; `finish` adds the last ones.
+///
+/// Aligned, so that those of several threads share no line of cache.
+#[repr(align(128))]
 pub(crate) struct Adder<'t> {
     table: &'t mut Table,
     keys: [u128; BATCH],

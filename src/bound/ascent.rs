@@ -21,8 +21,8 @@ use super::schedule::{Schedule, Stride};
 use super::smooth::{Climb, ramp};
 use super::step::{self, Scratch, Step};
 use super::{Found, Options, Standing, long, start, threshold};
-use crate::limits::Watch;
 use crate::merges::Id;
+use crate::watch::Watch;
 
 /// From when on, and how often, the bound is evaluated, as parts of the whole way.
 const FIRST_LOOK: f64 = 0.7;

@@ -10,8 +10,8 @@ use super::naming::{self, Level, NONE};
 use super::repeats::{self, Repeats};
 use super::words::Words;
 use crate::error::{Error, Result};
-use crate::limits::Watch;
 use crate::merges::Id;
+use crate::watch::Watch;
 
 /// Against what a bound holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

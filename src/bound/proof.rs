@@ -10,8 +10,8 @@ use super::{Against, Instance, LONGEST, Options, Standing, Words, ascend};
 use crate::counts::WordCounts;
 use crate::error::{Error, Result};
 use crate::greedy::{self, Overlaps};
-use crate::limits::Watch;
 use crate::merges::{Alphabet, Id, MergeList};
+use crate::watch::Watch;
 
 /// Prices are in units of 1 / 2^12: coarser ones lose more of the bound than they spare of the file.
 pub const BITS: u32 = 12;

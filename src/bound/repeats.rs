@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use super::naming::{Level, NONE};
 use super::words::Words;
 use crate::error::Result;
-use crate::limits::Watch;
+use crate::watch::Watch;
 
 /// As many places are looked at, of strings up to this length. The strings beyond count as often as
 /// their beginnings occur.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::Options;
 use super::instance::Instance;
-use crate::limits::Watch;
+use crate::watch::Watch;
 
 /// The steps of an ascent without any limit, and the most that a time limit is used for.
 const USUAL_STEPS: usize = 300;

@@ -1,6 +1,6 @@
 use super::*;
 use crate::exact::{self, Method, Text};
-use crate::limits::Watch;
+use crate::watch::Watch;
 
 /// A small pseudo-random number generator.
 struct Dice(u64);

@@ -9,7 +9,7 @@ use super::fraction::Fraction;
 use super::sequences::{Optima, Prefixes, greedy_states, greedy_states_of_all_ties};
 use super::trees::{Forest, Merge, Tree, gain};
 use crate::error::Result;
-use crate::limits::Watch;
+use crate::watch::Watch;
 
 /// What is measured, and of what.
 pub(super) struct Measure<'a> {

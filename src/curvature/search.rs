@@ -7,7 +7,7 @@
 use rustc_hash::FxHashMap;
 
 use super::line::{Behind, Line, MAX_LENGTH, Pair, Pairs, Run};
-use crate::limits::Watch;
+use crate::watch::Watch;
 
 /// Counts pairs and searches; its tables are used again and again.
 pub(super) struct Searcher<'a> {

@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 
 use super::trees::{Forest, Merge, Tree, apply, bound_of, pairs_of};
 use crate::error::Result;
-use crate::limits::Watch;
+use crate::watch::Watch;
 
 /// What a sequence of merges makes of the string, and how many merges they are.
 #[derive(Debug, Clone)]

@@ -10,7 +10,7 @@ use super::line::{Line, Run};
 use super::measure::Measure;
 use super::search::Searcher;
 use crate::error::Result;
-use crate::limits::Watch;
+use crate::watch::Watch;
 
 /// The longest strings, the largest alphabet and the most merges of an enumeration.
 pub const MAX_WALK: (usize, usize, usize) = (24, 8, 8);

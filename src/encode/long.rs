@@ -18,9 +18,9 @@ use crate::encode::cache::{Cache, Miss, Word};
 use crate::encode::short::{AT_ONCE, Merging, ShortWords};
 use crate::encode::words::{Scratch, Search, Words};
 use crate::error::Result;
-use crate::limits::Watch;
 use crate::merges::Id;
 use crate::vocabulary::{Number, Vocabulary};
+use crate::watch::Watch;
 
 const KEY: usize = 32;
 /// How long a window is; a key holds its length too.

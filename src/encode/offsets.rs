@@ -1,11 +1,11 @@
 //! Where the tokens of a text stand in it.
 
-use super::specials::Part;
 use super::words::Scratch;
 use super::{Choice, Encoder};
 use crate::error::{Error, Result};
-use crate::limits::Watch;
 use crate::merges::Id;
+use crate::specials::Part;
+use crate::watch::Watch;
 
 /// Where a token begins and ends in its text, in bytes.
 pub type Place = (usize, usize);

@@ -18,10 +18,10 @@ use crate::encode::long::Tools;
 use crate::encode::short::ShortWords;
 use crate::encode::trie::Trie;
 use crate::error::{Error, Result};
-use crate::limits::Watch;
 use crate::merges::{Id, Ranks};
 use crate::pages::in_large_pages;
 use crate::vocabulary::{Number, Symbols, Vocabulary};
+use crate::watch::Watch;
 
 const NONE: Number = Number::MAX;
 /// A longer word is worth windows for itself alone.

@@ -9,8 +9,8 @@
 
 use super::forest::{Bound, Forest, NONE, ONE};
 use super::text::{Pair, Text};
-use crate::limits::Watch;
 use crate::merges::Id;
+use crate::watch::Watch;
 
 /// How many steps are taken between two looks at the exact bound.
 const STEPS_BETWEEN_LOOKS: usize = 10;

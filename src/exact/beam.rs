@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use super::text::{Pair, PairCount, Text};
-use crate::limits::Watch;
+use crate::watch::Watch;
 
 /// A path of merges and what it gains.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 use super::beam::Found;
 use super::text::{Pair, PairCount, Text, boundary_bound};
 use super::{Limit, Options, Solution, Standing};
-use crate::limits::Watch;
 use crate::merges::Id;
+use crate::watch::Watch;
 
 /// The best list of merges, by trying every sequence, or, `is_guarded`, of two neighbours that
 /// commute only one order: Algorithm 3 with a guard that is right.

@@ -15,7 +15,7 @@ use super::beam::{Found, beam, greedy};
 use super::forest::Forest;
 use super::text::{Pair, Text, boundary_bound};
 use super::{Limit, Options, Solution, Standing};
-use crate::limits::Watch;
+use crate::watch::Watch;
 
 /// How many nodes are worked on before what they found is taken in.
 const BATCH: usize = 16;

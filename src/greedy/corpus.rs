@@ -2,9 +2,9 @@
 
 use crate::counts::WordCounts;
 use crate::error::{Error, Result};
-use crate::limits::Watch;
 use crate::merges::{Id, MergeList};
 use crate::pages::prefer_large_pages;
+use crate::watch::Watch;
 
 /// A token's id plus one: so the boundary can be tallied like a token, which saves a branch that no
 /// processor can predict.

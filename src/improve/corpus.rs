@@ -4,8 +4,8 @@ use std::cmp::{Ordering, Reverse};
 
 use crate::counts::WordCounts;
 use crate::error::Result;
-use crate::limits::Watch;
 use crate::merges::{Alphabet, Id};
+use crate::watch::Watch;
 
 /// Words with more symbols are left out of the search; they count again when its result is judged.
 const LONGEST_WORD: usize = 250;

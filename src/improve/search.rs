@@ -13,8 +13,8 @@ use super::moves::{Guide, propose, repair};
 use super::random::Random;
 use super::state::{Outcome, Scratch, State};
 use super::{Options, Standing};
-use crate::limits::Watch;
 use crate::merges::Id;
+use crate::watch::Watch;
 
 /// How many moves a round has.
 const ROUND: u64 = 64;

@@ -13,8 +13,8 @@ use super::list::{List, Shape};
 use super::random::Random;
 use super::sample::Sample;
 use crate::error::Result;
-use crate::limits::Watch;
 use crate::merges::Id;
+use crate::watch::Watch;
 
 /// After so many words the watch is looked at.
 const WORDS_BETWEEN_CHECKS: u32 = 4096;

@@ -7,7 +7,7 @@ use super::exact::deadline;
 use super::{PyMergeList, PyWordCounts, anytime, choose, threads, watched};
 use crate::bound::proof::{BITS, Proof, Setting, Task, check, find};
 use crate::bound::{Against, Options, Standing};
-use crate::limits::Watch;
+use crate::watch::Watch;
 
 const AGAINST: &[(&str, Against)] = &[
     ("merges", Against::Merges),

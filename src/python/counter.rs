@@ -11,7 +11,7 @@ use super::arrow_tables::ArrowArray;
 use super::reader::PyReader;
 use super::{PyWordCounts, TextArgument, choose, settings, threads, watched};
 use crate::counting::{Counter, Documents, Input, InvalidBytes};
-use crate::limits::Watch;
+use crate::watch::Watch;
 
 const INVALID_BYTES: &[(&str, InvalidBytes)] = &[
     ("keep", InvalidBytes::Keep),
@@ -125,6 +125,6 @@ impl PyCounter {
         self.with(|_| Ok(()))?;
         let counter = self.0.lock().ok().and_then(|mut guard| guard.take());
         let counter = counter.ok_or_else(|| PyValueError::new_err("the counter is finished"))?;
-        Ok(PyWordCounts(py.detach(|| counter.finish())))
+        Ok(PyWordCounts(py.detach(|| counter.finish())?))
     }
 }

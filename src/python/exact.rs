@@ -7,8 +7,8 @@ use pyo3::prelude::*;
 use super::{PyMergeList, PyWordCounts, anytime, choose};
 use crate::error::Result;
 use crate::exact::{Limit, Method, Options, Solution, Standing, Text, solve};
-use crate::limits::Watch;
 use crate::merges::{Id, MergeList};
+use crate::watch::Watch;
 
 const METHODS: &[(&str, Method)] = &[
     ("brute-force", Method::BruteForce),

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use super::exact::deadline;
 use super::{PyMergeList, PyWordCounts, anytime, threads};
 use crate::improve::{Options, Standing, improve};
-use crate::limits::Watch;
+use crate::watch::Watch;
 
 #[pyfunction]
 #[pyo3(signature = (

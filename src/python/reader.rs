@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::limits::Watch;
+use crate::watch::Watch;
 
 /// Reads from a Python object, whose `read` returns None when nothing is there yet; what it raises
 /// is kept aside.

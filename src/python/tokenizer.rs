@@ -12,10 +12,10 @@ use super::arrow_tables::ArrowArray;
 use super::{PyWordCounts, TextArgument, choose, settings, threads, watched};
 use crate::encode::{Choice, Encoder, Place, PrefixSpace, Preparation, Special, Unknown};
 use crate::error::{Error, Result};
-use crate::limits::Watch;
 use crate::merges::Id;
 use crate::pattern::Pattern;
 use crate::vocabulary::{Merging, Symbols, Vocabulary};
+use crate::watch::Watch;
 
 const SYMBOLS: &[(&str, Symbols)] = &[("bytes", Symbols::Bytes), ("chars", Symbols::Chars)];
 const PREFIX_SPACES: &[(&str, PrefixSpace)] = &[

@@ -7,7 +7,7 @@ use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
 use crate::error::{Error, Result};
-use crate::limits::Watch;
+use crate::watch::Watch;
 
 /// Run `work` on a thread of its own. Meanwhile other Python threads run, `progress` is called with
 /// the work done so far, and Ctrl-C, or whatever `progress` raises, stops the work.

@@ -1,14 +1,14 @@
-//! How long work is watched from outside: progress reported, a stop asked for.
+//! Progress, deadlines and cancellation of long-running work.
 //!
-//! A worker adds to [`Watch::done`] as it goes and leaves early once [`Watch::is_stopped`]; whoever
-//! started it reads the one and sets the other from its own thread. Nothing here blocks.
+//! A worker adds to [`Watch::done`] as it goes and returns early once [`Watch::is_stopped`]; another
+//! thread reads the progress and may stop the work. Nothing here blocks.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use crate::error::{Error, Result};
 
-/// What a worker and its watcher share.
+/// Shared by a worker and the thread that watches it.
 #[derive(Debug, Default)]
 pub struct Watch {
     done: AtomicU64,
@@ -17,7 +17,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// A watch that stops the work at a moment; None: never.
+    /// A watch that stops the work at `deadline`, if there is one.
     #[must_use]
     pub fn until(deadline: Option<Instant>) -> Self {
         Self {
@@ -26,7 +26,7 @@ impl Watch {
         }
     }
 
-    /// The work done so far, in units of the caller's choice.
+    /// The work done so far, in units of the worker's choice.
     #[must_use]
     pub fn done(&self) -> u64 {
         self.done.load(Ordering::Relaxed)
@@ -42,19 +42,19 @@ impl Watch {
         self.stopped.store(true, Ordering::Relaxed);
     }
 
-    /// Was a stop asked for, or is the time over?
+    /// Whether [`Watch::stop`] was called or the deadline has passed.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.was_interrupted() || self.deadline.is_some_and(|end| Instant::now() >= end)
     }
 
-    /// Was a stop asked for?
+    /// Whether [`Watch::stop`] was called.
     #[must_use]
     pub fn was_interrupted(&self) -> bool {
         self.stopped.load(Ordering::Relaxed)
     }
 
-    /// An error once a stop was asked for.
+    /// [`Error::Interrupted`] if the work is to stop.
     pub fn check(&self) -> Result<()> {
         if self.is_stopped() {
             return Err(Error::Interrupted);

@@ -1,0 +1,114 @@
+//! Texts that are read in blocks, cut where their words or ids do not change.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::PathBuf;
+
+use crate::error::{Error, Result};
+
+/// A text to read, with a name for messages.
+pub struct Input<'a> {
+    /// Its name; a file's path.
+    pub path: PathBuf,
+    /// Where to read; None: the file at `path`.
+    pub reader: Option<Box<dyn Read + Send + 'a>>,
+}
+
+/// A part of an input that is cut off.
+#[derive(Default)]
+pub(crate) struct Block {
+    pub(crate) text: Vec<u8>,
+    pub(crate) path: PathBuf,
+    /// Where in the input it begins, in bytes.
+    pub(crate) offset: u64,
+}
+
+/// Reads inputs one after the other, in blocks.
+pub(crate) struct Blocks<'a, C> {
+    /// The inputs still to be read, the next one last.
+    inputs: Vec<Input<'a>>,
+    cutter: Cutter<C>,
+    offset: u64,
+}
+
+impl<'a, C: Fn(&[u8]) -> Option<usize>> Blocks<'a, C> {
+    pub(crate) fn new(mut inputs: Vec<Input<'a>>, cutter: Cutter<C>) -> Self {
+        inputs.reverse();
+        Self {
+            inputs,
+            cutter,
+            offset: 0,
+        }
+    }
+
+    /// Put the next block into `block`; false if there is none.
+    pub(crate) fn next(&mut self, block: &mut Block) -> Result<bool> {
+        let Some(Input { path, reader }) = self.inputs.pop() else {
+            return Ok(false);
+        };
+        let failed = |error: std::io::Error| Error::Io {
+            path: path.clone(),
+            kind: error.kind(),
+            code: error.raw_os_error(),
+        };
+        let mut reader = match reader {
+            Some(reader) => reader,
+            None => Box::new(File::open(&path).map_err(failed)?),
+        };
+        let is_last = self.cutter.next(&mut reader, &mut block.text);
+        let is_last = is_last.map_err(failed)?;
+        block.path.clone_from(&path);
+        block.offset = self.offset;
+        if is_last {
+            self.offset = 0;
+        } else {
+            self.offset += block.text.len() as u64;
+            let reader = Some(reader);
+            self.inputs.push(Input { path, reader });
+        }
+        Ok(true)
+    }
+}
+
+/// Reads one text in blocks: `last_cut` says where a text can be cut whatever follows it.
+pub(crate) struct Cutter<C> {
+    num_bytes: usize,
+    last_cut: C,
+    /// Read, but behind the last cut.
+    rest: Vec<u8>,
+}
+
+impl<C: Fn(&[u8]) -> Option<usize>> Cutter<C> {
+    /// Blocks of about `num_bytes`, longer ones where there is no cut.
+    pub(crate) fn new(num_bytes: usize, last_cut: C) -> Self {
+        Self {
+            num_bytes,
+            last_cut,
+            rest: Vec::new(),
+        }
+    }
+
+    /// Replace `text` by the next block; true if the text that is read ends with it.
+    pub(crate) fn next(
+        &mut self,
+        reader: &mut dyn Read,
+        text: &mut Vec<u8>,
+    ) -> std::io::Result<bool> {
+        text.clear();
+        text.append(&mut self.rest);
+        let mut num_bytes = self.num_bytes;
+        loop {
+            let before = text.len();
+            reader.take(num_bytes as u64).read_to_end(text)?;
+            if text.len() < before + num_bytes {
+                return Ok(true);
+            }
+            if let Some(cut) = (self.last_cut)(text).filter(|&cut| cut > 0) {
+                self.rest.extend_from_slice(&text[cut..]);
+                text.truncate(cut);
+                return Ok(false);
+            }
+            num_bytes = text.len();
+        }
+    }
+}
