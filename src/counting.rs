@@ -109,7 +109,7 @@ impl Counter {
                 let document = documents[index];
                 watch.check()?;
                 self.add_text(document, adder, watch).map_err(|problem| {
-                    problem.located(|offset| Error::InvalidDocument { index, offset })
+                    problem.located(|offset| Error::InvalidUtf8 { offset }.in_document(index))
                 })?;
                 watch.advance(document.len() as u64);
                 Ok(())
@@ -140,9 +140,9 @@ impl Counter {
                         Documents::Lines => self.add_lines(text, adder, watch),
                     };
                     counted.map_err(|problem| {
-                        problem.located(|offset| Error::InvalidFile {
-                            path: block.path.clone(),
-                            offset: block.offset + offset as u64,
+                        problem.located(|offset| {
+                            let offset = block.offset as usize + offset;
+                            Error::InvalidUtf8 { offset }.in_file(&block.path)
                         })
                     })?;
                     watch.advance(text.len() as u64);

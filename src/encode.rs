@@ -188,7 +188,7 @@ impl Encoder {
             for (index, document) in documents.iter().enumerate() {
                 watch.check()?;
                 self.encode_text(document, finders, desk, &mut Keep::new(ids), watch)
-                    .map_err(|error| error.of_document(first + index))?;
+                    .map_err(|error| error.in_document(first + index))?;
                 offsets.push(ids.len());
                 watch.advance(document.len() as u64);
             }

@@ -1,12 +1,79 @@
-//! Everything that can go wrong in the core, as one enum.
+//! Errors of the core, as data: what is wrong, where, and what may help.
+//!
+//! [`Error`] says what was found; [`Error::kind`], [`Error::path`], [`Error::document`],
+//! [`Error::offset`] and [`Error::hint`] say the rest, so that a program can word an error in its own
+//! terms. `Display` words it in those of this crate.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::settings::Settings;
 
-/// Why a call of the core failed.
+/// The class of an [`Error`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// A merge list uses a token that does not exist.
+    Merges,
+    /// A character or an id that the vocabulary does not hold.
+    UnknownToken,
+    /// A file or a table that is not what it should be.
+    Format,
+    /// An argument, a text or a pattern that cannot be used.
+    Input,
+    /// The operating system refused to read or write.
+    Io,
+    /// A stop was asked for, or the time was over.
+    Interrupted,
+    /// A bug of this crate.
+    Internal,
+}
+
+/// What may help against an [`Error`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Hint {
+    /// Allow the special token, or encode its characters like any other text.
+    AllowSpecial,
+    /// Count with invalid UTF-8 refused, to find it, or replaced.
+    CheckUtf8,
+    /// Count with a pattern.
+    UsePattern,
+    /// Leave rare words out where counts are summed.
+    PruneSums,
+    /// Count with a pattern, or leave rare words out.
+    UsePatternOrPrune,
+    /// Normalise the text before it is encoded.
+    NormalizeFirst,
+}
+
+impl Hint {
+    /// A name that does not change.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::AllowSpecial => "allow_special",
+            Self::CheckUtf8 => "check_utf8",
+            Self::UsePattern => "use_pattern",
+            Self::PruneSums => "prune_sums",
+            Self::UsePatternOrPrune => "use_pattern_or_prune",
+            Self::NormalizeFirst => "normalize_first",
+        }
+    }
+}
+
+/// Why a call failed.
+///
+/// ```
+/// use mergewise::{Alphabet, ErrorKind, MergeList};
+///
+/// let ab = MergeList::new(Alphabet::of_chars("ab".chars()));
+/// let error = ab.utility("bac".as_bytes()).unwrap_err();
+/// assert_eq!((error.kind(), error.offset()), (ErrorKind::UnknownToken, Some(2)));
+/// assert_eq!(error.to_string(), "not in the alphabet: the character 'c' at byte 2");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Error {
     /// The merge at `index` uses the id `part`, but only `num_tokens` tokens exist before it.
     InvalidMerge {
@@ -45,7 +112,7 @@ pub enum Error {
         /// Its byte offset.
         offset: usize,
     },
-    /// Bytes that are not UTF-8 where characters were meant.
+    /// Bytes that are not UTF-8, where characters are needed or other bytes were to be refused.
     InvalidUtf8 {
         /// The offset of the first such byte.
         offset: usize,
@@ -54,20 +121,6 @@ pub enum Error {
     NotText {
         /// The word.
         word: Vec<u8>,
-    },
-    /// Bytes that are not UTF-8 in a document, where they were refused.
-    InvalidDocument {
-        /// Which document, from 0.
-        index: usize,
-        /// The offset of the first such byte.
-        offset: usize,
-    },
-    /// Bytes that are not UTF-8 in a file, where they were refused.
-    InvalidFile {
-        /// Which file.
-        path: PathBuf,
-        /// The offset of the first such byte.
-        offset: u64,
     },
     /// A file that could not be read.
     Io {
@@ -128,10 +181,17 @@ pub enum Error {
     CorpusTooLarge,
     /// Offsets were asked for, of a text that is changed before it is encoded.
     NoOffsets,
-    /// The same error, in one document of several.
+    /// An error in one document of several.
     InDocument {
         /// Which document, from 0.
         index: usize,
+        /// What is wrong with it.
+        error: Box<Error>,
+    },
+    /// An error in a file that was read.
+    InFile {
+        /// Which file.
+        path: PathBuf,
         /// What is wrong with it.
         error: Box<Error>,
     },
@@ -157,26 +217,94 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// The same error, if it names a place of a text that begins at `start` of another, of which
-    /// the first `hidden` bytes are not shown to anyone.
+    /// What is wrong, without the document and the file in which it was found.
     #[must_use]
-    pub fn moved(self, start: usize, hidden: usize) -> Self {
-        let moved = |offset: usize| (start + offset).saturating_sub(hidden);
+    pub fn cause(&self) -> &Self {
         match self {
-            Self::UnknownCharacter { character, offset } => Self::UnknownCharacter {
-                character,
-                offset: moved(offset),
-            },
-            Self::InvalidUtf8 { offset } => Self::InvalidUtf8 {
-                offset: moved(offset),
-            },
-            other => other,
+            Self::InDocument { error, .. } | Self::InFile { error, .. } => error.cause(),
+            cause => cause,
         }
     }
 
-    /// The same error, if it speaks of a text, with the document's place among others.
+    /// The class of the error.
     #[must_use]
-    pub fn of_document(self, index: usize) -> Self {
+    pub fn kind(&self) -> ErrorKind {
+        match self.cause() {
+            Self::InvalidMerge { .. } | Self::UnknownPart { .. } => ErrorKind::Merges,
+            Self::UnknownCharacter { .. } | Self::UnknownId { .. } => ErrorKind::UnknownToken,
+            Self::Malformed { .. } | Self::InvalidCount { .. } => ErrorKind::Format,
+            Self::Io { .. } => ErrorKind::Io,
+            Self::Interrupted => ErrorKind::Interrupted,
+            Self::WorkerPanicked => ErrorKind::Internal,
+            _ => ErrorKind::Input,
+        }
+    }
+
+    /// The file in which it was found, if one was read.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::InFile { path, .. } | Self::Io { path, .. } => Some(path),
+            Self::InDocument { error, .. } => error.path(),
+            _ => None,
+        }
+    }
+
+    /// The document in which it was found, from 0, if there were several.
+    #[must_use]
+    pub fn document(&self) -> Option<usize> {
+        match self {
+            Self::InDocument { index, .. } => Some(*index),
+            Self::InFile { error, .. } => error.document(),
+            _ => None,
+        }
+    }
+
+    /// Where in the text or file it was found, in bytes.
+    #[must_use]
+    pub fn offset(&self) -> Option<u64> {
+        match self.cause() {
+            Self::UnknownCharacter { offset, .. }
+            | Self::InvalidUtf8 { offset }
+            | Self::DisallowedSpecial { offset, .. } => Some(*offset as u64),
+            Self::Malformed { offset, .. } => Some(*offset),
+            _ => None,
+        }
+    }
+
+    /// What may help.
+    #[must_use]
+    pub fn hint(&self) -> Option<Hint> {
+        match self.cause() {
+            Self::DisallowedSpecial { .. } => Some(Hint::AllowSpecial),
+            Self::NotText { .. } => Some(Hint::CheckUtf8),
+            Self::WordTooLong => Some(Hint::UsePattern),
+            Self::TooManyWords => Some(Hint::PruneSums),
+            Self::CorpusTooLarge => Some(Hint::UsePatternOrPrune),
+            Self::NoOffsets => Some(Hint::NormalizeFirst),
+            _ => None,
+        }
+    }
+
+    /// What is wrong, without its place: what `Display` puts between the document and the offset.
+    #[must_use]
+    pub fn message(&self) -> String {
+        Message(self.cause()).to_string()
+    }
+
+    /// The same error of a text that begins at `start` of another, whose first `hidden` bytes were
+    /// put before it and are not part of what the caller knows.
+    #[must_use]
+    pub(crate) fn moved(mut self, start: usize, hidden: usize) -> Self {
+        if let Self::UnknownCharacter { offset, .. } | Self::InvalidUtf8 { offset } = &mut self {
+            *offset = (start + *offset).saturating_sub(hidden);
+        }
+        self
+    }
+
+    /// The same error as one of a document among several, unless it is of no text at all.
+    #[must_use]
+    pub(crate) fn in_document(self, index: usize) -> Self {
         match self {
             Self::Interrupted | Self::WorkerPanicked => self,
             error => Self::InDocument {
@@ -185,12 +313,40 @@ impl Error {
             },
         }
     }
+
+    /// The same error as one of a file.
+    #[must_use]
+    pub(crate) fn in_file(self, path: &Path) -> Self {
+        Self::InFile {
+            path: path.to_owned(),
+            error: Box::new(self),
+        }
+    }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::InvalidMerge {
+        if let Some(path) = self.path() {
+            write!(f, "{}: ", path.display())?;
+        }
+        if let Some(index) = self.document() {
+            write!(f, "document {index}: ")?;
+        }
+        write!(f, "{}", Message(self.cause()))?;
+        match self.offset() {
+            Some(offset) => write!(f, " at byte {offset}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Words what is wrong, without its place. Long because it has a row for each error.
+struct Message<'e>(&'e Error);
+
+impl fmt::Display for Message<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Error::InvalidMerge {
                 index,
                 part,
                 num_tokens,
@@ -199,95 +355,75 @@ impl fmt::Display for Error {
                 "merge {index} uses the token {part}, which no earlier merge makes: \
                  only {num_tokens} tokens exist before it"
             ),
-            Self::UnknownPart { index, string } => write!(
+            Error::UnknownPart { index, string } => write!(
                 f,
                 "merge {index} uses or makes \"{}\", which is not a token",
                 string.escape_ascii()
             ),
-            Self::RepeatedToken { string } => {
+            Error::RepeatedToken { string } => {
                 write!(f, "the token \"{}\" is given twice", string.escape_ascii())
             }
-            Self::TooManyTokens => write!(f, "more than {} tokens", u32::MAX),
-            Self::UnknownId { id, num_tokens } => {
+            Error::UnknownId { id, num_tokens } => {
                 write!(f, "no token has the id {id}: there are {num_tokens} tokens")
             }
-            Self::UnknownCharacter { character, offset } => write!(
-                f,
-                "the character {character:?} at byte {offset} is not in the alphabet"
-            ),
-            Self::InvalidUtf8 { offset } => {
-                write!(
-                    f,
-                    "invalid UTF-8 at byte {offset}, where characters were expected"
-                )
+            Error::UnknownCharacter { character, .. } => {
+                write!(f, "not in the alphabet: the character {character:?}")
             }
-            Self::NotText { word } => write!(
+            Error::InvalidUtf8 { .. } => write!(f, "invalid UTF-8"),
+            Error::NotText { word } => write!(
                 f,
-                "the word \"{}\" is not UTF-8, where characters were expected; hint: count with \
-                 errors=\"strict\" to find it, or with errors=\"replace\"",
+                "the word \"{}\" is not UTF-8, where characters were expected",
                 word.escape_ascii()
             ),
-            Self::InvalidDocument { index, offset } => {
-                write!(f, "document {index}: invalid UTF-8 at byte {offset}")
-            }
-            Self::InvalidFile { path, offset } => {
-                write!(f, "{}: invalid UTF-8 at byte {offset}", path.display())
-            }
-            Self::Io { path, kind, .. } => write!(f, "{}: {kind}", path.display()),
-            Self::Malformed {
-                offset,
-                found,
-                expected,
-            } => write!(f, "at byte {offset}: found {found}, expected {expected}"),
-            Self::UnknownArrowFormat { format, expected } => {
-                write!(
-                    f,
-                    "an Arrow array of the format {format:?}; expected {expected}"
-                )
-            }
-            Self::InvalidCount { row, found } => match found {
-                None => write!(f, "row {row}: found no count, expected 1 or more"),
-                Some(found) => write!(f, "row {row}: found the count {found}, expected 1 or more"),
-            },
-            Self::WordTooLong => write!(
+            Error::Io { kind, .. } => write!(f, "{kind}"),
+            Error::Malformed {
+                found, expected, ..
+            } => write!(f, "found {found}, expected {expected}"),
+            Error::UnknownArrowFormat { format, expected } => write!(
                 f,
-                "a word of 2^31 bytes or more, which no row of a table can hold; hint: count with a \
-                 pattern"
+                "an Arrow array of the format {format:?}; expected {expected}"
             ),
-            Self::TooManyWords => write!(
-                f,
-                "more than {} different words; hint: prune them where they are summed (min_count)",
-                u32::MAX - 1
-            ),
-            Self::InvalidPattern { message } => write!(f, "invalid pattern: {message}"),
-            Self::PatternFailed { message } => {
+            Error::InvalidCount { row, found: None } => {
+                write!(f, "row {row}: found no count, expected 1 or more")
+            }
+            Error::InvalidCount {
+                row,
+                found: Some(found),
+            } => {
+                write!(f, "row {row}: found the count {found}, expected 1 or more")
+            }
+            Error::InvalidPattern { message } => write!(f, "invalid pattern: {message}"),
+            Error::PatternFailed { message } => {
                 write!(f, "the pattern failed on a text: {message}")
             }
-            Self::SettingsDiffer { ours, theirs } => write!(
+            Error::SettingsDiffer { ours, theirs } => write!(
                 f,
                 "counts of different words: one has {ours}, the other {theirs}"
             ),
-            Self::CountsTooLarge => write!(f, "the counted words have 2^64 bytes or more in all"),
-            Self::CorpusTooLarge => write!(
-                f,
-                "more than {} symbols; hint: count words with a pattern, or prune",
-                u32::MAX
-            ),
-            Self::NoOffsets => write!(
+            Error::DisallowedSpecial { token, .. } => {
+                write!(f, "the text holds the special token {token:?}")
+            }
+            Error::InvalidProof { message } => write!(f, "{message}"),
+            Error::InDocument { error, .. } | Error::InFile { error, .. } => {
+                write!(f, "{}", Message(error))
+            }
+            Error::TooManyTokens => write!(f, "more than {} tokens", u32::MAX),
+            Error::TooManyWords => write!(f, "more than {} different words", u32::MAX - 1),
+            Error::WordTooLong => {
+                write!(
+                    f,
+                    "a word of 2^31 bytes or more, which no row of a table can hold"
+                )
+            }
+            Error::CountsTooLarge => write!(f, "the counted words have 2^64 bytes or more in all"),
+            Error::CorpusTooLarge => write!(f, "more than {} symbols", u32::MAX),
+            Error::NoOffsets => write!(
                 f,
                 "this tokenizer changes the text before it encodes it (normalisation, U+2581): its \
-                 tokens have no offsets in the original; hint: normalise the text first"
+                 tokens have no offsets in the original"
             ),
-            Self::InDocument { index, error } => write!(f, "document {index}: {error}"),
-            Self::DisallowedSpecial { token, offset } => write!(
-                f,
-                "the text holds the special token {token:?} at byte {offset}; hint: pass \
-                 allowed_special={{{token:?}}} to encode it as that token, or \
-                 disallowed_special=() to encode its characters like any other text"
-            ),
-            Self::InvalidProof { message } => write!(f, "{message}"),
-            Self::Interrupted => write!(f, "interrupted"),
-            Self::WorkerPanicked => write!(f, "a worker thread failed; please report this bug"),
+            Error::Interrupted => write!(f, "interrupted"),
+            Error::WorkerPanicked => write!(f, "a worker thread failed; please report this bug"),
         }
     }
 }

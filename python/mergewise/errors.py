@@ -2,9 +2,78 @@
 
 from __future__ import annotations
 
+# How this package words the hints of errors that the command line words in its own terms.
+HINTS = {
+    "allow_special": (
+        "pass allowed_special={{{token}}} to encode it as that token, or disallowed_special=() to "
+        "encode its characters like any other text"
+    ),
+    "check_utf8": 'count with errors="strict" to find it, or with errors="replace"',
+    "use_pattern": "count with a pattern",
+    "prune_sums": "prune them where they are summed (min_count)",
+    "use_pattern_or_prune": "count words with a pattern, or prune",
+    "normalize_first": "normalise the text first",
+    "give_pattern": 'give pattern="cl100k", another name, a regular expression or None',
+    "give_format": "give format=",
+    "give_field": "give field=",
+    "write_lossy": "lossy=True writes the rest",
+    "read_lossy": "lossy=True reads the file without it",
+}
+
 
 class MergewiseError(Exception):
-    """The base of every exception that mergewise defines."""
+    """The base of every exception that mergewise defines: what is wrong, and where, as data.
+
+    >>> error = FormatError("found 1, expected 2", path="a.json", offset=7)
+    >>> str(error), error.offset
+    ('a.json: found 1, expected 2 at byte 7', 7)
+
+    Attributes:
+        message: what is wrong, without its place.
+        path: the file, if there is one.
+        place: where in it, in words: "record 3", "line 2".
+        document: which document of several, from 0.
+        offset: where in the text or the file, in bytes.
+        hint: what may help: a name in `HINTS`, or the advice itself.
+        token: the special token that the error is about.
+    """
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        path: object = None,
+        place: str | None = None,
+        document: int | None = None,
+        offset: int | None = None,
+        hint: str | None = None,
+        token: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.path = None if path is None else str(path)
+        self.place = place
+        self.document = document
+        self.offset = offset
+        self.hint = hint
+        self.token = token
+
+    def worded(self, hints: dict[str, str]) -> str:
+        """The error in one line, with its hint in the words of this table."""
+        parts = [self.path, self.place]
+        if self.document is not None:
+            parts.append(f"document {self.document}")
+        offset = "" if self.offset is None else f" at byte {self.offset}"
+        line = ": ".join([*(part for part in parts if part), self.message + offset])
+        if self.hint is None:
+            return line
+        advice = hints[self.hint] if self.hint in hints else self.hint
+        if self.token is not None:
+            advice = advice.format(token=f'"{self.token}"')
+        return f"{line}; hint: {advice}"
+
+    def __str__(self) -> str:
+        return self.worded(HINTS)
 
 
 class FormatError(MergewiseError, ValueError):
@@ -12,7 +81,11 @@ class FormatError(MergewiseError, ValueError):
 
 
 class ConversionError(MergewiseError, ValueError):
-    """A format cannot say all that a tokenizer is; the message lists what would be lost."""
+    """A format cannot hold all that a tokenizer is; the message lists what would be lost."""
+
+
+class InputError(MergewiseError, ValueError):
+    """An argument, a text or a pattern that cannot be used."""
 
 
 class InvalidMergesError(MergewiseError, ValueError):

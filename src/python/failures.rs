@@ -1,43 +1,49 @@
-//! The core's errors as Python exceptions.
+//! The core's errors as Python exceptions, with the same data as attributes.
 
-use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
-use crate::error::Error;
+use crate::error::{Error, ErrorKind, Hint};
 
 impl From<Error> for PyErr {
     fn from(error: Error) -> Self {
-        let name = match &error {
-            Error::InvalidMerge { .. } | Error::UnknownPart { .. } => "InvalidMergesError",
-            Error::UnknownCharacter { .. } | Error::UnknownId { .. } => "UnknownTokenError",
-            Error::InDocument { error: inner, .. }
-                if matches!(**inner, Error::UnknownCharacter { .. }) =>
-            {
-                "UnknownTokenError"
-            }
-            Error::Malformed { .. } | Error::InvalidCount { .. } => "FormatError",
-            Error::Io { path, code, .. } => {
-                let code = code.unwrap_or_default();
-                let message = std::io::Error::from_raw_os_error(code).to_string();
-                let message = message
-                    .split(" (os error")
-                    .next()
-                    .unwrap_or_default()
-                    .to_owned();
-                return PyOSError::new_err((code, message, path.clone().into_os_string()));
-            }
-            Error::Interrupted => return PyKeyboardInterrupt::new_err(()),
-            Error::WorkerPanicked => return PyRuntimeError::new_err(error.to_string()),
-            _ => return PyValueError::new_err(error.to_string()),
+        let class = match error.kind() {
+            ErrorKind::Merges => "InvalidMergesError",
+            ErrorKind::UnknownToken => "UnknownTokenError",
+            ErrorKind::Format => "FormatError",
+            ErrorKind::Io => return os_error(&error),
+            ErrorKind::Interrupted => return PyKeyboardInterrupt::new_err(()),
+            ErrorKind::Internal => return PyRuntimeError::new_err(error.to_string()),
+            ErrorKind::Input => "InputError",
         };
-        Python::attach(|py| {
-            let class = py
-                .import("mergewise.errors")
-                .and_then(|module| module.getattr(name));
-            match class.and_then(|class| class.call1((error.to_string(),))) {
-                Ok(exception) => PyErr::from_value(exception),
-                Err(failure) => failure,
-            }
-        })
+        Python::attach(|py| exception(py, class, &error).unwrap_or_else(|failure| failure))
     }
+}
+
+/// An exception of the package that holds what is known of an error.
+fn exception(py: Python<'_>, class: &str, error: &Error) -> PyResult<PyErr> {
+    let data = PyDict::new(py);
+    data.set_item("path", error.path())?;
+    data.set_item("document", error.document())?;
+    data.set_item("offset", error.offset())?;
+    data.set_item("hint", error.hint().map(Hint::name))?;
+    if let Error::DisallowedSpecial { token, .. } = error.cause() {
+        data.set_item("token", token)?;
+    }
+    let class = py.import("mergewise.errors")?.getattr(class)?;
+    let exception = class.call((error.message(),), Some(&data))?;
+    Ok(PyErr::from_value(exception))
+}
+
+/// Python's own exception for a failure of the operating system.
+fn os_error(error: &Error) -> PyErr {
+    let code = match error.cause() {
+        Error::Io { code, .. } => code.unwrap_or_default(),
+        _ => 0,
+    };
+    let message = std::io::Error::from_raw_os_error(code).to_string();
+    let message = message.split(" (os error").next().unwrap_or_default();
+    let path = error.path().map(|path| path.as_os_str().to_owned());
+    PyOSError::new_err((code, message.to_owned(), path))
 }
