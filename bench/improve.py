@@ -18,7 +18,6 @@ from tables import keep, processor, table
 
 import mergewise as mw
 from mergewise.demo import opticks
-from mergewise.optimize.certificate import tokens_in
 
 RESULTS = Path(__file__).parent / "results" / "improve.md"
 TITLE = """# Better than greedy
@@ -47,7 +46,7 @@ def measure(
             )
             spent, passed = time.process_time() - started, time.perf_counter() - wall
             cert = mw.certify(better, counts, time_limit=options.proof, num_threads=options.threads)
-            before, after = tokens_in(greedy, counts), tokens_in(better, counts)
+            before, after = greedy.core.num_tokens(counts.core), better.core.num_tokens(counts.core)
             figures = f"{before:,}", f"{after:,}", f"{1 - after / before:.2%}"
             left = f"{1 - cert.tokens_bound / after:.2%}"
             times = f"{spent:.1f}", f"{passed:.1f}"
@@ -60,7 +59,7 @@ def gain(greedy: mw.Tokenizer, better: mw.Tokenizer, unseen: mw.WordCounts | Non
     """By how much fewer tokens unseen text has."""
     if unseen is None:
         return ""
-    return f"{1 - tokens_in(better, unseen) / tokens_in(greedy, unseen):.2%}"
+    return f"{1 - better.core.num_tokens(unseen.core) / greedy.core.num_tokens(unseen.core):.2%}"
 
 
 def counts_of(paths: list[Path], pattern: str) -> mw.WordCounts:

@@ -14,6 +14,16 @@ pub struct Input<'a> {
     pub reader: Option<Box<dyn Read + Send + 'a>>,
 }
 
+impl Input<'_> {
+    /// The file at a path.
+    pub fn file(path: impl Into<PathBuf>) -> Self {
+        Self {
+            path: path.into(),
+            reader: None,
+        }
+    }
+}
+
 /// A part of an input that is cut off.
 #[derive(Default)]
 pub(crate) struct Block {

@@ -233,6 +233,33 @@ impl Counter {
     }
 }
 
+impl WordCounts {
+    /// How often each word occurs in `documents`, cut by a pattern: a name or a regular expression;
+    /// `None`: each document is one word.
+    ///
+    /// ```
+    /// use mergewise::WordCounts;
+    ///
+    /// let counts = WordCounts::of(["a rose is a rose"], Some("whitespace"))?;
+    /// assert_eq!(counts.by_count().next(), Some((&b" rose"[..], 2)));
+    /// # Ok::<(), mergewise::Error>(())
+    /// ```
+    pub fn of<D: AsRef<[u8]>>(
+        documents: impl IntoIterator<Item = D>,
+        pattern: Option<&str>,
+    ) -> Result<Self> {
+        let settings = Settings {
+            pattern: pattern.map(str::to_owned),
+            normalization: Normalization::None,
+        };
+        let counter = Counter::new(settings, InvalidBytes::Keep, &[], 1)?;
+        for document in documents {
+            counter.add_documents(&[document.as_ref()], &Watch::default())?;
+        }
+        counter.finish()
+    }
+}
+
 /// Half as many tables: the sums of two each, the smaller added to the larger.
 fn add_in_pairs(mut tables: Vec<Table>) -> Result<Vec<Table>> {
     tables.sort_by_key(Table::len);

@@ -148,16 +148,15 @@ impl WordCounts {
     }
 
     /// The words of the words: each is cut as a document by another pattern.
-    pub fn cut(&self, pattern: &str, watch: &Watch) -> Result<Self> {
-        let cutter = Pattern::new(Some(pattern))?;
+    pub fn cut(&self, pattern: &Pattern, watch: &Watch) -> Result<Self> {
         let mut counts = Self::new(Settings {
-            pattern: Some(pattern.to_owned()),
+            pattern: pattern.spec().map(str::to_owned),
             normalization: self.settings.normalization,
         });
         for (document, count) in self.iter() {
             watch.check()?;
             let mut added = Ok(());
-            cutter.for_each_word(document, watch, |start, end| {
+            pattern.for_each_word(document, watch, |start, end| {
                 let word = counts.add(&document[start..end], count);
                 added = added.clone().and(word);
             })?;

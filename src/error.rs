@@ -91,6 +91,10 @@ pub enum Error {
         /// The string.
         string: Vec<u8>,
     },
+    /// Merges that mark the ends of words, where others are needed.
+    EndsOfWords,
+    /// A special token without text.
+    EmptySpecial,
     /// A token that is given twice.
     RepeatedToken {
         /// Its string.
@@ -422,6 +426,11 @@ impl fmt::Display for Message<'_> {
                 "this tokenizer changes the text before it encodes it (normalisation, U+2581): its \
                  tokens have no offsets in the original"
             ),
+            Error::EndsOfWords => write!(
+                f,
+                "training cannot continue from merges that mark the ends of words"
+            ),
+            Error::EmptySpecial => write!(f, "a special token must not be empty"),
             Error::Interrupted => write!(f, "interrupted"),
             Error::WorkerPanicked => write!(f, "a worker thread failed; please report this bug"),
         }

@@ -1,28 +1,52 @@
-//! The core of mergewise: byte-pair encoding over bytes, ids and counts.
+//! Byte-pair encoding: count, train, encode, improve, solve and certify.
 //!
-//! The rooms, from the bottom up; each imports only from those above it in this list:
+//! Most programs need two types. [`WordCounts`] is how often each word of a corpus occurs: all that
+//! training, solving and certifying know of it. [`Tokenizer`] encodes texts and decodes ids.
+//!
+//! ```
+//! use mergewise::{Tokenizer, WordCounts};
+//!
+//! let counts = WordCounts::of(["low lower lowest", "low low"], Some("cl100k"))?;
+//! let tokenizer = Tokenizer::train(&counts, 10)?;
+//! let ids = tokenizer.encode("lower low")?;
+//! assert_eq!(tokenizer.decode(&ids)?, b"lower low");
+//! # Ok::<(), mergewise::Error>(())
+//! ```
+//!
+//! A tokenizer can also be built of the tokens and merges of any vocabulary, with every step before
+//! and after: [`Tokenizer::builder`]. Merges over ids, without texts around them, are a [`MergeList`].
+//! Every failure is an [`Error`] that says what is wrong, where, and what may help, as data. Long
+//! work takes a [`Watch`], through which another thread sees its progress and stops it.
+//!
+//! The folder `examples` has short programs that count, train, encode and certify.
+//!
+//! # Rooms
+//!
+//! What follows is for those who want a part alone, or more control. From the bottom up; each room uses
+//! only those above it:
 //!
 //! | module | purpose | the paper |
 //! |---|---|---|
-//! | [`settings`], [`error`] | how texts are cut; what can go wrong | |
+//! | [`settings`], [`error`] | how texts are cut; errors | |
 //! | [`merges`] | merge lists, token strings, `apply` | μ, Υ, YIELD, APPLY, κ (section 2) |
-//! | [`watch`], `parallel`, [`normalize`], `prefetch`, `pages` | progress and cancellation; the parallel loop; normal forms; hints to the processor and the system | |
-//! | `specials`, `blocks` | special tokens: found, or refused; texts read in blocks | |
-//! | [`pattern`] | text to words | appendix B.1 |
+//! | [`watch`], `parallel`, `prefetch`, `pages` | progress and cancellation; the parallel loop; hints to the processor and the system | |
+//! | `keys`, `varint` | short keys and hashes; whole numbers as bytes | |
+//! | [`pattern`], [`normalize`], `specials` | texts to words; normal forms; special tokens | appendix B.1 |
 //! | [`counts`], `table` | how often each word occurs | appendix B.1 |
-//! | [`counting`] | texts and files to counts, in parallel | |
+//! | `blocks`, [`counting`] | texts in blocks; texts and files to counts, in parallel | |
 //! | `arrow` | Arrow arrays, read in place | |
 //! | [`vocabulary`] | tokens with ids of any kind, and the merges that matter | |
-//! | [`encode`] | texts to ids and back | |
-//! | [`curvature`] | how far greedy can be from the optimum, for one string and for all | σ, σ' (section 3) |
+//! | [`encode`], `decode` | texts to ids and back | |
 //! | [`greedy`] | training | PAIRFREQ, μ†, Algorithms 1 and 2 (sections 3, 4) |
+//! | [`tokenizer`] | the front: all of the above as one value | |
+//! | [`curvature`] | how far greedy can be from the optimum, for one string and for all | σ, σ' (section 3) |
 //! | [`improve`] | merges better than greedy's | |
 //! | [`segment`] | the fewest tokens of any vocabulary | |
 //! | [`exact`] | the best merges of all | μ*, equation 3, Algorithm 3 (section 5) |
 //! | [`bound`] | how close merges are to the best | |
 //!
 //! Correctness is decided by the Python package `mergewise.formal`, to which every module here is
-//! compared on random input.
+//! compared on random input, and by the cases in `tests/cases`, which `cargo test` runs.
 
 #[cfg(feature = "python")]
 mod arrow;
@@ -31,6 +55,7 @@ pub mod bound;
 pub mod counting;
 pub mod counts;
 pub mod curvature;
+mod decode;
 pub mod encode;
 pub mod error;
 pub mod exact;
@@ -46,8 +71,17 @@ pub mod segment;
 pub mod settings;
 mod specials;
 mod table;
+pub mod tokenizer;
+mod varint;
 pub mod vocabulary;
 pub mod watch;
 
 #[cfg(feature = "python")]
 mod python;
+
+pub use counts::WordCounts;
+pub use encode::Choice;
+pub use error::{Error, ErrorKind, Hint, Result};
+pub use merges::{Alphabet, Id, MergeList};
+pub use tokenizer::{Tokenizer, TokenizerBuilder};
+pub use watch::Watch;

@@ -25,14 +25,51 @@ pub type Id = u32;
 pub enum Alphabet {
     /// The 256 bytes: id 65 is the byte 65.
     Bytes,
-    /// The 256 bytes in the order of the letters that GPT-2 writes for them, as in tokenizers:
-    /// first the bytes that Latin-1 prints, then the others.
-    LetterBytes,
+    /// The 256 bytes in another order.
+    OrderedBytes(Box<ByteOrder>),
     /// Code points in ascending order: id 0 is the smallest.
     Chars(Vec<char>),
 }
 
+/// An order of the 256 bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ByteOrder {
+    bytes: [u8; 256],
+    /// The place of each byte.
+    places: [u8; 256],
+}
+
+impl ByteOrder {
+    /// The order in which each byte has the lowest key that is left; equal keys go by the bytes.
+    fn by_key<K: Ord>(key: impl Fn(u8) -> K) -> Self {
+        let mut bytes = std::array::from_fn(|place| place as u8);
+        bytes.sort_by_key(|&byte| key(byte));
+        let mut places = [0; 256];
+        for (place, &byte) in (0..=u8::MAX).zip(&bytes) {
+            places[usize::from(byte)] = place;
+        }
+        Self { bytes, places }
+    }
+}
+
 impl Alphabet {
+    /// The 256 bytes, ordered by a key; equal keys go by the bytes.
+    #[must_use]
+    pub fn of_bytes<K: Ord>(key: impl Fn(u8) -> K) -> Self {
+        let order = ByteOrder::by_key(key);
+        match order.bytes.is_sorted() {
+            true => Self::Bytes,
+            false => Self::OrderedBytes(Box::new(order)),
+        }
+    }
+
+    /// The 256 bytes in the order of the letters that GPT-2 writes for them, as in tokenizers:
+    /// first the bytes that Latin-1 prints, then the others.
+    #[must_use]
+    pub fn letter_bytes() -> Self {
+        Self::of_bytes(|byte| !matches!(byte, b'!'..=b'~' | 0xA1..=0xAC | 0xAE..=0xFF))
+    }
+
     /// The alphabet of the code points in `characters`, each once.
     #[must_use]
     pub fn of_chars(characters: impl IntoIterator<Item = char>) -> Self {
@@ -46,12 +83,12 @@ impl Alphabet {
     #[must_use]
     pub fn len(&self) -> usize {
         match self {
-            Self::Bytes | Self::LetterBytes => 256,
+            Self::Bytes | Self::OrderedBytes(_) => 256,
             Self::Chars(characters) => characters.len(),
         }
     }
 
-    /// Is there no symbol at all?
+    /// Whether there is no symbol at all.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -68,8 +105,9 @@ impl Alphabet {
     pub fn extend_symbols(&self, text: &[u8], symbols: &mut Vec<Id>) -> Result<()> {
         match self {
             Self::Bytes => symbols.extend(text.iter().map(|&byte| Id::from(byte))),
-            Self::LetterBytes => {
-                symbols.extend(text.iter().map(|&byte| letter_order(byte)));
+            Self::OrderedBytes(order) => {
+                let place = |&byte: &u8| Id::from(order.places[usize::from(byte)]);
+                symbols.extend(text.iter().map(place));
             }
             Self::Chars(characters) => {
                 let text = std::str::from_utf8(text).map_err(|error| Error::InvalidUtf8 {
@@ -90,7 +128,7 @@ impl Alphabet {
     #[must_use]
     pub fn num_symbols(&self, string: &[u8]) -> usize {
         match self {
-            Self::Bytes | Self::LetterBytes => string.len(),
+            Self::Bytes | Self::OrderedBytes(_) => string.len(),
             // One byte of each character is not a continuation byte.
             Self::Chars(_) => string.iter().filter(|&&byte| byte & 0xC0 != 0x80).count(),
         }
@@ -99,28 +137,12 @@ impl Alphabet {
     fn strings(&self) -> Vec<Box<[u8]>> {
         match self {
             Self::Bytes => (0..=u8::MAX).map(|byte| Box::from([byte])).collect(),
-            Self::LetterBytes => {
-                let mut bytes: Vec<u8> = (0..=u8::MAX).collect();
-                bytes.sort_unstable_by_key(|&byte| letter_order(byte));
-                bytes.into_iter().map(|byte| Box::from([byte])).collect()
-            }
+            Self::OrderedBytes(order) => order.bytes.map(|byte| Box::from([byte])).into(),
             Self::Chars(characters) => characters
                 .iter()
                 .map(|character| character.to_string().into_bytes().into_boxed_slice())
                 .collect(),
         }
-    }
-}
-
-/// The place of a byte when the bytes that Latin-1 prints come first.
-fn letter_order(byte: u8) -> Id {
-    match byte {
-        b'!'..=b'~' => Id::from(byte - b'!'),
-        0xA1..=0xAC => 94 + Id::from(byte - 0xA1),
-        0xAE..=0xFF => 106 + Id::from(byte - 0xAE),
-        0..=b' ' => 188 + Id::from(byte),
-        0x7F..=0xA0 => 221 + Id::from(byte - 0x7F),
-        0xAD => 255,
     }
 }
 
@@ -249,6 +271,25 @@ impl MergeList {
         Ok(list)
     }
 
+    /// The list of pairs given by their strings, each of symbols and of what earlier pairs make.
+    pub fn from_strings<'s>(
+        alphabet: Alphabet,
+        pairs: impl IntoIterator<Item = (&'s [u8], &'s [u8])>,
+    ) -> Result<Self> {
+        let mut list = Self::new(alphabet);
+        for (index, (left, right)) in pairs.into_iter().enumerate() {
+            let find = |string: &[u8]| {
+                list.id(string).ok_or_else(|| Error::UnknownPart {
+                    index,
+                    string: string.to_vec(),
+                })
+            };
+            let (left, right) = (find(left)?, find(right)?);
+            list.push(left, right)?;
+        }
+        Ok(list)
+    }
+
     /// Append a merge; the id of the token it makes.
     pub fn push(&mut self, left: Id, right: Id) -> Result<Id> {
         for part in [left, right] {
@@ -290,7 +331,7 @@ impl MergeList {
         &self.pairs
     }
 
-    /// Does every merge make a string that is neither a symbol nor made by another?
+    /// Whether every merge makes a string that is neither a symbol nor made by another.
     #[must_use]
     pub fn makes_distinct_strings(&self) -> bool {
         self.strings.len() == self.alphabet.len() + self.pairs.len()

@@ -121,6 +121,12 @@ impl Pattern {
         Self { drops_gaps, ..self }
     }
 
+    /// Whether what lies between its matches is left out.
+    #[must_use]
+    pub fn drops_gaps(&self) -> bool {
+        self.drops_gaps
+    }
+
     /// What the pattern was made from.
     #[must_use]
     pub fn spec(&self) -> Option<&str> {

@@ -16,6 +16,7 @@ mod merge_list;
 mod reader;
 mod tokenizer;
 mod training;
+mod vocabulary;
 mod waiting;
 mod word_counts;
 
@@ -46,7 +47,7 @@ mod _core {
     #[pymodule_export]
     use super::merge_list::PyMergeList;
     #[pymodule_export]
-    use super::tokenizer::PyEncoder;
+    use super::tokenizer::PyTokenizer;
     #[pymodule_export]
     use super::training::{class_ranges, fewest_tokens, train_greedily};
     #[pymodule_export]

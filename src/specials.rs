@@ -84,6 +84,10 @@ impl Specials {
         Self::new((0..).zip(texts).map(special).collect())
     }
 
+    pub(crate) fn all(&self) -> &[Special] {
+        &self.all
+    }
+
     /// The last cut that `last_cut` finds in a beginning of `text` and that no special token spans,
     /// whatever follows the text.
     pub(crate) fn last_cut(

@@ -17,8 +17,6 @@ from strategies import weighted_words
 import mergewise as mw
 from mergewise import _core
 from mergewise.demo import opticks
-from mergewise.optimize.certificate import tokens_in
-from mergewise.optimize.certifying import first_merges
 from mergewise.reporting import band as bands
 from mergewise.reporting.band import Band
 from mergewise.reporting.browser import browser_tokenizer
@@ -50,7 +48,9 @@ def test_the_curve_is_that_of_shorter_lists(tokenizer: mw.Tokenizer, counts: mw.
     assert measured.no_curve is None
     assert measured.curve[0] == counts.num_symbols
     for size in (1, 2, 17, 299, 300):
-        assert measured.curve[size] == tokens_in(first_merges(tokenizer, size), counts)
+        assert measured.curve[size] == tokenizer.core.with_first_merges(size).num_tokens(
+            counts.core
+        )
     # Greedy counts pairs without overlap, so a gain is the count that it was chosen for.
     assert measured.gains == sorted(measured.gains, reverse=True)
 
@@ -62,7 +62,7 @@ def test_gains_of_any_corpus(words: dict[str, int], num_merges: int) -> None:
     trained = mw.train(counts_of({"abcab": 3, "bca": 2}), num_merges=num_merges, min_frequency=1)
     measured = measure("t", trained, {"c": corpus})
     for size in range(len(trained.merges) + 1):
-        assert measured.curve[size] == tokens_in(first_merges(trained, size), corpus)
+        assert measured.curve[size] == trained.core.with_first_merges(size).num_tokens(corpus.core)
 
 
 def test_parts_add_up(tokenizer: mw.Tokenizer) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
@@ -172,16 +171,10 @@ class WordCounts:
         return f"<WordCounts: {unique} different of {words} words, pattern={self.pattern!r}>"
 
     def __getstate__(self) -> bytes:
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "counts"
-            self.core.write(path)
-            return path.read_bytes()
+        return self.core.to_bytes()
 
     def __setstate__(self, state: bytes) -> None:
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "counts"
-            path.write_bytes(state)
-            self.core = _core.WordCounts.read(path)
+        self.core = _core.WordCounts.from_bytes(state)
 
 
 def is_file_of_counts(path: str | os.PathLike[str]) -> bool:
@@ -195,7 +188,8 @@ def read_counts(path: str | os.PathLike[str]) -> _core.WordCounts:
     try:
         return _core.WordCounts.read(Path(path))
     except FormatError as error:
-        raise FormatError(f"{os.fspath(path)}: {error}") from None
+        error.path = os.fspath(path)
+        raise
 
 
 def read_tables(paths: Sequence[str | os.PathLike[str]]) -> _core.WordCounts:

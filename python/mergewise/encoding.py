@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import io
-import re
 import struct
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
 
@@ -82,19 +80,18 @@ class Place:
         self.num_texts += len(texts)
         self.num_bytes += sum(map(len, texts))
 
-    def message(self, error: Exception) -> str:
-        """The message of an error about the next text."""
+    def locate(self, error: MergewiseError, texts: list[Document]) -> None:
+        """Give an error about one of the next texts its place in the source."""
+        index, error.document = error.document or 0, None
+        error.path = self.name
         if self.unit is not None:
-            return f"{self.name}: {self.unit} {self.num_texts + 1}: {error}"
-        # The error counts from the beginning of the part.
-        whole = re.sub(
-            r"(?<=at byte )\d+", lambda m: str(int(m[0]) + self.num_bytes), str(error), count=1
-        )
-        return f"{self.name}: {whole}"
+            error.place = f"{self.unit} {self.num_texts + index + 1}"
+        elif error.offset is not None:
+            error.offset += self.num_bytes + sum(map(len, texts[:index]))
 
 
 def encode_to_file(
-    encoder: _core.Encoder,
+    encoder: _core.Tokenizer,
     paths: PathLike | Iterable[PathLike],
     output: PathLike,
     *,
@@ -115,7 +112,6 @@ def encode_to_file(
         raise ValueError(f'documents must be "file" or "lines", found {documents!r}')
     sources = find_sources(paths)
     reporter = Reporter(progress, "encode", sum(source.num_bytes for source in sources), "B")
-    count = partial(encoder.count, allowed=options["allowed"], refused=options["refused"])
     num_tokens = num_documents = done = 0
     is_npy = Path(output).suffix == ".npy"
     with ExitStack() as stack:
@@ -125,7 +121,7 @@ def encode_to_file(
         for source in sources:
             place = Place(source, by_lines=documents == "lines")
             for batch in batches_of(source, encoder, documents, field):
-                with naming(place, batch, count):
+                with naming(place, batch):
                     data = encoder.encode_to_bytes(
                         batch.texts,
                         ends=batch.ends,
@@ -146,23 +142,18 @@ def encode_to_file(
 
 
 @contextmanager
-def naming(place: Place, batch: Batch, count: Callable[[Document], int]) -> Iterator[None]:
+def naming(place: Place, batch: Batch) -> Iterator[None]:
     """Say in an error about a text in which file it is, and where; then go on behind the batch."""
     try:
         yield
-    except (ValueError, MergewiseError):
-        for text in batch.texts:
-            try:
-                count(text)
-            except (ValueError, MergewiseError) as error:
-                raise type(error)(place.message(error)) from error
-            place.pass_by([text])
+    except MergewiseError as error:
+        place.locate(error, batch.texts)
         raise
     place.pass_by(batch.texts)
 
 
 def batches_of(
-    source: Source, encoder: _core.Encoder, documents: DocumentMode, field: str
+    source: Source, encoder: _core.Tokenizer, documents: DocumentMode, field: str
 ) -> Iterator[Batch]:
     """The texts of a source, in batches."""
     if source.kind != "text":
@@ -179,7 +170,7 @@ def batches_of(
             yield from batches_of_parts(stream, encoder)
 
 
-def batches_of_parts(stream: Stream, encoder: _core.Encoder) -> Iterator[Batch]:
+def batches_of_parts(stream: Stream, encoder: _core.Tokenizer) -> Iterator[Batch]:
     """One document in parts, cut where the ids of the parts are those of the whole."""
     text, goal = b"", READ_BYTES
     for read in reads(stream):
@@ -207,7 +198,7 @@ def reads(stream: Stream) -> Iterator[bytes]:
             yield read
 
 
-def parts_of(text: bytes, encoder: _core.Encoder) -> list[Document]:
+def parts_of(text: bytes, encoder: _core.Tokenizer) -> list[Document]:
     """A text in parts for several threads; at least one."""
     parts: list[Document] = []
     start = 0

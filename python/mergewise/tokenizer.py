@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, overload
 
@@ -17,7 +17,7 @@ from mergewise.encoding import EncodedFile, encode_to_file
 from mergewise.errors import ConversionError, UnknownTokenError
 from mergewise.progress import Progress
 from mergewise.sources import Document, DocumentMode, PathLike
-from mergewise.vocabulary import Normalize, Vocabulary
+from mergewise.vocabulary import Alphabet, Normalize, Vocabulary
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,33 +49,26 @@ class Tokenizer:
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
-        # What the caller does with its own dictionaries later changes nothing here.
-        self.vocabulary = vocabulary = replace(
-            vocabulary,
-            tokens=dict(vocabulary.tokens),
-            special_tokens=dict(vocabulary.special_tokens),
-            added_tokens=dict(vocabulary.added_tokens),
-        )
-        check_ids(self.vocabulary)
-        specials = [(text, i, False) for text, i in vocabulary.special_tokens.items()]
-        specials += [(text, i, True) for text, i in vocabulary.added_tokens.items()]
-        self.core = _core.Encoder(
-            list(vocabulary.tokens.items()),
-            merges=None if vocabulary.merges is None else list(vocabulary.merges),
-            ranks=None if vocabulary.ranks is None else list(vocabulary.ranks.items()),
-            alphabet=vocabulary.alphabet,
-            end_of_word=vocabulary.end_of_word,
-            byte_tokens=vocabulary.byte_tokens,
-            unknown_token=vocabulary.unknown_token,
-            fuse_unknown=vocabulary.fuse_unknown,
-            whole_words=vocabulary.whole_words,
-            pattern=vocabulary.pattern,
-            drops_gaps=vocabulary.drops_gaps,
-            normalize=vocabulary.normalize,
-            prefix_space=vocabulary.prefix_space,
-            mark_is_space=vocabulary.mark_is_space,
-            specials=specials,
-        )
+        try:
+            core = _core.Tokenizer(vocabulary)
+        except OverflowError:
+            raise ValueError("ids must be from 0 to 2^32 - 1") from None
+        self._hold(core, vocabulary.extras)
+
+    def _hold(self, core: _core.Tokenizer, extras: Mapping[str, Any]) -> None:
+        self.core = core
+        self._extras = extras
+
+    @classmethod
+    def of_core(cls, core: _core.Tokenizer, extras: Mapping[str, Any] | None = None) -> Tokenizer:
+        tokenizer = cls.__new__(cls)
+        tokenizer._hold(core, extras or {})
+        return tokenizer
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """All that decides how a text is encoded; the merges are those that texts can use."""
+        return Vocabulary(**self.core.fields(), extras=self._extras)
 
     @classmethod
     def from_file(
@@ -136,23 +129,22 @@ class Tokenizer:
             read = Tokenizer(formats.load(copy, format=name))
         if self.merges != read.merges:
             reason = "its merges would come out differently"
-        elif self.core.merges != read.core.merges and self.core.ties_matter():
+        elif self.core.ranks != read.core.ranks and self.core.ties_matter():
             reason = "merges of one rank would come in another order"
         elif self.is_by_whole_words != read.is_by_whole_words:
             reason = "some of its tokens are made by no merge, and stand for whole words alone"
         else:
             return
         raise ConversionError(
-            f"{os.fspath(path)}: this tokenizer would not encode every text as before: {reason}; "
-            "hint: lossy=True"
+            f"this tokenizer would not encode every text as before: {reason}",
+            path=os.fspath(path),
+            hint="write_lossy",
         )
 
     @property
     def is_by_whole_words(self) -> bool:
-        """Does a word become a token that its merges would not make?"""
-        return self.vocabulary.whole_words and bool(
-            self.core.unreachable or self.vocabulary.end_of_word
-        )
+        """Whether some word becomes a token that its merges would not make."""
+        return self.core.is_by_whole_words
 
     @cached_property
     def plain_vocabulary(self) -> Vocabulary:
@@ -161,7 +153,7 @@ class Tokenizer:
 
     @cached_property
     def _merges(self) -> tuple[tuple[bytes, bytes], ...]:
-        return tuple((left, right) for left, right, _ in self.core.merges)
+        return tuple(self.core.merges)
 
     @property
     def merges(self) -> list[tuple[bytes, bytes]]:
@@ -171,61 +163,54 @@ class Tokenizer:
         """
         return list(self._merges)
 
-    @cached_property
+    @property
     def vocab_size(self) -> int:
         """One more than the largest id: how many rows an embedding needs."""
-        return max(all_ids(self.vocabulary), default=-1) + 1
+        return self.core.vocab_size
 
     @property
     def pattern(self) -> str | None:
         """What cuts a text into words; None: merges cross everything."""
-        return self.vocabulary.pattern
+        return self.core.pattern
 
     @property
     def normalize(self) -> Normalize:
         """How texts are normalised first: None, "nfc" or "nfkc"."""
-        return self.vocabulary.normalize
+        return self.core.normalize
 
     @property
-    def alphabet(self) -> str:
+    def alphabet(self) -> Alphabet:
         """What a word begins as: its "bytes" or its "chars"."""
-        return self.vocabulary.alphabet
+        return self.core.alphabet
+
+    @cached_property
+    def _specials(self) -> tuple[dict[str, int], dict[str, int]]:
+        """The special tokens that are found where they are allowed, and those found everywhere."""
+        return self.core.specials(always=False), self.core.specials(always=True)
 
     @property
     def special_tokens(self) -> dict[str, int]:
         """The special tokens and their ids."""
-        return {**self.vocabulary.special_tokens, **self.vocabulary.added_tokens}
-
-    @cached_property
-    def _strings(self) -> dict[int, bytes]:
-        vocabulary = self.vocabulary
-        strings = {token_id: string for string, token_id in vocabulary.tokens.items()}
-        strings.update((i, bytes([byte])) for byte, i in enumerate(vocabulary.byte_tokens or ()))
-        strings.update((i, text.encode()) for text, i in self.special_tokens.items())
-        if vocabulary.unknown_token is not None:
-            strings.setdefault(vocabulary.unknown_token, "\ufffd".encode())
-        return strings
+        allowed, always = self._specials
+        return {**allowed, **always}
 
     def token_bytes(self, token_id: int) -> bytes:
         """The string of a token."""
         if not isinstance(token_id, int):
             raise TypeError(f"an id must be an int, found {type(token_id).__name__}")
         try:
-            return self._strings[token_id]
-        except KeyError:
-            raise UnknownTokenError(
-                f"no token has the id {token_id}: there are {len(self._strings):,} tokens, "
-                f"with ids below {self.vocab_size:,}"
-            ) from None
+            return self.core.token_bytes(token_id)
+        except OverflowError:
+            raise UnknownTokenError(f"no token has the id {token_id}") from None
 
     def token_id(self, string: bytes) -> int:
         """The id of the token with this string; a special token's text is not found here."""
         if not isinstance(string, bytes):
             raise TypeError(f"a token's string must be bytes, found {type(string).__name__}")
-        try:
-            return self.vocabulary.tokens[string]
-        except KeyError:
-            raise UnknownTokenError(f"no token is {string!r}") from None
+        token_id = self.core.token_id(string)
+        if token_id is None:
+            raise UnknownTokenError(f"no token is {string!r}")
+        return token_id
 
     @overload
     def encode(
@@ -361,22 +346,13 @@ class Tokenizer:
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """The bytes that ids stand for."""
-        decoded = self._decode(ids.tolist() if hasattr(ids, "tolist") else list(ids))
-        if self.hides_first_space:
-            decoded = decoded.removeprefix(b" ")
-        return decoded.removesuffix(b" ") if self.vocabulary.end_of_word else decoded
+        return self._decode(ids.tolist() if hasattr(ids, "tolist") else list(ids))
 
-    def _decode(self, ids: list[int]) -> bytes:
+    def _decode(self, ids: list[int], *, is_part: bool = False) -> bytes:
         try:
-            return self.core.decode(ids)
+            return self.core.decode(ids, is_part=is_part)
         except OverflowError:
             raise UnknownTokenError("an id is negative, or has more than 32 bits") from None
-
-    @property
-    def hides_first_space(self) -> bool:
-        """Does decoding take away a first space, which is not the text's own?"""
-        prefix_space, is_marked = self.vocabulary.prefix_space, self.vocabulary.mark_is_space
-        return prefix_space in {"always", "once"} or (is_marked and prefix_space is not None)
 
     def decode(self, ids: Iterable[int], *, errors: str = "replace") -> str:
         """The text that ids stand for; `errors` is for bytes that are not UTF-8."""
@@ -395,9 +371,9 @@ class Tokenizer:
         ('', 'é', '')
         """
         return StreamDecoder(
-            self._decode,
-            skips_first_space=self.hides_first_space,
-            skips_last_space=bool(self.vocabulary.end_of_word),
+            partial(self._decode, is_part=True),
+            skips_first_space=self.core.hides_first_space,
+            skips_last_space=self.core.marks_ends,
             errors=errors,
         )
 
@@ -413,7 +389,7 @@ class Tokenizer:
         ((b'l', b'o'), b'w')
         """
         string = self.token_bytes(token_id)
-        if self.vocabulary.tokens.get(string) != token_id:
+        if self.core.token_id(string) != token_id:
             return string
         # Trees may be deeper than Python's calls: parts are listed before they are joined.
         to_do: list[bytes] = [string]
@@ -439,8 +415,7 @@ class Tokenizer:
         """Which special tokens to find and which to refuse, for the core."""
         if not allowed and disallowed == "all":
             return self._usual_choice
-        names = [*self.vocabulary.special_tokens, *self.vocabulary.added_tokens]
-        num_special = len(self.vocabulary.special_tokens)
+        names, num_special = [*self.special_tokens], len(self._specials[0])
         for argument, given in (("allowed", allowed), ("disallowed", disallowed)):
             if isinstance(given, str) and given != "all":
                 raise TypeError(
@@ -459,9 +434,9 @@ class Tokenizer:
 
     @cached_property
     def _usual_choice(self) -> Choice:
-        is_special = [True] * len(self.vocabulary.special_tokens)
-        is_added = [False] * len(self.vocabulary.added_tokens)
-        return {"allowed": [False] * len(is_special + is_added), "refused": is_special + is_added}
+        num_special, num_added = map(len, self._specials)
+        refused = [True] * num_special + [False] * num_added
+        return {"allowed": [False] * len(refused), "refused": refused}
 
     def _special_id(self, text: str) -> int:
         try:
@@ -473,25 +448,13 @@ class Tokenizer:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tokenizer):
             return NotImplemented
-        return self._meaning == other._meaning and self.core.merges == other.core.merges
+        return self.core == other.core
 
     def __hash__(self) -> int:
         return hash((self.vocab_size, self.pattern, self._merges[-8:]))
 
-    @property
-    def _meaning(self) -> Vocabulary:
-        """The vocabulary without what encoding does not depend on."""
-        return replace(
-            self.vocabulary,
-            tokens=dict(self.vocabulary.tokens),
-            merges=None,
-            ranks=None,
-            whole_words=self.is_by_whole_words,
-            extras={},
-        )
-
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Tokenizer, (self.vocabulary,))
+        return (tokenizer_of_bytes, (self.core.to_bytes(), self._extras))
 
     def __copy__(self) -> Tokenizer:
         return self
@@ -503,20 +466,9 @@ class Tokenizer:
         return f"<Tokenizer: {self.vocab_size:,} tokens, pattern={self.pattern!r}>"
 
 
-def all_ids(vocabulary: Vocabulary) -> list[int]:
-    """Every id of a vocabulary."""
-    ids = [*vocabulary.tokens.values(), *(vocabulary.byte_tokens or ())]
-    ids += [*vocabulary.special_tokens.values(), *vocabulary.added_tokens.values()]
-    return ids if vocabulary.unknown_token is None else [*ids, vocabulary.unknown_token]
-
-
-def check_ids(vocabulary: Vocabulary) -> None:
-    """Refuse ids that are none, and special tokens that would be found everywhere."""
-    ids = all_ids(vocabulary)
-    if ids and not 0 <= min(ids) <= max(ids) < 2**32:
-        raise ValueError(f"ids must be from 0 to 2^32 - 1, found {min(ids)} to {max(ids)}")
-    if "" in vocabulary.special_tokens or "" in vocabulary.added_tokens:
-        raise ValueError("a special token must not be empty")
+def tokenizer_of_bytes(state: bytes, extras: Mapping[str, Any]) -> Tokenizer:
+    """The tokenizer that was pickled."""
+    return Tokenizer.of_core(_core.Tokenizer.from_bytes(state), extras)
 
 
 def documents_of(texts: Iterable[Document]) -> Sequence[Document]:

@@ -11,7 +11,8 @@ from typing import Literal, TypeAlias
 from mergewise import _core, optimize
 from mergewise.arguments import check_int, check_num_threads, check_time_limit
 from mergewise.counts import WordCounts
-from mergewise.merge_lists import merge_list_of, vocabulary_of
+from mergewise.errors import MergewiseError
+from mergewise.merge_lists import tokenizer_of
 from mergewise.parquet import Texts, read_columns
 from mergewise.progress import Progress, Reporter
 from mergewise.sources import (
@@ -174,8 +175,9 @@ def add_columns(
     for texts in columns:
         try:
             counter.add_arrow(texts.array)
-        except ValueError as error:
-            raise type(error)(f"{texts.place}: {error}") from error
+        except MergewiseError as error:
+            error.path = texts.place
+            raise
         done += texts.share * sizes[texts.path]
         reporter(int(done))
 
@@ -294,7 +296,7 @@ def train(
             f"stopped after {done:,} of {goal:,} merges: no other pair occurs often enough",
             stacklevel=2,
         )
-    tokenizer = Tokenizer(vocabulary_of(merges, counts, tokens, initial))
+    tokenizer = tokenizer_of(merges, counts, tokens, initial)
     if not improve:
         return tokenizer
     return optimize.improve(
@@ -349,7 +351,7 @@ def first_merges(
         return _core.MergeList([], letter_order=wanted == "letters")
     if not isinstance(initial, Tokenizer):
         raise TypeError(f"initial must be a Tokenizer, found {type(initial).__name__}")
-    merges = merge_list_of(initial)
+    merges = initial.core.merge_list()
     if wanted not in {None, merges.alphabet}:
         reason = f"like={like!r}" if wanted == "letters" else f"alphabet={alphabet!r}"
         raise ValueError(f"{reason} differs from the alphabet of initial")

@@ -1,7 +1,8 @@
 //! Where the tokens of a text stand in it.
 
+use super::Choice;
+use super::encoder::Encoder;
 use super::words::Scratch;
-use super::{Choice, Encoder};
 use crate::error::{Error, Result};
 use crate::merges::Id;
 use crate::specials::Part;
@@ -19,23 +20,20 @@ impl Encoder {
         watch: &Watch,
     ) -> Result<(Vec<Id>, Vec<Place>)> {
         let mut found = Vec::new();
-        let prefixed = self.with_prefix(text);
-        let finders = self.specials.finders(choice)?;
-        self.specials.check(text, &finders)?;
+        let prefixed = self.preparation().with_prefix(text);
         let mut end = 0;
-        self.specials
-            .for_each_part(&prefixed, &finders, |part| match part {
-                Part::Special(special) => {
-                    let start = end;
-                    end += special.text.len();
-                    found.push((special.id, (start, end)));
-                    Ok(())
-                }
-                Part::Ordinary(start, text) => {
-                    end = start + text.len();
-                    self.place(start, text, &mut found, watch)
-                }
-            })?;
+        self.for_each_part(text, &prefixed, choice, |part| match part {
+            Part::Special(special) => {
+                let start = end;
+                end += special.text.len();
+                found.push((special.id, (start, end)));
+                Ok(())
+            }
+            Part::Ordinary(start, text) => {
+                end = start + text.len();
+                self.place(start, text, &mut found, watch)
+            }
+        })?;
         let hidden = prefixed.len() - text.len();
         let shown = |at: usize| at.saturating_sub(hidden);
         let places = found
@@ -53,7 +51,7 @@ impl Encoder {
         found: &mut Vec<(Id, Place)>,
         watch: &Watch,
     ) -> Result<()> {
-        let prepared = self.prepare(text);
+        let prepared = self.preparation().prepare(text);
         let hidden = prepared.len().saturating_sub(text.len());
         if hidden > 1 || prepared[hidden..] != *text {
             return Err(Error::NoOffsets);
@@ -64,11 +62,9 @@ impl Encoder {
             if result.is_err() {
                 return;
             }
-            pieces.clear();
             result = self
-                .words
-                .encode(&prepared[from..to], &mut scratch, &mut pieces, watch)
-                .map_err(|error| error.moved(start + from, self.hidden_bytes(text)));
+                .pieces_of(&prepared[from..to], &mut scratch, &mut pieces, watch)
+                .map_err(|error| error.moved(start + from, self.preparation().hidden_bytes(text)));
             let mut at = from;
             for &(id, length) in &pieces {
                 let shown = |at: usize| start + at.saturating_sub(hidden);

@@ -28,7 +28,7 @@ const NONE: Number = Number::MAX;
 const LONGEST_SEARCHED: usize = 63;
 
 /// What a character becomes that is no token.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unknown {
     /// An error.
     Refused,
@@ -41,6 +41,17 @@ pub enum Unknown {
         /// One token for neighbours?
         fuse: bool,
     },
+}
+
+impl Unknown {
+    /// The ids of the tokens that stand for unknown characters.
+    pub(crate) fn ids(&self) -> &[Id] {
+        match self {
+            Self::Refused => &[],
+            Self::Bytes(ids) => &ids[..],
+            Self::Token { id, .. } => std::slice::from_ref(id),
+        }
+    }
 }
 
 /// A token of a text: its id, and how many bytes of the text it stands for.

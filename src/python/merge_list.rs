@@ -18,7 +18,7 @@ impl PyMergeList {
     fn new(pairs: Vec<(Id, Id)>, alphabet: Option<&str>, letter_order: bool) -> PyResult<Self> {
         let alphabet = match alphabet {
             Some(characters) => Alphabet::of_chars(characters.chars()),
-            None if letter_order => Alphabet::LetterBytes,
+            None if letter_order => Alphabet::letter_bytes(),
             None => Alphabet::Bytes,
         };
         Ok(Self(MergeList::from_pairs(alphabet, pairs)?))
@@ -32,9 +32,9 @@ impl PyMergeList {
     #[getter]
     fn alphabet(&self) -> &'static str {
         match self.0.alphabet() {
-            Alphabet::Bytes => "bytes",
-            Alphabet::LetterBytes => "letters",
             Alphabet::Chars(_) => "chars",
+            bytes if *bytes == Alphabet::letter_bytes() => "letters",
+            _ => "bytes",
         }
     }
 
@@ -45,6 +45,13 @@ impl PyMergeList {
     #[getter]
     fn num_tokens(&self) -> usize {
         self.0.num_tokens()
+    }
+
+    /// The strings of all tokens, in the order of their ids.
+    #[getter]
+    fn tokens<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyBytes>> {
+        let ids = 0..self.0.num_tokens() as Id;
+        ids.map(|id| PyBytes::new(py, self.0.token(id))).collect()
     }
 
     #[pyo3(signature = (token_id, /))]

@@ -1,36 +1,31 @@
-//! `Encoder` for Python.
+//! `Tokenizer` for Python.
 
 use std::collections::BTreeMap;
 
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyDict};
 
+use super::arguments::NORMALIZATIONS;
 use super::array::{Numbers, PyArray};
 use super::arrow_tables::ArrowArray;
-use super::{PyWordCounts, TextArgument, choose, settings, threads, watched};
-use crate::encode::{Choice, Encoder, Place, PrefixSpace, Preparation, Special, Unknown};
-use crate::error::{Error, Result};
+use super::vocabulary::{self, Fields, SYMBOLS, name_of};
+use super::{PyMergeList, PyWordCounts, TextArgument, settings, threads, watched};
+use crate::encode::{Choice, Place};
+use crate::error::Result;
 use crate::merges::Id;
-use crate::pattern::Pattern;
-use crate::vocabulary::{Merging, Symbols, Vocabulary};
+use crate::tokenizer::{Source, Tokenizer};
 use crate::watch::Watch;
 
-const SYMBOLS: &[(&str, Symbols)] = &[("bytes", Symbols::Bytes), ("chars", Symbols::Chars)];
-const PREFIX_SPACES: &[(&str, PrefixSpace)] = &[
-    ("always", PrefixSpace::Always),
-    ("once", PrefixSpace::Once),
-    ("unless_space", PrefixSpace::UnlessSpace),
-];
 /// Less text than this is encoded before anyone would want to interrupt it.
 const QUICK: usize = 1 << 20;
 
 /// Encodes texts and decodes ids.
-#[pyclass(frozen, module = "mergewise._core", name = "Encoder")]
-pub(super) struct PyEncoder(pub(super) Encoder);
+#[pyclass(frozen, eq, module = "mergewise._core", name = "Tokenizer")]
+#[derive(PartialEq)]
+pub(super) struct PyTokenizer(pub(super) Tokenizer);
 
-impl PyEncoder {
+impl PyTokenizer {
     /// Encode on this thread if that is quick, else on one that can be interrupted.
     fn run<T: Send>(
         py: Python<'_>,
@@ -56,7 +51,9 @@ impl PyEncoder {
         let num_bytes = texts.iter().map(|text| text.len()).sum();
         let num_threads = threads(num_threads);
         let (ids, offsets) = Self::run(py, num_bytes, progress, |watch| {
-            self.0.encode_batch(&texts, &choice, num_threads, watch)
+            self.0
+                .encoder()
+                .encode_batch(&texts, &choice, num_threads, watch)
         })?;
         let offsets = offsets
             .into_iter()
@@ -67,137 +64,174 @@ impl PyEncoder {
 }
 
 #[pymethods]
-impl PyEncoder {
+impl PyTokenizer {
+    /// The tokenizer of a `Vocabulary`.
     #[new]
-    #[pyo3(signature = (
-        tokens, *, merges, ranks, alphabet, end_of_word, byte_tokens, unknown_token, fuse_unknown,
-        whole_words, pattern, drops_gaps, normalize, prefix_space, mark_is_space, specials
-    ))]
-    #[allow(clippy::too_many_arguments, clippy::fn_params_excessive_bools)]
-    fn new(
+    #[pyo3(signature = (vocabulary, /))]
+    fn new(py: Python<'_>, vocabulary: Fields<'_>) -> PyResult<Self> {
+        vocabulary.build(py).map(Self)
+    }
+
+    /// The tokenizer of merges; its tokens are these, or else those of the list with their ids.
+    #[staticmethod]
+    #[pyo3(signature = (merges, /, *, pattern, normalize, special_tokens, tokens=None))]
+    fn from_merges(
         py: Python<'_>,
-        tokens: Vec<(PyBackedBytes, Id)>,
-        merges: Option<Vec<(PyBackedBytes, PyBackedBytes)>>,
-        ranks: Option<Vec<(PyBackedBytes, u32)>>,
-        alphabet: &str,
-        end_of_word: &[u8],
-        byte_tokens: Option<Vec<Id>>,
-        unknown_token: Option<Id>,
-        fuse_unknown: bool,
-        whole_words: bool,
+        merges: &Bound<'_, PyMergeList>,
         pattern: Option<&str>,
-        drops_gaps: bool,
         normalize: Option<&str>,
-        prefix_space: Option<&str>,
-        mark_is_space: bool,
-        specials: Vec<(String, Id, bool)>,
+        special_tokens: Vec<(String, Id)>,
+        tokens: Option<Vec<(PyBackedBytes, Id)>>,
     ) -> PyResult<Self> {
-        let symbols = choose("alphabet", alphabet, SYMBOLS)?;
-        let unknown = match (byte_tokens, unknown_token) {
-            (Some(ids), _) => Unknown::Bytes(ids.try_into().map_err(|ids: Vec<Id>| {
-                PyValueError::new_err(format!("expected 256 byte tokens, found {}", ids.len()))
-            })?),
-            (None, Some(id)) => Unknown::Token {
-                id,
-                fuse: fuse_unknown,
-            },
-            (None, None) => Unknown::Refused,
-        };
-        let pattern = Pattern::new(pattern)?;
-        let preparation = Preparation {
-            normalization: settings(None, normalize)?.normalization,
-            prefix_space: match prefix_space {
-                None => PrefixSpace::Never,
-                Some(name) => choose("prefix_space", name, PREFIX_SPACES)?,
-            },
-            mark_is_space,
-        };
-        let specials = specials.into_iter();
-        let specials = specials.map(|(text, id, always)| Special { text, id, always });
-        let specials = specials.collect();
-        Ok(Self(py.detach(|| {
-            let tokens: Vec<(&[u8], Id)> = tokens.iter().map(|(s, id)| (&**s, *id)).collect();
-            let merging = match (&merges, &ranks) {
-                (Some(pairs), _) => Merging::Pairs(
-                    pairs
-                        .iter()
-                        .zip(0..)
-                        .map(|((l, r), rank)| (&**l, &**r, rank))
-                        .collect(),
-                ),
-                (None, Some(ranks)) => {
-                    Merging::Ranks(ranks.iter().map(|(s, rank)| (&**s, *rank)).collect())
-                }
-                (None, None) => Merging::Pairs(Vec::new()),
-            };
-            let vocabulary = Vocabulary::new(&tokens, &merging, symbols, end_of_word)?;
-            let pattern = if drops_gaps {
-                pattern.without_gaps()
-            } else {
-                pattern
-            };
-            Ok::<_, Error>(Encoder::new(
-                vocabulary,
-                unknown,
-                whole_words,
-                pattern,
-                preparation,
-                specials,
-            ))
-        })?))
+        let merges = &merges.get().0;
+        let mut builder = Tokenizer::builder()
+            .merge_list(merges)
+            .pattern(pattern)
+            .normalization(settings(None, normalize)?.normalization);
+        if let Some(tokens) = &tokens {
+            builder = builder.tokens(vocabulary::slices(tokens));
+        }
+        for (text, id) in &special_tokens {
+            builder = builder.special_token(text, *id);
+        }
+        Ok(Self(py.detach(|| builder.build())?))
     }
 
-    /// The merges that texts can use, as `(left, right, rank)`, in order.
+    #[staticmethod]
+    #[pyo3(signature = (bytes, /))]
+    fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
+        Ok(Self(py.detach(|| Tokenizer::from_bytes(bytes))?))
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &py.detach(|| self.0.to_bytes()))
+    }
+
+    /// The fields of the `Vocabulary` of this tokenizer. Its merges are those that texts can use.
+    fn fields<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        vocabulary::fields(py, &self.0)
+    }
+
+    /// The texts and ids of the special tokens that are found in every text, or of the others.
+    fn specials<'py>(&self, py: Python<'py>, always: bool) -> PyResult<Bound<'py, PyDict>> {
+        vocabulary::specials(py, &self.0, always)
+    }
+
     #[getter]
-    fn merges<'py>(&self, py: Python<'py>) -> Vec<(Bound<'py, PyBytes>, Bound<'py, PyBytes>, u32)> {
-        let vocabulary = self.0.vocabulary();
-        let string = |number| PyBytes::new(py, vocabulary.string(number));
-        let merges = vocabulary.merges().iter();
-        merges
-            .map(|merge| (string(merge.left), string(merge.right), merge.rank))
-            .collect()
+    fn alphabet(&self) -> Option<&'static str> {
+        name_of(SYMBOLS, &self.0.vocabulary().symbols())
     }
 
-    /// Would some text be encoded otherwise if merges of one rank came in the order of `merges`?
+    #[getter]
+    fn pattern(&self) -> Option<&str> {
+        self.0.encoder().pattern().spec()
+    }
+
+    #[getter]
+    fn normalize(&self) -> Option<&'static str> {
+        name_of(
+            NORMALIZATIONS,
+            &self.0.encoder().preparation().normalization,
+        )
+    }
+
+    /// Whether some word becomes a token that its merges would not make.
+    #[getter]
+    fn is_by_whole_words(&self) -> bool {
+        self.0.encoder().looks_up_whole_words()
+    }
+
+    /// Whether decoding takes away a first space, which is not the text's own.
+    #[getter]
+    fn hides_first_space(&self) -> bool {
+        self.0.encoder().preparation().hides_first_space()
+    }
+
+    /// Whether tokens mark the ends of words.
+    #[getter]
+    fn marks_ends(&self) -> bool {
+        !self.0.vocabulary().end_of_word().is_empty()
+    }
+
+    /// One more than the largest id.
+    #[getter]
+    fn vocab_size(&self) -> usize {
+        self.0.vocab_size()
+    }
+
+    /// How many of the merges that were given no text can use; None if ranks were given.
+    #[getter]
+    fn num_unusable_merges(&self) -> Option<usize> {
+        match self.0.source() {
+            Source::Pairs(number) => Some(number - self.0.vocabulary().merges().len()),
+            Source::Ranks => None,
+        }
+    }
+
+    #[pyo3(signature = (token_id, /))]
+    fn token_bytes<'py>(&self, py: Python<'py>, token_id: Id) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, self.0.token(token_id)?))
+    }
+
+    #[pyo3(signature = (string, /))]
+    fn token_id(&self, string: &[u8]) -> Option<Id> {
+        self.0.id(string)
+    }
+
+    /// The merges that texts can use, as `(left, right)`, in order.
+    #[getter]
+    fn merges<'py>(&self, py: Python<'py>) -> Vec<vocabulary::Pair<'py>> {
+        vocabulary::merges(py, &self.0)
+    }
+
+    /// The rank of each token that a merge makes.
+    #[getter]
+    fn ranks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        vocabulary::ranks(py, &self.0)
+    }
+
+    /// Whether merges of one rank would make other ids of some text if they came in the order of
+    /// `merges`.
     fn ties_matter(&self, py: Python<'_>) -> bool {
-        py.detach(|| self.0.ties_matter())
+        py.detach(|| self.0.encoder().ties_matter())
     }
 
-    /// How many tokens the words of a corpus become, each taken as a text.
+    fn merge_list(&self, py: Python<'_>) -> PyResult<PyMergeList> {
+        Ok(PyMergeList(py.detach(|| self.0.merge_list())?))
+    }
+
+    #[pyo3(signature = (num_merges, /))]
+    fn with_first_merges(&self, py: Python<'_>, num_merges: usize) -> PyResult<Self> {
+        Ok(Self(py.detach(|| self.0.with_first_merges(num_merges))?))
+    }
+
+    /// How many tokens a corpus becomes.
     #[pyo3(signature = (counts, /))]
     fn num_tokens(&self, py: Python<'_>, counts: &Bound<'_, PyWordCounts>) -> PyResult<u64> {
         let counts = &counts.get().0;
         watched(py, None, |watch| {
-            let (words, times): (Vec<_>, Vec<_>) = counts.iter().unzip();
-            let (_, ends) = self.0.encode_batch(&words, &Choice::default(), 1, watch)?;
-            let lengths = ends.windows(2).map(|ends| (ends[1] - ends[0]) as u64);
-            Ok(lengths
-                .zip(times)
-                .map(|(length, count)| length * count)
-                .sum())
+            self.0.num_tokens_watched(counts, threads(0), watch)
         })
     }
 
-    /// How often the words of a corpus, each taken as a text, become each token: `(id, times)`, in
-    /// the order of ids, for the tokens that occur.
+    /// How often a corpus becomes each token, by id, for the tokens that occur.
     #[pyo3(signature = (counts, /))]
     fn token_counts(
         &self,
         py: Python<'_>,
         counts: &Bound<'_, PyWordCounts>,
-    ) -> PyResult<Vec<(Id, u64)>> {
+    ) -> PyResult<BTreeMap<Id, u64>> {
         let counts = &counts.get().0;
         watched(py, None, |watch| {
-            let (words, times): (Vec<_>, Vec<_>) = counts.iter().unzip();
-            let (ids, ends) = self.0.encode_batch(&words, &Choice::default(), 1, watch)?;
-            let mut totals: BTreeMap<Id, u64> = BTreeMap::new();
-            for (ends, count) in ends.windows(2).zip(times) {
-                for &id in &ids[ends[0]..ends[1]] {
-                    *totals.entry(id).or_default() += count;
-                }
-            }
-            Ok(totals.into_iter().collect())
+            self.0.token_counts(counts, threads(0), watch)
         })
+    }
+
+    /// A special token that is found in every text, if a word of a corpus holds one.
+    #[pyo3(signature = (counts, /))]
+    fn special_in(&self, counts: &Bound<'_, PyWordCounts>) -> PyResult<Option<String>> {
+        let (py, words) = (counts.py(), &counts.get().0);
+        watched(py, None, |watch| self.0.special_in(words, watch))
     }
 
     /// The ids of the tokens that neither are symbols nor are made by a merge.
@@ -218,7 +252,7 @@ impl PyEncoder {
     ) -> PyResult<Vec<Id>> {
         let (text, choice) = (text.as_bytes(), Choice { allowed, refused });
         Self::run(py, text.len(), None, |watch| {
-            self.0.encode(text, &choice, watch)
+            self.0.encoder().encode(text, &choice, watch)
         })
     }
 
@@ -234,7 +268,7 @@ impl PyEncoder {
         let choice = Choice { allowed, refused };
         let bytes = text.as_bytes();
         let (ids, mut places) = Self::run(py, bytes.len(), None, |watch| {
-            self.0.encode_with_offsets(bytes, &choice, watch)
+            self.0.encoder().encode_with_offsets(bytes, &choice, watch)
         })?;
         if let TextArgument::Text(text) = &text {
             py.detach(|| to_characters(text, &mut places));
@@ -252,7 +286,7 @@ impl PyEncoder {
     ) -> PyResult<usize> {
         let (text, choice) = (text.as_bytes(), Choice { allowed, refused });
         Self::run(py, text.len(), None, |watch| {
-            self.0.count(text, &choice, watch)
+            self.0.encoder().count(text, &choice, watch)
         })
     }
 
@@ -308,7 +342,9 @@ impl PyEncoder {
         let num_bytes = texts.iter().map(|text| text.len()).sum();
         let num_threads = threads(num_threads);
         let (ids, offsets) = Self::run(py, num_bytes, None, |watch| {
-            self.0.encode_batch(&texts, &choice, num_threads, watch)
+            self.0
+                .encoder()
+                .encode_batch(&texts, &choice, num_threads, watch)
         })?;
         let ends = offsets.windows(2);
         Ok(ends.map(|ends| ids[ends[0]..ends[1]].to_vec()).collect())
@@ -337,6 +373,7 @@ impl PyEncoder {
         let bytes = Self::run(py, num_bytes, None, |watch| {
             let (ids, offsets) =
                 self.0
+                    .encoder()
                     .encode_batch(&texts, &choice, threads(num_threads), watch)?;
             let mut bytes = Vec::with_capacity((ids.len() + texts.len()) * 4);
             let mut push = |id: Id| {
@@ -355,17 +392,27 @@ impl PyEncoder {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    #[pyo3(signature = (ids, /))]
-    fn decode<'py>(&self, py: Python<'py>, ids: Vec<Id>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = py.detach(|| self.0.decode(&ids))?;
-        Ok(PyBytes::new(py, &bytes))
+    /// The bytes that the ids of a text stand for; of a part of a text, if it `is_part`.
+    #[pyo3(signature = (ids, /, *, is_part=false))]
+    fn decode<'py>(
+        &self,
+        py: Python<'py>,
+        ids: Vec<Id>,
+        is_part: bool,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let decode = if is_part {
+            Tokenizer::decode_part
+        } else {
+            Tokenizer::decode
+        };
+        Ok(PyBytes::new(py, &py.detach(|| decode(&self.0, &ids))?))
     }
 
     /// The last place where a text can be cut whatever follows it: the ids of both parts are those
     /// of the whole.
     #[pyo3(signature = (text, /))]
     fn last_cut(&self, text: &[u8]) -> Option<usize> {
-        self.0.last_cut(text)
+        self.0.encoder().last_cut(text)
     }
 }
 

@@ -8,9 +8,12 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use super::arguments::NORMALIZATIONS;
-use super::{TextArgument, settings, watched};
+use super::{TextArgument, settings, vocabulary, watched};
 use crate::counts::WordCounts;
+use crate::encode::Preparation;
 use crate::error::Error;
+use crate::pattern::Pattern;
+use crate::tokenizer::encoded_words;
 
 /// How often each word of a corpus occurs.
 #[pyclass(frozen, module = "mergewise._core", name = "WordCounts")]
@@ -91,8 +94,33 @@ impl PyWordCounts {
 
     /// The words of the words: each is cut as a document by another pattern.
     #[pyo3(signature = (pattern, /))]
-    fn cut(&self, py: Python<'_>, pattern: String) -> PyResult<Self> {
+    fn cut(&self, py: Python<'_>, pattern: &str) -> PyResult<Self> {
+        let pattern = Pattern::new(Some(pattern))?;
         watched(py, None, |watch| self.0.cut(&pattern, watch)).map(Self)
+    }
+
+    /// The words as they are when a tokenizer with these options merges them.
+    #[pyo3(signature = (*, drops_gaps, prefix_space, mark_is_space))]
+    fn encoded(
+        &self,
+        py: Python<'_>,
+        drops_gaps: bool,
+        prefix_space: Option<&str>,
+        mark_is_space: bool,
+    ) -> PyResult<Self> {
+        let mut pattern = Pattern::new(self.pattern())?;
+        if drops_gaps {
+            pattern = pattern.without_gaps();
+        }
+        let preparation = Preparation {
+            prefix_space: vocabulary::prefix_space(prefix_space)?,
+            mark_is_space,
+            ..Preparation::default()
+        };
+        watched(py, None, |watch| {
+            Ok(encoded_words(&self.0, &pattern, preparation, watch)?.into_owned())
+        })
+        .map(Self)
     }
 
     #[pyo3(signature = (other, /))]
@@ -127,6 +155,19 @@ impl PyWordCounts {
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         py.detach(|| self.0.write(BufWriter::new(File::create(&path)?)))
             .map_err(|error| io_error(&path, &error).into())
+    }
+
+    /// What `write` writes.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let mut bytes = Vec::new();
+        py.detach(|| self.0.write(&mut bytes))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (bytes, /))]
+    fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
+        Ok(Self(py.detach(|| WordCounts::read(bytes))??))
     }
 
     #[staticmethod]

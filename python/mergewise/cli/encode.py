@@ -122,31 +122,16 @@ def encoded(
         for texts, ends in groups_of(batch):
             try:
                 batch_ids = tokenizer.encode_batch(texts, num_threads=parsed.threads, **choice)
-            except (ValueError, MergewiseError):
-                # One after the other: those before the wrong one are written, and it is named.
-                yield from encoded_singly(tokenizer, texts, ends, choice, place)
-                continue
+            except MergewiseError as error:
+                # The texts before the wrong one are written.
+                right = texts[: error.document]
+                yield from zip(tokenizer.encode_batch(right, **choice), ends, strict=False)
+                place.locate(error, texts)
+                raise
             yield from zip(batch_ids, ends, strict=True)
             place.pass_by(texts)
         # What has been read is written before more is waited for.
         sys.stdout.flush()
-
-
-def encoded_singly(
-    tokenizer: Tokenizer,
-    texts: list[Document],
-    ends: list[bool],
-    choice: dict[str, Any],
-    place: Place,
-) -> Iterator[tuple[list[int], bool]]:
-    """The ids of each text, up to one that cannot be encoded."""
-    for text, is_end in zip(texts, ends, strict=True):
-        try:
-            ids = tokenizer.encode(text, **choice)
-        except (ValueError, MergewiseError) as error:
-            raise ValueError(place.message(error)) from error
-        yield ids, is_end
-        place.pass_by([text])
 
 
 def lines_of(source: Source) -> Iterator[Batch]:

@@ -64,7 +64,7 @@ def facts_of(tokenizer: Tokenizer) -> dict[str, Any]:
         "prefix_space": vocabulary.prefix_space,
         "end_of_word": vocabulary.end_of_word.decode() or None,
         "num_merges": len(tokenizer.merges),
-        "num_unusable_merges": num_unusable_merges(tokenizer),
+        "num_unusable_merges": tokenizer.core.num_unusable_merges,
         "depth": depth_of(tokenizer.merges),
         "unreachable": sorted(tokenizer.core.unreachable),
         "longest": [
@@ -100,7 +100,7 @@ def rows_of(name: str, tokenizer: Tokenizer) -> dict[str, str]:
     specials = [f"{shown(text.encode())} = {i}" for text, i in tokenizer.special_tokens.items()]
     unreachable = sorted(tokenizer.core.unreachable)
     strings = [f"{shown(tokenizer.token_bytes(i))} = {i}" for i in unreachable[:NUM_EXAMPLES]]
-    unusable = num_unusable_merges(tokenizer)
+    unusable = tokenizer.core.num_unusable_merges
     return {
         "format": name,
         "vocabulary size": f"{tokenizer.vocab_size:,}",
@@ -205,12 +205,6 @@ def length_of(string: bytes, tokenizer: Tokenizer) -> int:
         return len(string)
     ending = tokenizer.vocabulary.end_of_word
     return len(string.removesuffix(ending).decode(errors="surrogateescape"))
-
-
-def num_unusable_merges(tokenizer: Tokenizer) -> int | None:
-    """How many merges of the file no text can use; None if it has ranks, not merges."""
-    given = tokenizer.vocabulary.merges
-    return None if given is None else len(given) - len(tokenizer.merges)
 
 
 def depth_of(merges: Iterable[tuple[bytes, bytes]]) -> int:

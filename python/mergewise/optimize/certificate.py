@@ -7,7 +7,7 @@ import json
 import os
 import zlib
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -17,11 +17,17 @@ from mergewise.errors import CertificateError
 from mergewise.files import replacing
 from mergewise.merge_lists import no_merges
 from mergewise.tokenizer import Tokenizer
-from mergewise.vocabulary import Alphabet, Normalize
+from mergewise.vocabulary import Alphabet, Normalize, PrefixSpace
 
 Against: TypeAlias = Literal["merges", "vocabularies"]
 
 MAGIC = b"mergewise certificate 2\n"
+# Fields that stand in a file only where they differ from the first choice.
+OPTIONS: dict[str, tuple[Any, ...]] = {
+    "drops_gaps": (False, True),
+    "prefix_space": (None, "always", "once", "unless_space"),
+    "mark_is_space": (False, True),
+}
 DIGEST_SIZE = hashlib.sha256().digest_size
 
 
@@ -47,6 +53,10 @@ class Certificate:
         floor: strings that occur more often have a price.
         longest: and are no longer than this.
         counted: longer strings up to this length cost as much as their symbols.
+        drops_gaps: whether the claim is about the words without what lies between the matches of
+            the pattern.
+        prefix_space: where a space is put before a word that is a whole text.
+        mark_is_space: whether U+2581 is read as a space.
         discounts: the proof, each number as a varint (LEB128).
     """
 
@@ -64,6 +74,9 @@ class Certificate:
     longest: int
     counted: int
     discounts: bytes = field(repr=False)
+    drops_gaps: bool = False
+    prefix_space: PrefixSpace = None
+    mark_is_space: bool = False
 
     @property
     def ratio(self) -> float:
@@ -109,21 +122,22 @@ class Certificate:
             tokenizer: if given, its utility is computed anew too.
             by: "core" is fast; "formal" is `mergewise.formal`, short and without the core.
         """
-        self._check_counts(counts)
+        words = self._check_counts(counts)
         try:
-            bound = self._formal_bound(counts) if by == "formal" else self.proved(counts)
+            bound = self._formal_bound(words) if by == "formal" else self.proved(words)
         except ValueError as error:
             raise CertificateError(f"the proof is damaged: {error}") from None
         if bound != self.bound:
             raise CertificateError(f"the proof gives the bound {bound:,}, not {self.bound:,}")
         if tokenizer is not None:
-            utility = utility_of(tokenizer, counts)
+            utility = self.num_symbols - tokenizer.core.num_tokens(counts.core)
             if utility != self.utility:
                 raise CertificateError(f"the tokenizer saves {utility:,}, not {self.utility:,}")
         if not 0 <= self.utility <= self.bound:
             raise CertificateError(f"a utility of {self.utility:,}, a bound of {self.bound:,}")
 
-    def _check_counts(self, counts: WordCounts) -> None:
+    def _check_counts(self, counts: WordCounts) -> WordCounts:
+        """The words that the claim is about, if the counts are those it was made for."""
         found = fingerprint_of(counts)
         if found != self.fingerprint:
             raise CertificateError(
@@ -134,12 +148,19 @@ class Certificate:
         for name, value in settings.items():
             if getattr(self, name) != value:
                 raise CertificateError(f"{name} is {value!r}, not {getattr(self, name)!r}")
-        num_symbols = symbols_in(counts, self.alphabet)
+        words = encoded_words(
+            counts,
+            drops_gaps=self.drops_gaps,
+            prefix_space=self.prefix_space,
+            mark_is_space=self.mark_is_space,
+        )
+        num_symbols = symbols_in(words, self.alphabet)
         if num_symbols != self.num_symbols:
             raise CertificateError(f"{num_symbols:,} symbols, not {self.num_symbols:,}")
+        return words
 
     def proved(self, counts: WordCounts) -> int:
-        """The bound that the proof gives on these counts, which must be those it was made for.
+        """The bound that the proof gives on these words, which must be those it was made for.
 
         The proof holds for every number of merges, but is best for the one it was searched for.
         """
@@ -175,6 +196,9 @@ class Certificate:
         that.
         """
         header = {name: value for name, value in asdict(self).items() if name != "discounts"}
+        for name, usual in OPTIONS.items():
+            if header[name] == usual[0]:
+                del header[name]
         body = b"".join(
             [
                 MAGIC,
@@ -228,9 +252,10 @@ def check_fields(fields: dict[str, Any]) -> None:
     if fields["one"] < 1:
         raise ValueError("one is 0, expected 1 or more")
     choices = {"against": ("merges", "vocabularies"), "alphabet": ("bytes", "chars")}
-    for name, allowed in choices.items():
-        if fields.get(name) not in allowed:
-            raise ValueError(f"{name} is {fields.get(name)!r}, expected one of {allowed}")
+    for name, allowed in {**choices, **OPTIONS}.items():
+        value = fields.get(name, OPTIONS.get(name, (None,))[0])
+        if value not in allowed or isinstance(value, int) != isinstance(allowed[0], int):
+            raise ValueError(f"{name} is {value!r}, expected one of {allowed}")
 
 
 def numbers_in(discounts: bytes) -> Iterator[int]:
@@ -252,7 +277,7 @@ def numbers_in(discounts: bytes) -> Iterator[int]:
 
 def fingerprint_of(counts: WordCounts) -> str:
     """SHA-256 of the file of the counts: the same for equal counts."""
-    return hashlib.sha256(counts.__getstate__()).hexdigest()
+    return hashlib.sha256(counts.core.to_bytes()).hexdigest()
 
 
 def words_of(counts: WordCounts, alphabet: Alphabet) -> dict[Any, int]:
@@ -270,19 +295,14 @@ def symbols_in(counts: WordCounts, alphabet: Alphabet) -> int:
     return sum(len(word) * count for word, count in words_of(counts, alphabet).items())
 
 
-def utility_of(tokenizer: Tokenizer, counts: WordCounts) -> int:
-    """κ: how many symbols of the corpus minus how many tokens."""
-    return symbols_in(counts, tokenizer.vocabulary.alphabet) - tokens_in(tokenizer, counts)
-
-
-def tokens_in(tokenizer: Tokenizer, counts: WordCounts) -> int:
-    """How many tokens the words of the corpus become. They are not cut again."""
-    words = replace(
-        tokenizer.vocabulary,
-        pattern=None,
-        normalize=None,
-        prefix_space=None,
-        special_tokens={},
-        added_tokens={},
+def encoded_words(
+    counts: WordCounts, *, drops_gaps: bool, prefix_space: PrefixSpace, mark_is_space: bool
+) -> WordCounts:
+    """The words as they are when a tokenizer with these options merges them."""
+    if not drops_gaps and prefix_space is None and not mark_is_space:
+        return counts
+    return WordCounts(
+        counts.core.encoded(
+            drops_gaps=drops_gaps, prefix_space=prefix_space, mark_is_space=mark_is_space
+        )
     )
-    return Tokenizer(words).core.num_tokens(counts.core)

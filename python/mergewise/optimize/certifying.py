@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from mergewise import _core
 from mergewise.arguments import check_count, check_num_threads, check_time_limit
 from mergewise.counts import WordCounts
 from mergewise.merge_lists import no_merges
 from mergewise.optimize.certificate import (
+    OPTIONS,
     Against,
     Certificate,
+    encoded_words,
     fingerprint_of,
     symbols_in,
-    utility_of,
 )
 from mergewise.progress import Ticker
 from mergewise.tokenizer import Tokenizer
@@ -61,13 +61,14 @@ def certify(
     check_certifiable(tokenizer, counts)
     if against not in {"merges", "vocabularies"}:
         raise ValueError(f'against must be "merges" or "vocabularies", found {against!r}')
-    utility = utility_of(tokenizer, counts)
+    tokens = tokenizer.core.num_tokens(counts.core)
     certificate, _ = find_certificate(
         counts,
-        tokenizer.vocabulary.alphabet,
+        tokenizer.alphabet,
         against,
         size_of(tokenizer, against),
-        lambda _: utility,
+        lambda _: tokens,
+        options=options_of(tokenizer),
         time_limit=time_limit,
         num_steps=num_steps,
         num_threads=num_threads,
@@ -113,7 +114,7 @@ def certify_prefixes(
             raise ValueError(f"the tokenizer has {len(merges):,} merges, found the size {size:,}")
     return [
         certify(
-            first_merges(tokenizer, size),
+            Tokenizer.of_core(tokenizer.core.with_first_merges(size)),
             counts,
             against=against,
             time_limit=time_limit / len(sizes),
@@ -125,22 +126,14 @@ def certify_prefixes(
     ]
 
 
-def first_merges(tokenizer: Tokenizer, num_merges: int) -> Tokenizer:
-    """The tokenizer with its first merges alone, and the tokens that these make."""
-    vocabulary, merges = tokenizer.vocabulary, tokenizer.merges[:num_merges]
-    made = {left + right for left, right in tokenizer.merges}
-    kept = {left + right for left, right in merges}
-    tokens = {t: i for t, i in vocabulary.tokens.items() if t in kept or t not in made}
-    return Tokenizer(replace(vocabulary, tokens=tokens, merges=merges, ranks=None))
-
-
 def find_certificate(
     counts: WordCounts,
     alphabet: Alphabet,
     against: Against,
     num_merges: int,
-    utility_with: Callable[[list[bytes]], int],
+    num_tokens_with: Callable[[list[bytes]], int],
     *,
+    options: dict[str, Any] | None = None,
     time_limit: float,
     num_steps: int | None,
     num_threads: int,
@@ -148,17 +141,18 @@ def find_certificate(
 ) -> tuple[Certificate, list[bytes]]:
     """Search for a proof; the certificate, and the strings that the search would choose as tokens.
 
-    `utility_with` tells the utility to certify, given those strings.
+    `num_tokens_with` tells the number of tokens to certify, given those strings.
     """
     check_time_limit(time_limit)
     check_num_threads(num_threads)
     if num_steps is not None:
         check_count("num_steps", num_steps)
-    num_symbols = symbols_in(counts, alphabet)
+    words = encoded_words(counts, **options) if options else counts
+    num_symbols = symbols_in(words, alphabet)
     ticker = Ticker("certify") if progress is True else None
     bound, discounts, one, floor, longest, counted, steps, chosen = _core.find_bound(
-        counts.core,
-        initial=no_merges(counts, alphabet),
+        words.core,
+        initial=no_merges(words, alphabet),
         against=against,
         num_merges=num_merges,
         time_limit=None if num_steps is not None else time_limit,
@@ -172,7 +166,7 @@ def find_certificate(
         against=against,
         num_merges=num_merges,
         num_symbols=num_symbols,
-        utility=utility_with(chosen),
+        utility=num_symbols - num_tokens_with(chosen),
         bound=bound,
         alphabet=alphabet,
         pattern=counts.pattern,
@@ -183,6 +177,7 @@ def find_certificate(
         longest=longest,
         counted=counted,
         discounts=discounts,
+        **(options or {}),
     )
     return certificate, chosen
 
@@ -193,10 +188,9 @@ def check_certifiable(tokenizer: Tokenizer, counts: WordCounts, *, done: str = "
         raise TypeError(f"expected a Tokenizer, found {type(tokenizer).__name__}")
     if not isinstance(counts, WordCounts):
         raise TypeError(f"expected WordCounts, found {type(counts).__name__}")
-    vocabulary = tokenizer.vocabulary
-    if vocabulary.end_of_word:
+    if tokenizer.core.marks_ends:
         raise ValueError(f"merges that mark the ends of words cannot be {done}")
-    ours = {"pattern": vocabulary.pattern, "normalize": vocabulary.normalize}
+    ours = {"pattern": tokenizer.pattern, "normalize": tokenizer.normalize}
     theirs = {"pattern": counts.pattern, "normalize": counts.normalize}
     for name, value in ours.items():
         if value != theirs[name]:
@@ -204,6 +198,18 @@ def check_certifiable(tokenizer: Tokenizer, counts: WordCounts, *, done: str = "
                 f"the tokenizer has {name} {value!r}, the counts have {theirs[name]!r}; "
                 "hint: count with those of the tokenizer"
             )
+    special = tokenizer.core.special_in(counts.core)
+    if special is not None:
+        raise ValueError(
+            f"a counted word holds the special token {special!r}, which no merge makes; "
+            "hint: count with special_tokens"
+        )
+
+
+def options_of(tokenizer: Tokenizer) -> dict[str, Any]:
+    """What a tokenizer does to words before it merges them: see `encoded_words`."""
+    vocabulary = tokenizer.vocabulary
+    return {name: getattr(vocabulary, name) for name in OPTIONS}
 
 
 def size_of(tokenizer: Tokenizer, against: Against) -> int:

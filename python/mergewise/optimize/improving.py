@@ -9,9 +9,8 @@ from typing import Literal, TypeAlias
 from mergewise import _core
 from mergewise.arguments import check_count, check_int, check_num_threads, check_time_limit
 from mergewise.counts import WordCounts
-from mergewise.merge_lists import merge_list_of
-from mergewise.optimize.certificate import tokens_in
-from mergewise.optimize.certifying import check_certifiable
+from mergewise.optimize.certificate import encoded_words
+from mergewise.optimize.certifying import check_certifiable, options_of
 from mergewise.progress import Ticker
 from mergewise.tokenizer import Tokenizer
 from mergewise.vocabulary import Vocabulary
@@ -76,8 +75,8 @@ def improve(
     is_pinned = pins(tokenizer, pinned)
     ticker = Ticker("improve") if progress is True else None
     merges = _core.improve_merges(
-        counts.core,
-        initial=merge_list_of(tokenizer),
+        encoded_words(counts, **options_of(tokenizer)).core,
+        initial=tokenizer.core.merge_list(),
         is_pinned=is_pinned,
         seed=seed,
         num_moves=num_moves,
@@ -87,7 +86,7 @@ def improve(
         progress=reporter(ticker, progress),
     )
     better = Tokenizer(with_merges(tokenizer, strings_of(merges), target))
-    before, after = tokens_in(tokenizer, counts), tokens_in(better, counts)
+    before, after = (t.core.num_tokens(counts.core) for t in (tokenizer, better))
     if ticker is not None:
         ticker.close(f"{before:,} tokens became {min(before, after):,}")
     return better if after < before else tokenizer

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias, cast
 from mergewise import _core
 from mergewise.arguments import check_count, check_num_threads, check_time_limit
 from mergewise.counts import WordCounts
-from mergewise.merge_lists import no_merges, vocabulary_of
+from mergewise.merge_lists import no_merges, tokenizer_of
 from mergewise.progress import Ticker
 from mergewise.tokenizer import Tokenizer
 from mergewise.vocabulary import Alphabet
@@ -54,7 +54,7 @@ class Solution:
     @cached_property
     def tokenizer(self) -> Tokenizer:
         """A tokenizer with these merges."""
-        return Tokenizer(vocabulary_of(self._core_merges, self._counts, (), None))
+        return tokenizer_of(self._core_merges, self._counts)
 
     def __str__(self) -> str:
         if self.status == "optimal":

@@ -109,7 +109,7 @@ def optimize_vocabulary(
         "bytes",
         "vocabularies",
         num_tokens,
-        lambda tokens: counts.num_symbols - _core.fewest_tokens(counts.core, tokens),
+        lambda tokens: _core.fewest_tokens(counts.core, tokens),
         time_limit=time_limit,
         num_steps=num_steps,
         num_threads=num_threads,

@@ -20,8 +20,8 @@ from types import FrameType
 from mergewise.counts import WordCounts
 from mergewise.optimize import Certificate, certify
 from mergewise.optimize.certificate import symbols_in
-from mergewise.optimize.certifying import first_merges
 from mergewise.reporting.measuring import Measured
+from mergewise.tokenizer import Tokenizer
 
 # More different words than this need more time.
 WORDS_PER_SECOND = 4_000
@@ -74,7 +74,7 @@ def find_band(
             tell(number, len(certified))
             proofs.append(
                 certify(
-                    first_merges(measured.tokenizer, size),
+                    Tokenizer.of_core(measured.tokenizer.core.with_first_merges(size)),
                     frequent,
                     time_limit=time_limit / len(certified),
                     num_threads=num_threads,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 
@@ -134,12 +134,11 @@ class Measured:
 
 def measure(name: str, tokenizer: Tokenizer, parts: Mapping[str, WordCounts]) -> Measured:
     """A tokenizer on a corpus in parts, which are words as the tokenizer cuts them."""
-    encoder = word_encoder(tokenizer)
     uses: Counter[int] = Counter()
     measured = []
     whole: WordCounts | None = None
     for part, counts in parts.items():
-        found = dict(encoder.core.token_counts(counts.core))
+        found = tokenizer.core.token_counts(counts.core)
         uses.update(found)
         tokens = sum(found.values())
         measured.append(Part(part, counts.num_symbols, counts.num_words, tokens))
@@ -147,23 +146,3 @@ def measure(name: str, tokenizer: Tokenizer, parts: Mapping[str, WordCounts]) ->
     if whole is None:
         raise ValueError("a report needs at least one part of a corpus")
     return Measured(name, tokenizer, whole, tuple(measured), uses)
-
-
-def word_encoder(tokenizer: Tokenizer) -> Tokenizer:
-    """The tokenizer for words that were cut and normalised already.
-
-    Without a pattern a word is a whole text, and begins like one. A pattern that drops gaps must be
-    kept, for the gaps were counted.
-    """
-    vocabulary = tokenizer.vocabulary
-    is_cut = vocabulary.pattern is not None
-    return Tokenizer(
-        replace(
-            vocabulary,
-            pattern=vocabulary.pattern if vocabulary.drops_gaps else None,
-            normalize=None,
-            prefix_space=None if is_cut else vocabulary.prefix_space,
-            special_tokens={},
-            added_tokens={},
-        )
-    )

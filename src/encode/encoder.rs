@@ -1,0 +1,463 @@
+//! Texts to ids: a text is cut at its special tokens, what is between them is prepared and cut into
+//! words, and each word becomes its tokens, out of a cache if it was seen before.
+
+use std::sync::Mutex;
+
+use super::batches::{Encoded, encode_in_groups, with_room_for};
+use super::desk::Desk;
+use super::ends::BATCH;
+use super::joins::Joins;
+use super::prepare::Preparation;
+use super::sink::{Count, Keep, Sink};
+use super::words::{Piece, Scratch, Unknown, Words};
+use crate::error::Result;
+use crate::merges::Id;
+use crate::parallel::lock;
+use crate::pattern::{Name, Pattern, Processor, TakeGroups};
+use crate::specials::{Choice, Finders, Part, Special, Specials};
+use crate::vocabulary::Vocabulary;
+use crate::watch::Watch;
+
+/// Encodes texts.
+#[derive(Debug)]
+pub struct Encoder {
+    words: Words,
+    pattern: Pattern,
+    preparation: Preparation,
+    specials: Specials,
+    /// Without a pattern, where texts can be cut; `None` if they cannot.
+    joins: Option<Joins>,
+    /// How many bits an id has in the cache.
+    bits: u32,
+    desks: Mutex<Vec<Desk>>,
+}
+
+/// A text that is encoded.
+#[derive(Clone, Copy)]
+enum Given<'t> {
+    Text(&'t [u8]),
+    /// A word that was cut before.
+    Word(&'t [u8]),
+}
+
+impl Encoder {
+    /// An encoder of these parts. With `whole_words`, a word that is a token becomes that token,
+    /// whatever its merges make of it.
+    #[must_use]
+    pub(crate) fn new(
+        vocabulary: Vocabulary,
+        unknown: Unknown,
+        whole_words: bool,
+        pattern: Pattern,
+        preparation: Preparation,
+        specials: Vec<Special>,
+    ) -> Self {
+        let ids = (0..vocabulary.len() as u32).filter_map(|number| vocabulary.id(number));
+        let largest = ids.chain(specials.iter().map(|special| special.id));
+        let largest = largest.chain(unknown.ids().iter().copied()).max();
+        let words = Words::new(vocabulary, unknown, whole_words);
+        let has_words = pattern.spec().is_some()
+            || words.looks_up_whole_words()
+            || !words.vocabulary().end_of_word().is_empty();
+        Self {
+            joins: (!has_words).then(|| Joins::new(words.vocabulary())),
+            words,
+            pattern,
+            preparation,
+            specials: Specials::new(specials),
+            bits: (u32::BITS - largest.unwrap_or(0).leading_zeros()).max(1),
+            desks: Mutex::default(),
+        }
+    }
+
+    /// The tokens and their merges.
+    #[must_use]
+    pub fn vocabulary(&self) -> &Vocabulary {
+        self.words.vocabulary()
+    }
+
+    /// What becomes of a character that is no token.
+    #[must_use]
+    pub fn unknown(&self) -> &Unknown {
+        self.words.unknown()
+    }
+
+    /// Whether some word becomes a token that its merges would not make.
+    #[must_use]
+    pub fn looks_up_whole_words(&self) -> bool {
+        self.words.looks_up_whole_words()
+    }
+
+    /// What cuts a text into words.
+    #[must_use]
+    pub fn pattern(&self) -> &Pattern {
+        &self.pattern
+    }
+
+    /// What happens to a text first.
+    #[must_use]
+    pub fn preparation(&self) -> Preparation {
+        self.preparation
+    }
+
+    /// The special tokens.
+    #[must_use]
+    pub fn specials(&self) -> &[Special] {
+        self.specials.all()
+    }
+
+    /// Whether some text would be encoded otherwise if merges of one rank came in the order of the
+    /// list. True also where that is not known.
+    #[must_use]
+    pub fn ties_matter(&self) -> bool {
+        self.words.ties_matter()
+    }
+
+    /// The ids of a text.
+    pub fn encode(&self, text: &[u8], choice: &Choice, watch: &Watch) -> Result<Vec<Id>> {
+        let mut ids = Vec::new();
+        let finders = self.specials.finders(choice)?;
+        let mut sink = Keep::new(&mut ids);
+        self.with_desk(|desk| {
+            self.encode_given(Given::Text(text), &finders, desk, &mut sink, watch)
+        })?;
+        Ok(ids)
+    }
+
+    /// How many ids a text has.
+    pub fn count(&self, text: &[u8], choice: &Choice, watch: &Watch) -> Result<usize> {
+        let mut count = Count::default();
+        let finders = self.specials.finders(choice)?;
+        self.with_desk(|desk| {
+            self.encode_given(Given::Text(text), &finders, desk, &mut count, watch)
+        })?;
+        Ok(count.num_ids)
+    }
+
+    /// Call `use_ids` with the index and the ids of each word. The words were cut before: a pattern
+    /// does not cut them again, and no space is put before them. Without a pattern a word is a text.
+    pub(crate) fn for_each_ids(
+        &self,
+        words: &[&[u8]],
+        watch: &Watch,
+        mut use_ids: impl FnMut(usize, &[Id]) -> Result<()>,
+    ) -> Result<()> {
+        let finders = self.specials.finders(&Choice::default())?;
+        let mut ids = Vec::new();
+        self.with_desk(|desk| {
+            for (index, word) in words.iter().enumerate() {
+                ids.clear();
+                let word = match self.pattern.spec() {
+                    Some(_) => Given::Word(word),
+                    None => Given::Text(word),
+                };
+                self.encode_given(word, &finders, desk, &mut Keep::new(&mut ids), watch)?;
+                use_ids(index, &ids)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// An error if one of the texts holds a special token that is to be refused.
+    pub(crate) fn check(&self, texts: &[&[u8]], refused: Vec<bool>, watch: &Watch) -> Result<()> {
+        let allowed = Vec::new();
+        let finders = self.specials.finders(&Choice { allowed, refused })?;
+        texts.iter().try_for_each(|text| {
+            watch.check()?;
+            self.specials.check(text, &finders)
+        })
+    }
+
+    /// The ids of documents, one after the other, and where each document's begin; behind them,
+    /// where the last one's end. The result does not depend on the number of threads.
+    pub fn encode_batch(
+        &self,
+        documents: &[&[u8]],
+        choice: &Choice,
+        num_threads: usize,
+        watch: &Watch,
+    ) -> Result<Encoded> {
+        let finders = self.specials.finders(choice)?;
+        if num_threads > 1 && documents.len() > 1 {
+            return encode_in_groups(documents, num_threads, |(start, end), ids| {
+                self.encode_group(&documents[start..end], start, &finders, ids, watch)
+            });
+        }
+        let mut ids = with_room_for(documents);
+        let offsets = self.encode_group(documents, 0, &finders, &mut ids, watch)?;
+        Ok((ids, offsets))
+    }
+
+    fn encode_group(
+        &self,
+        documents: &[&[u8]],
+        first: usize,
+        finders: &Finders,
+        ids: &mut Vec<Id>,
+        watch: &Watch,
+    ) -> Result<Vec<usize>> {
+        let mut offsets = Vec::with_capacity(documents.len() + 1);
+        offsets.push(0);
+        self.with_desk(|desk| {
+            for (index, document) in documents.iter().enumerate() {
+                watch.check()?;
+                let mut sink = Keep::new(ids);
+                self.encode_given(Given::Text(document), finders, desk, &mut sink, watch)
+                    .map_err(|error| error.in_document(first + index))?;
+                offsets.push(ids.len());
+                watch.advance(document.len() as u64);
+            }
+            Ok(offsets)
+        })
+    }
+
+    /// Lend a desk; each thread has its own, and they are kept for the next call.
+    fn with_desk<T>(&self, work: impl FnOnce(&mut Desk) -> Result<T>) -> Result<T> {
+        let kept = lock(&self.desks).pop();
+        let mut desk = kept.unwrap_or_else(|| Desk::new(self.bits));
+        let result = work(&mut desk);
+        lock(&self.desks).push(desk);
+        result
+    }
+
+    fn encode_given<S: Sink>(
+        &self,
+        given: Given<'_>,
+        finders: &Finders,
+        desk: &mut Desk,
+        sink: &mut S,
+        watch: &Watch,
+    ) -> Result<()> {
+        let (text, preparation) = match given {
+            Given::Text(text) => (text, self.preparation),
+            Given::Word(word) => (word, self.preparation.without_prefix()),
+        };
+        self.specials.check(text, finders)?;
+        self.specials
+            .for_each_part(&preparation.with_prefix(text), finders, |part| match part {
+                Part::Special(special) => {
+                    sink.push(special.id);
+                    Ok(())
+                }
+                Part::Ordinary(start, text) => {
+                    sink.begin(self.fused());
+                    let run = Run {
+                        encoder: self,
+                        text: &preparation.prepare(text),
+                        start: 0,
+                        desk,
+                        sink,
+                        watch,
+                        result: Ok(()),
+                    };
+                    let encoded = match (given, self.pattern.name()) {
+                        (Given::Word(_), _) => run.encode_one(),
+                        (_, Some(name)) => run.encode_groups(name),
+                        (_, None) => run.encode_singly(),
+                    };
+                    encoded.map_err(|error| error.moved(start, preparation.hidden_bytes(text)))?;
+                    sink.end();
+                    Ok(())
+                }
+            })
+    }
+
+    /// The unknown token, if neighbours are one wherever the text was cut: without a pattern.
+    pub(super) fn fused(&self) -> Option<Id> {
+        match (self.words.unknown(), self.pattern.spec()) {
+            (Unknown::Token { id, fuse: true }, None) => Some(*id),
+            _ => None,
+        }
+    }
+
+    /// Encode the first `len` words on the desk.
+    #[inline(never)]
+    fn encode_words<S: Sink>(
+        &self,
+        text: &[u8],
+        len: usize,
+        desk: &mut Desk,
+        sink: &mut S,
+        watch: &Watch,
+    ) -> Result<()> {
+        watch.check()?;
+        let Desk {
+            cache,
+            words,
+            buffer,
+            misses,
+            ..
+        } = desk;
+        let words = &mut words[..len];
+        let (num_ids, num_misses) = cache.copy_known(words, buffer, misses);
+        let misses = &misses[..num_misses];
+        if misses.iter().any(|miss| words[miss.index()].is_short()) {
+            self.words.learn(text, words, misses, cache);
+        }
+        let long_words = &mut desk.long_words;
+        if !misses.is_empty() {
+            let found = (&mut *words, misses);
+            long_words.find(&self.words, text, found, cache, &mut desk.scratch, watch)?;
+        }
+        let mut start = 0;
+        for (index, miss) in misses.iter().enumerate() {
+            sink.push_all(&buffer[start..miss.at()]);
+            start = miss.at();
+            if let Some(ids) = long_words.ids(index) {
+                sink.push_all(ids);
+                continue;
+            }
+            let word = &mut words[miss.index()];
+            desk.ids.clear();
+            if !cache.find(text, word, &mut desk.ids) {
+                desk.pieces.clear();
+                self.words
+                    .encode(
+                        &text[word.place()],
+                        &mut desk.scratch,
+                        &mut desk.pieces,
+                        watch,
+                    )
+                    .map_err(|error| error.moved(word.place().start, 0))?;
+                desk.ids.extend(desk.pieces.iter().map(|&(id, _)| id));
+                cache.insert(text, word, &desk.ids);
+            }
+            sink.push_all(&desk.ids);
+        }
+        sink.push_all(&buffer[start..num_ids]);
+        Ok(())
+    }
+
+    /// Call `use_word` with where each word of a prepared text begins and ends.
+    #[inline]
+    pub(super) fn for_each_word(
+        &self,
+        text: &[u8],
+        watch: &Watch,
+        use_word: impl FnMut(usize, usize),
+    ) -> Result<()> {
+        match &self.joins {
+            None => self.pattern.for_each_word(text, watch, use_word),
+            Some(joins) => {
+                joins.for_each_part(text, use_word);
+                Ok(())
+            }
+        }
+    }
+
+    /// The tokens of a word of a prepared text.
+    pub(super) fn pieces_of(
+        &self,
+        word: &[u8],
+        scratch: &mut Scratch,
+        pieces: &mut Vec<Piece>,
+        watch: &Watch,
+    ) -> Result<()> {
+        pieces.clear();
+        self.words.encode(word, scratch, pieces, watch)
+    }
+
+    /// Call `use_part` with the stretches between special tokens, and these, of a text with its
+    /// prefix, if the text itself holds no special token that is refused.
+    pub(super) fn for_each_part<'t>(
+        &'t self,
+        text: &[u8],
+        prefixed: &'t [u8],
+        choice: &Choice,
+        use_part: impl FnMut(Part<'t>) -> Result<()>,
+    ) -> Result<()> {
+        let finders = self.specials.finders(choice)?;
+        self.specials.check(text, &finders)?;
+        self.specials.for_each_part(prefixed, &finders, use_part)
+    }
+
+    /// The last place after 0 where a text can be cut whatever follows it, if one is sure: the ids
+    /// of both parts, encoded by themselves, are those of the whole.
+    #[must_use]
+    pub fn last_cut(&self, text: &[u8]) -> Option<usize> {
+        let text = self.preparation.unchanged(text)?;
+        self.specials.last_cut(text, |text| match &self.joins {
+            None => self.pattern.last_safe_cut(text),
+            // Unknown characters on both sides of a cut may be one token.
+            Some(_) if self.fused().is_some() => None,
+            Some(joins) => joins.last_cut(text),
+        })
+    }
+}
+
+/// A prepared text that is encoded, a batch of words at a time.
+struct Run<'a, S> {
+    encoder: &'a Encoder,
+    text: &'a [u8],
+    /// Where the first word begins that is not encoded yet.
+    start: usize,
+    desk: &'a mut Desk,
+    sink: &'a mut S,
+    watch: &'a Watch,
+    result: Result<()>,
+}
+
+impl<S: Sink> TakeGroups for Run<'_, S> {
+    #[allow(clippy::inline_always, reason = "see `TakeGroups`")]
+    #[inline(always)]
+    fn take<P: Processor>(&mut self, processor: P, base: usize, ends: u64) {
+        self.desk.ends.push_group(processor, base, ends);
+        if self.desk.ends.are_full() {
+            self.encode_ends();
+        }
+    }
+}
+
+impl<S: Sink> Run<'_, S> {
+    /// Encode the words of a named pattern, which come in groups.
+    fn encode_groups(mut self, name: Name) -> Result<()> {
+        // What an error in another text left.
+        self.desk.ends.clear();
+        name.for_each_group(self.text, self.watch, &mut self)?;
+        self.encode_ends();
+        self.result
+    }
+
+    /// Encode the words up to the ends so far, unless there was an error before.
+    #[inline(never)]
+    fn encode_ends(&mut self) {
+        let Desk {
+            ends, cache, words, ..
+        } = &mut *self.desk;
+        let ends = ends.take();
+        self.start = cache.begin_all(self.text, self.start, ends, words);
+        let len = ends.len();
+        self.encode_words(len);
+    }
+
+    /// Encode the words of any other pattern.
+    fn encode_singly(mut self) -> Result<()> {
+        let mut len = 0;
+        let encoder = self.encoder;
+        encoder.for_each_word(self.text, self.watch, |start, end| {
+            self.desk.words[len] = self.desk.cache.begin(self.text, start, end);
+            len += 1;
+            if len == BATCH {
+                self.encode_words(BATCH);
+                len = 0;
+            }
+        })?;
+        self.encode_words(len);
+        self.result
+    }
+
+    /// Encode the text as one word.
+    fn encode_one(mut self) -> Result<()> {
+        self.desk.words[0] = self.desk.cache.begin(self.text, 0, self.text.len());
+        self.encode_words(1);
+        self.result
+    }
+
+    /// Encode the first `len` words on the desk, unless there was an error before.
+    fn encode_words(&mut self, len: usize) {
+        if self.result.is_ok() {
+            self.result =
+                (self.encoder).encode_words(self.text, len, self.desk, self.sink, self.watch);
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! What happens to a text before it is cut into words: normal forms, marks and spaces.
+
+use std::borrow::Cow;
+
+use memchr::memmem;
+
+use crate::normalize::normalize;
+use crate::settings::Normalization;
+
+/// The mark of `SentencePiece` for a space, U+2581.
+const MARK: &[u8] = "\u{2581}".as_bytes();
+
+/// Where a space is put before a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PrefixSpace {
+    /// Nowhere.
+    #[default]
+    Never,
+    /// Before each stretch between special tokens that does not begin with one.
+    UnlessSpace,
+    /// Before each stretch between special tokens that is not empty.
+    Always,
+    /// Before a whole text that is not empty, special tokens included.
+    Once,
+}
+
+/// What happens to a text before it is cut into words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Preparation {
+    /// How it is normalised.
+    pub normalization: Normalization,
+    /// Where a space is put before it.
+    pub prefix_space: PrefixSpace,
+    /// Whether U+2581 is read as a space.
+    pub mark_is_space: bool,
+}
+
+impl Preparation {
+    /// Whether words that were cut out of prepared texts stay as they are.
+    pub(crate) fn keeps_words(self) -> bool {
+        self.prefix_space == PrefixSpace::Never && !self.mark_is_space
+    }
+
+    /// The same without a space before texts.
+    pub(crate) fn without_prefix(self) -> Self {
+        Self {
+            prefix_space: PrefixSpace::Never,
+            ..self
+        }
+    }
+
+    /// The whole text, with its space if it has one of its own.
+    pub(crate) fn with_prefix(self, text: &[u8]) -> Cow<'_, [u8]> {
+        if self.prefix_space == PrefixSpace::Once && !text.is_empty() {
+            return Cow::Owned([b" ", text].concat());
+        }
+        Cow::Borrowed(text)
+    }
+
+    /// A stretch of text between special tokens, ready to be cut into words.
+    pub(crate) fn prepare(self, text: &[u8]) -> Cow<'_, [u8]> {
+        let mut prepared = normalize(text, self.normalization);
+        if self.mark_is_space && memmem::find(&prepared, MARK).is_some() {
+            prepared = Cow::Owned(replace(&prepared, MARK, b" "));
+        }
+        let needs_space = match self.prefix_space {
+            PrefixSpace::Never | PrefixSpace::Once => false,
+            PrefixSpace::UnlessSpace => !prepared.starts_with(b" "),
+            PrefixSpace::Always => true,
+        };
+        if needs_space && !prepared.is_empty() {
+            prepared.to_mut().insert(0, b' ');
+        }
+        prepared
+    }
+
+    /// How many bytes are put before a stretch of text, or before the whole.
+    pub(super) fn hidden_bytes(self, text: &[u8]) -> usize {
+        usize::from(match self.prefix_space {
+            PrefixSpace::Never => false,
+            PrefixSpace::UnlessSpace => !text.starts_with(b" "),
+            PrefixSpace::Always | PrefixSpace::Once => true,
+        })
+    }
+
+    /// Whether decoding takes away a first space, which is not the text's own.
+    pub(crate) fn hides_first_space(self) -> bool {
+        match self.prefix_space {
+            PrefixSpace::Never => false,
+            PrefixSpace::UnlessSpace => self.mark_is_space,
+            PrefixSpace::Always | PrefixSpace::Once => true,
+        }
+    }
+
+    /// The beginning of a text in which a place to cut is one whatever follows the text; `None` if
+    /// preparation may change a text across any place.
+    pub(super) fn unchanged(self, text: &[u8]) -> Option<&[u8]> {
+        if self.normalization != Normalization::None || self.prefix_space != PrefixSpace::Never {
+            return None;
+        }
+        // What looks like a place to cut may be the inside of a mark that becomes a space.
+        match self.mark_is_space {
+            true if memmem::find(text, MARK).is_some() => None,
+            true => [&MARK[..2], &MARK[..1]]
+                .into_iter()
+                .find_map(|half| text.strip_suffix(half))
+                .or(Some(text)),
+            false => Some(text),
+        }
+    }
+}
+
+fn replace(text: &[u8], what: &[u8], by: &[u8]) -> Vec<u8> {
+    let mut replaced = Vec::with_capacity(text.len());
+    let mut start = 0;
+    for at in memmem::find_iter(text, what) {
+        replaced.extend_from_slice(&text[start..at]);
+        replaced.extend_from_slice(by);
+        start = at + what.len();
+    }
+    replaced.extend_from_slice(&text[start..]);
+    replaced
+}

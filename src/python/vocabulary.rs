@@ -1,0 +1,202 @@
+//! Python's `Vocabulary`: its fields become a tokenizer, and a tokenizer has them.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBytes, PyDict, PyTuple};
+
+use super::arguments::NORMALIZATIONS;
+use super::{choose, settings};
+use crate::encode::{PrefixSpace, Unknown};
+use crate::merges::Id;
+use crate::tokenizer::{Source, Tokenizer};
+use crate::vocabulary::Symbols;
+
+pub(super) type Pair<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>);
+
+pub(super) const SYMBOLS: &[(&str, Symbols)] =
+    &[("bytes", Symbols::Bytes), ("chars", Symbols::Chars)];
+const PREFIX_SPACES: &[(&str, PrefixSpace)] = &[
+    ("always", PrefixSpace::Always),
+    ("once", PrefixSpace::Once),
+    ("unless_space", PrefixSpace::UnlessSpace),
+];
+/// The fields of Python's `Vocabulary`.
+#[derive(FromPyObject)]
+pub(super) struct Fields<'py> {
+    tokens: Bound<'py, PyDict>,
+    merges: Option<Vec<(PyBackedBytes, PyBackedBytes)>>,
+    ranks: Option<Bound<'py, PyDict>>,
+    alphabet: String,
+    byte_tokens: Option<Vec<Id>>,
+    unknown_token: Option<Id>,
+    fuse_unknown: bool,
+    whole_words: bool,
+    end_of_word: PyBackedBytes,
+    pattern: Option<String>,
+    drops_gaps: bool,
+    normalize: Option<String>,
+    prefix_space: Option<String>,
+    mark_is_space: bool,
+    special_tokens: Bound<'py, PyDict>,
+    added_tokens: Bound<'py, PyDict>,
+}
+
+impl Fields<'_> {
+    fn unknown(&mut self) -> PyResult<Unknown> {
+        Ok(match (self.byte_tokens.take(), self.unknown_token) {
+            (Some(ids), _) => Unknown::Bytes(ids.try_into().map_err(|ids: Vec<Id>| {
+                PyValueError::new_err(format!("expected 256 byte tokens, found {}", ids.len()))
+            })?),
+            (None, Some(id)) => Unknown::Token {
+                id,
+                fuse: self.fuse_unknown,
+            },
+            (None, None) => Unknown::Refused,
+        })
+    }
+
+    pub(super) fn build(mut self, py: Python<'_>) -> PyResult<Tokenizer> {
+        let tokens = pairs_of::<PyBackedBytes>(&self.tokens)?;
+        let ranks = self
+            .ranks
+            .as_ref()
+            .map(pairs_of::<PyBackedBytes>)
+            .transpose()?;
+        let specials = pairs_of::<String>(&self.special_tokens)?;
+        let added = pairs_of::<String>(&self.added_tokens)?;
+        let mut builder = Tokenizer::builder()
+            .tokens(slices(&tokens))
+            .symbols(choose("alphabet", &self.alphabet, SYMBOLS)?)
+            .unknown(self.unknown()?)
+            .whole_words(self.whole_words)
+            .end_of_word(&self.end_of_word)
+            .pattern(self.pattern.as_deref())
+            .drops_gaps(self.drops_gaps)
+            .normalization(settings(None, self.normalize.as_deref())?.normalization)
+            .prefix_space(prefix_space(self.prefix_space.as_deref())?)
+            .mark_is_space(self.mark_is_space);
+        for (text, id) in &specials {
+            builder = builder.special_token(text, *id);
+        }
+        for (text, id) in &added {
+            builder = builder.added_token(text, *id);
+        }
+        builder = match (&self.merges, &ranks) {
+            (Some(merges), _) => builder.merges(merges.iter().map(|(l, r)| (&**l, &**r))),
+            (None, Some(ranks)) => builder.ranks(slices(ranks)),
+            (None, None) => builder,
+        };
+        Ok(py.detach(|| builder.build())?)
+    }
+}
+
+pub(super) fn prefix_space(name: Option<&str>) -> PyResult<PrefixSpace> {
+    match name {
+        None => Ok(PrefixSpace::Never),
+        Some(name) => choose("prefix_space", name, PREFIX_SPACES),
+    }
+}
+
+/// The keys and values of a dictionary.
+fn pairs_of<'py, K>(dict: &Bound<'py, PyDict>) -> PyResult<Vec<(K, u32)>>
+where
+    K: for<'a> FromPyObject<'a, 'py>,
+{
+    dict.iter()
+        .map(|(key, value)| Ok((key.extract().map_err(Into::into)?, value.extract()?)))
+        .collect()
+}
+
+pub(super) fn slices(pairs: &[(PyBackedBytes, u32)]) -> impl Iterator<Item = (&[u8], u32)> {
+    pairs.iter().map(|(string, number)| (&**string, *number))
+}
+
+/// The name of a choice, if it has one.
+pub(super) fn name_of<T: PartialEq>(
+    choices: &[(&'static str, T)],
+    chosen: &T,
+) -> Option<&'static str> {
+    let mut names = choices.iter().filter(|(_, choice)| choice == chosen);
+    names.next().map(|(name, _)| *name)
+}
+
+/// The fields of the vocabulary of a tokenizer.
+pub(super) fn fields<'py>(py: Python<'py>, tokenizer: &Tokenizer) -> PyResult<Bound<'py, PyDict>> {
+    let (encoder, vocabulary) = (tokenizer.encoder(), tokenizer.vocabulary());
+    let preparation = encoder.preparation();
+    let fields = PyDict::new(py);
+    fields.set_item("tokens", dict_of(py, tokenizer.tokens())?)?;
+    match tokenizer.source() {
+        Source::Pairs(_) => fields.set_item("merges", merges(py, tokenizer))?,
+        Source::Ranks => fields.set_item("ranks", ranks(py, tokenizer)?)?,
+    }
+    match encoder.unknown() {
+        Unknown::Refused => {}
+        Unknown::Bytes(ids) => fields.set_item("byte_tokens", PyTuple::new(py, ids.iter())?)?,
+        Unknown::Token { id, fuse } => {
+            fields.set_item("unknown_token", id)?;
+            fields.set_item("fuse_unknown", fuse)?;
+        }
+    }
+    fields.set_item("alphabet", name_of(SYMBOLS, &vocabulary.symbols()))?;
+    fields.set_item("whole_words", tokenizer.whole_words())?;
+    fields.set_item("end_of_word", PyBytes::new(py, vocabulary.end_of_word()))?;
+    fields.set_item("pattern", encoder.pattern().spec())?;
+    fields.set_item("drops_gaps", encoder.pattern().drops_gaps())?;
+    fields.set_item(
+        "normalize",
+        name_of(NORMALIZATIONS, &preparation.normalization),
+    )?;
+    fields.set_item(
+        "prefix_space",
+        name_of(PREFIX_SPACES, &preparation.prefix_space),
+    )?;
+    fields.set_item("mark_is_space", preparation.mark_is_space)?;
+    fields.set_item("special_tokens", specials(py, tokenizer, false)?)?;
+    fields.set_item("added_tokens", specials(py, tokenizer, true)?)?;
+    Ok(fields)
+}
+
+/// The texts and ids of the special tokens that are found in every text, or of the others.
+pub(super) fn specials<'py>(
+    py: Python<'py>,
+    tokenizer: &Tokenizer,
+    always: bool,
+) -> PyResult<Bound<'py, PyDict>> {
+    let specials = PyDict::new(py);
+    for (text, id, _) in tokenizer.specials().filter(|special| special.2 == always) {
+        specials.set_item(text, id)?;
+    }
+    Ok(specials)
+}
+
+/// The merges that texts can use, in order.
+pub(super) fn merges<'py>(py: Python<'py>, tokenizer: &Tokenizer) -> Vec<Pair<'py>> {
+    let pairs = tokenizer.merges();
+    pairs
+        .map(|(left, right, _)| (PyBytes::new(py, left), PyBytes::new(py, right)))
+        .collect()
+}
+
+/// The rank of each token that a merge makes.
+pub(super) fn ranks<'py>(py: Python<'py>, tokenizer: &Tokenizer) -> PyResult<Bound<'py, PyDict>> {
+    let vocabulary = tokenizer.vocabulary();
+    let merges = vocabulary.merges().iter();
+    dict_of(
+        py,
+        merges.map(|merge| (vocabulary.string(merge.product), merge.rank)),
+    )
+}
+
+/// A dictionary from strings to numbers.
+fn dict_of<'py, 's>(
+    py: Python<'py>,
+    pairs: impl Iterator<Item = (&'s [u8], u32)>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (string, number) in pairs {
+        dict.set_item(PyBytes::new(py, string), number)?;
+    }
+    Ok(dict)
+}

@@ -1,0 +1,272 @@
+//! The tokenizer: a vocabulary, what happens to texts before and after, encoding and decoding.
+
+mod builder;
+mod bytes;
+mod corpus;
+
+use crate::counts::WordCounts;
+use crate::decode::Decoder;
+use crate::encode::{Choice, Encoder};
+use crate::error::{Error, Result};
+use crate::greedy::{self, Overlaps};
+use crate::merges::{Alphabet, Id, MergeList};
+use crate::vocabulary::{Merge, Symbols, Vocabulary};
+use crate::watch::Watch;
+
+pub use builder::TokenizerBuilder;
+pub use corpus::encoded_words;
+
+/// Encodes texts and decodes ids. Immutable, and shared by threads without copies.
+///
+/// ```
+/// use mergewise::{Tokenizer, WordCounts};
+///
+/// let counts = WordCounts::of(["low lower lowest"], Some("whitespace"))?;
+/// let tokenizer = Tokenizer::train(&counts, 3)?;
+/// let ids = tokenizer.encode("lowest low")?;
+/// assert_eq!(ids, [257, 101, 115, 116, 258]);
+/// assert_eq!(tokenizer.decode(&ids)?, b"lowest low");
+/// # Ok::<(), mergewise::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Tokenizer {
+    encoder: Encoder,
+    decoder: Decoder,
+    /// As the builder was told; whether it matters is `Encoder::looks_up_whole_words`.
+    whole_words: bool,
+    source: Source,
+}
+
+/// What the merges were made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// A list of this many pairs.
+    Pairs(usize),
+    /// Ranks of tokens.
+    Ranks,
+}
+
+impl Tokenizer {
+    /// A builder, for vocabularies from files and for every option.
+    #[must_use]
+    pub fn builder<'a>() -> TokenizerBuilder<'a> {
+        TokenizerBuilder::default()
+    }
+
+    /// The tokenizer of the first `num_merges` merges that greedy training makes over bytes; fewer
+    /// if no pair occurs twice any more. It cuts texts as the counted ones were cut.
+    ///
+    /// ```
+    /// # use mergewise::{Tokenizer, WordCounts};
+    /// let counts = WordCounts::of(["abab", "ab"], None)?;
+    /// assert_eq!(Tokenizer::train(&counts, 9)?.vocab_size(), 257);
+    /// # Ok::<(), mergewise::Error>(())
+    /// ```
+    pub fn train(counts: &WordCounts, num_merges: usize) -> Result<Self> {
+        let mut merges = MergeList::new(Alphabet::Bytes);
+        let options = greedy::Options {
+            num_merges,
+            min_frequency: 2,
+            max_token_length: usize::MAX,
+            overlaps: Overlaps::Skip,
+        };
+        greedy::train(counts, &mut merges, &options, &Watch::default())?;
+        let settings = counts.settings();
+        Self::builder()
+            .merge_list(&merges)
+            .pattern(settings.pattern.as_deref())
+            .normalization(settings.normalization)
+            .build()
+    }
+
+    /// The ids of a text. The text of a special token is an error; see [`Tokenizer::encode_with`].
+    ///
+    /// ```
+    /// # use mergewise::{Alphabet, MergeList, Tokenizer};
+    /// let merges = MergeList::from_pairs(Alphabet::Bytes, [(97, 98)])?;
+    /// let tokenizer = Tokenizer::builder().merge_list(&merges).build()?;
+    /// assert_eq!(tokenizer.encode("abba")?, [256, 98, 97]);
+    /// # Ok::<(), mergewise::Error>(())
+    /// ```
+    pub fn encode(&self, text: impl AsRef<[u8]>) -> Result<Vec<Id>> {
+        let refused = Choice {
+            allowed: Vec::new(),
+            refused: self.specials().map(|(_, _, always)| !always).collect(),
+        };
+        self.encode_with(text, &refused)
+    }
+
+    /// The ids of a text, with a choice of the special tokens to find and to refuse.
+    ///
+    /// ```
+    /// use mergewise::{Alphabet, Choice, MergeList, Tokenizer};
+    ///
+    /// let empty = MergeList::new(Alphabet::Bytes);
+    /// let tokenizer = Tokenizer::builder().merge_list(&empty).special_token("<s>", 300).build()?;
+    /// let allowed = Choice { allowed: vec![true], refused: vec![] };
+    /// assert_eq!(tokenizer.encode_with("<s>a", &allowed)?, [300, 97]);
+    /// assert_eq!(tokenizer.encode_with("<s>a", &Choice::default())?, [60, 115, 62, 97]);
+    /// # Ok::<(), mergewise::Error>(())
+    /// ```
+    pub fn encode_with(&self, text: impl AsRef<[u8]>, choice: &Choice) -> Result<Vec<Id>> {
+        self.encoder
+            .encode(text.as_ref(), choice, &Watch::default())
+    }
+
+    /// The bytes that the ids of a whole text stand for.
+    pub fn decode(&self, ids: &[Id]) -> Result<Vec<u8>> {
+        self.decoder.decode(ids)
+    }
+
+    /// The bytes that ids in the midst of a text stand for: spaces at its ends, which may not be the
+    /// text's own, are kept.
+    pub fn decode_part(&self, ids: &[Id]) -> Result<Vec<u8>> {
+        self.decoder.join(ids)
+    }
+
+    /// What encodes, for batches, offsets and long-running work.
+    #[must_use]
+    pub fn encoder(&self) -> &Encoder {
+        &self.encoder
+    }
+
+    /// The tokens and their merges.
+    #[must_use]
+    pub fn vocabulary(&self) -> &Vocabulary {
+        self.encoder.vocabulary()
+    }
+
+    /// One more than the largest id: how many rows an embedding needs.
+    #[must_use]
+    pub fn vocab_size(&self) -> usize {
+        self.decoder.num_rows()
+    }
+
+    /// How many ids stand for something.
+    #[must_use]
+    pub fn num_ids(&self) -> usize {
+        self.decoder.num_ids()
+    }
+
+    /// The string of a token.
+    pub fn token(&self, id: Id) -> Result<&[u8]> {
+        self.decoder.string(id)
+    }
+
+    /// The id of the token with this string; a special token's text is not found here.
+    #[must_use]
+    pub fn id(&self, string: &[u8]) -> Option<Id> {
+        let vocabulary = self.vocabulary();
+        vocabulary.id(vocabulary.number(string)?)
+    }
+
+    /// The tokens that are not special, with their ids, in the order in which they were given.
+    pub fn tokens(&self) -> impl Iterator<Item = (&[u8], Id)> {
+        let vocabulary = self.vocabulary();
+        (0..vocabulary.len() as u32)
+            .filter_map(move |number| Some((vocabulary.string(number), vocabulary.id(number)?)))
+    }
+
+    /// The merges that some text can use, in order: left part, right part, rank.
+    pub fn merges(&self) -> impl Iterator<Item = (&[u8], &[u8], u32)> {
+        let vocabulary = self.vocabulary();
+        let string = |number| vocabulary.string(number);
+        (vocabulary.merges().iter()).map(
+            move |&Merge {
+                      left, right, rank, ..
+                  }| (string(left), string(right), rank),
+        )
+    }
+
+    /// The special tokens: text, id, and whether it is found in every text.
+    pub fn specials(&self) -> impl Iterator<Item = (&str, Id, bool)> {
+        let specials = self.encoder.specials().iter();
+        specials.map(|special| (&*special.text, special.id, special.always))
+    }
+
+    /// What the merges were made of.
+    #[must_use]
+    pub fn source(&self) -> Source {
+        self.source
+    }
+
+    /// Whether a word that is a token was to become that token, whatever its merges make of it.
+    #[must_use]
+    pub fn whole_words(&self) -> bool {
+        self.whole_words
+    }
+
+    /// The merges as a list over the symbols, in the order of their ids: what training and
+    /// improving go on from.
+    ///
+    /// ```
+    /// # use mergewise::{Tokenizer, WordCounts};
+    /// let tokenizer = Tokenizer::train(&WordCounts::of(["abab"], None)?, 1)?;
+    /// assert_eq!(tokenizer.merge_list()?.pairs(), [(97, 98)]);
+    /// # Ok::<(), mergewise::Error>(())
+    /// ```
+    pub fn merge_list(&self) -> Result<MergeList> {
+        let vocabulary = self.vocabulary();
+        if !vocabulary.end_of_word().is_empty() {
+            return Err(Error::EndsOfWords);
+        }
+        let alphabet = match vocabulary.symbols() {
+            // Bytes without an id come last.
+            Symbols::Bytes => {
+                Alphabet::of_bytes(|byte| self.id(&[byte]).map_or((1, 0), |id| (0, id)))
+            }
+            Symbols::Chars => {
+                let texts = self.tokens().map(|(token, _)| std::str::from_utf8(token));
+                let chars =
+                    texts.filter_map(|text| match text.ok()?.chars().collect::<Vec<_>>()[..] {
+                        [symbol] => Some(symbol),
+                        _ => None,
+                    });
+                Alphabet::of_chars(chars)
+            }
+        };
+        MergeList::from_strings(
+            alphabet,
+            self.merges().map(|(left, right, _)| (left, right)),
+        )
+    }
+
+    /// The tokenizer with its first `num_merges` merges alone, and the tokens that these make.
+    pub fn with_first_merges(&self, num_merges: usize) -> Result<Self> {
+        let vocabulary = self.vocabulary();
+        let mut is_kept = vec![true; vocabulary.len()];
+        for merge in vocabulary.merges().iter().skip(num_merges) {
+            is_kept[merge.product as usize] = false;
+        }
+        let tokens = self.tokens().zip(is_kept).filter(|&(_, is_kept)| is_kept);
+        self.to_builder()
+            .tokens(tokens.map(|(token, _)| token))
+            .ranked_merges(self.merges().take(num_merges))
+            .build()
+    }
+}
+
+impl PartialEq for Tokenizer {
+    /// Whether both encode and decode everything alike: ids, merges, steps and special tokens are the
+    /// same, whatever the order in which they were given.
+    fn eq(&self, other: &Self) -> bool {
+        let (ours, theirs) = (&self.encoder, &other.encoder);
+        let same_tokens = self.tokens().count() == other.tokens().count()
+            && self.tokens().all(|(token, id)| other.id(token) == Some(id));
+        let sorted = |tokenizer: &Self| {
+            let mut specials = tokenizer.encoder.specials().to_vec();
+            specials.sort_unstable_by(|a, b| (&a.text, a.id).cmp(&(&b.text, b.id)));
+            specials
+        };
+        same_tokens
+            && self.merges().eq(other.merges())
+            && self.vocabulary().symbols() == other.vocabulary().symbols()
+            && self.vocabulary().end_of_word() == other.vocabulary().end_of_word()
+            && ours.unknown() == theirs.unknown()
+            && ours.looks_up_whole_words() == theirs.looks_up_whole_words()
+            && ours.pattern().spec() == theirs.pattern().spec()
+            && ours.pattern().drops_gaps() == theirs.pattern().drops_gaps()
+            && ours.preparation() == theirs.preparation()
+            && sorted(self) == sorted(other)
+    }
+}

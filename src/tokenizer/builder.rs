@@ -1,0 +1,229 @@
+//! The parts of a tokenizer, each with a name.
+
+use super::{Source, Tokenizer};
+use crate::decode::Decoder;
+use crate::encode::{Encoder, PrefixSpace, Preparation, Special, Unknown};
+use crate::error::{Error, Result};
+use crate::merges::{Alphabet, Id, MergeList};
+use crate::pattern::Pattern;
+use crate::settings::Normalization;
+use crate::vocabulary::{Merging, Symbols, Vocabulary};
+
+/// Collects the parts of a [`Tokenizer`].
+///
+/// Tokens come from [`merge_list`](Self::merge_list), or from [`tokens`](Self::tokens) with one of
+/// [`merges`](Self::merges), [`ranked_merges`](Self::ranked_merges) and [`ranks`](Self::ranks).
+///
+/// ```
+/// use mergewise::Tokenizer;
+///
+/// let tokenizer = Tokenizer::builder()
+///     .tokens([(&b"a"[..], 0), (b"b", 1), (b"ab", 2)])
+///     .merges([(&b"a"[..], &b"b"[..])])
+///     .special_token("<|end|>", 3)
+///     .build()?;
+/// assert_eq!(tokenizer.encode("bab")?, [1, 2]);
+/// # Ok::<(), mergewise::Error>(())
+/// ```
+#[derive(Debug)]
+#[must_use = "nothing is built before `build`"]
+pub struct TokenizerBuilder<'a> {
+    tokens: Vec<(&'a [u8], Id)>,
+    merging: Merging<'a>,
+    source: Source,
+    symbols: Symbols,
+    end_of_word: &'a [u8],
+    unknown: Unknown,
+    whole_words: bool,
+    pattern: Option<&'a str>,
+    drops_gaps: bool,
+    preparation: Preparation,
+    specials: Vec<Special>,
+}
+
+impl Default for TokenizerBuilder<'_> {
+    fn default() -> Self {
+        Self {
+            tokens: Vec::new(),
+            merging: Merging::Pairs(Vec::new()),
+            source: Source::Pairs(0),
+            symbols: Symbols::Bytes,
+            end_of_word: b"",
+            unknown: Unknown::Refused,
+            whole_words: false,
+            pattern: None,
+            drops_gaps: false,
+            preparation: Preparation::default(),
+            specials: Vec::new(),
+        }
+    }
+}
+
+impl<'a> TokenizerBuilder<'a> {
+    /// The tokens and merges of a list; the ids are those of the list.
+    pub fn merge_list(mut self, merges: &'a MergeList) -> Self {
+        self.symbols = match merges.alphabet() {
+            Alphabet::Chars(_) => Symbols::Chars,
+            _ => Symbols::Bytes,
+        };
+        let ids = 0..merges.num_tokens() as Id;
+        let strings = merges.pairs().iter();
+        let strings = strings.map(|&(left, right)| (merges.token(left), merges.token(right)));
+        self.tokens(ids.map(|id| (merges.token(id), id)))
+            .merges(strings)
+    }
+
+    /// The strings and ids of all tokens that are not special.
+    pub fn tokens(mut self, tokens: impl IntoIterator<Item = (&'a [u8], Id)>) -> Self {
+        self.tokens = tokens.into_iter().collect();
+        self
+    }
+
+    /// The pairs that merge, the first ones first.
+    pub fn merges(self, pairs: impl IntoIterator<Item = (&'a [u8], &'a [u8])>) -> Self {
+        let pairs = pairs.into_iter().zip(0..);
+        self.ranked_merges(pairs.map(|((left, right), rank)| (left, right, rank)))
+    }
+
+    /// The pairs that merge, those of the lowest rank first, and of equal ranks the leftmost.
+    pub fn ranked_merges(
+        mut self,
+        pairs: impl IntoIterator<Item = (&'a [u8], &'a [u8], u32)>,
+    ) -> Self {
+        let pairs: Vec<_> = pairs.into_iter().collect();
+        self.source = Source::Pairs(pairs.len());
+        self.merging = Merging::Pairs(pairs);
+        self
+    }
+
+    /// Tokens that any two others make whose strings join to theirs, those of the lowest rank first.
+    pub fn ranks(mut self, ranks: impl IntoIterator<Item = (&'a [u8], u32)>) -> Self {
+        self.source = Source::Ranks;
+        self.merging = Merging::Ranks(ranks.into_iter().collect());
+        self
+    }
+
+    /// What the merges that were given last were made of.
+    pub(super) fn source(mut self, source: Source) -> Self {
+        self.source = source;
+        self
+    }
+
+    /// What a word begins as; its bytes unless given.
+    pub fn symbols(mut self, symbols: Symbols) -> Self {
+        self.symbols = symbols;
+        self
+    }
+
+    /// What stands at the end of each token that ends a word, as in `low</w>`.
+    pub fn end_of_word(mut self, mark: &'a [u8]) -> Self {
+        self.end_of_word = mark;
+        self
+    }
+
+    /// What a character becomes that is no token; an error unless given.
+    pub fn unknown(mut self, unknown: Unknown) -> Self {
+        self.unknown = unknown;
+        self
+    }
+
+    /// Whether a word that is a token becomes that token, whatever its merges make of it.
+    pub fn whole_words(mut self, whole_words: bool) -> Self {
+        self.whole_words = whole_words;
+        self
+    }
+
+    /// What cuts texts into words: a name or a regular expression; `None`: merges cross everything.
+    pub fn pattern(mut self, pattern: Option<&'a str>) -> Self {
+        self.pattern = pattern;
+        self
+    }
+
+    /// Whether what lies between the matches of the pattern is left out, not a word of its own.
+    pub fn drops_gaps(mut self, drops_gaps: bool) -> Self {
+        self.drops_gaps = drops_gaps;
+        self
+    }
+
+    /// How texts are normalised first.
+    pub fn normalization(mut self, normalization: Normalization) -> Self {
+        self.preparation.normalization = normalization;
+        self
+    }
+
+    /// Where a space is put before texts.
+    pub fn prefix_space(mut self, prefix_space: PrefixSpace) -> Self {
+        self.preparation.prefix_space = prefix_space;
+        self
+    }
+
+    /// Whether U+2581 in a text is read as a space.
+    pub fn mark_is_space(mut self, mark_is_space: bool) -> Self {
+        self.preparation.mark_is_space = mark_is_space;
+        self
+    }
+
+    /// One more special token, which is found in a text only where the caller allows it.
+    pub fn special_token(self, text: &str, id: Id) -> Self {
+        self.special(text, id, false)
+    }
+
+    /// One more special token, which is found in every text, before it is cut.
+    pub fn added_token(self, text: &str, id: Id) -> Self {
+        self.special(text, id, true)
+    }
+
+    fn special(mut self, text: &str, id: Id, always: bool) -> Self {
+        let text = text.to_owned();
+        self.specials.push(Special { text, id, always });
+        self
+    }
+
+    /// The tokenizer.
+    pub fn build(self) -> Result<Tokenizer> {
+        if self.specials.iter().any(|special| special.text.is_empty()) {
+            return Err(Error::EmptySpecial);
+        }
+        let mut pattern = Pattern::new(self.pattern)?;
+        if self.drops_gaps {
+            pattern = pattern.without_gaps();
+        }
+        let vocabulary =
+            Vocabulary::new(&self.tokens, &self.merging, self.symbols, self.end_of_word)?;
+        Ok(Tokenizer {
+            decoder: Decoder::new(&vocabulary, &self.unknown, &self.specials, self.preparation),
+            encoder: Encoder::new(
+                vocabulary,
+                self.unknown,
+                self.whole_words,
+                pattern,
+                self.preparation,
+                self.specials,
+            ),
+            whole_words: self.whole_words,
+            source: self.source,
+        })
+    }
+}
+
+impl Tokenizer {
+    /// A builder of the same tokenizer, of which parts can be changed.
+    pub fn to_builder(&self) -> TokenizerBuilder<'_> {
+        let (vocabulary, pattern) = (self.vocabulary(), self.encoder().pattern());
+        let builder = TokenizerBuilder {
+            symbols: vocabulary.symbols(),
+            end_of_word: vocabulary.end_of_word(),
+            unknown: self.encoder().unknown().clone(),
+            whole_words: self.whole_words(),
+            pattern: pattern.spec(),
+            drops_gaps: pattern.drops_gaps(),
+            preparation: self.encoder().preparation(),
+            specials: self.encoder().specials().to_vec(),
+            ..TokenizerBuilder::default()
+        };
+        builder
+            .tokens(self.tokens())
+            .ranked_merges(self.merges())
+            .source(self.source())
+    }
+}
