@@ -4,6 +4,7 @@ from typing import Protocol, final
 
 __all__ = [
     "Array",
+    "Blocks",
     "Counter",
     "Encoder",
     "MergeList",
@@ -33,6 +34,14 @@ class _ArrowArray(Protocol):
 class Array:
     @property
     def __array_interface__(self) -> dict[str, object]: ...
+
+@final
+class Blocks:
+    def __new__(
+        cls, stream: _Reader, encoder: Encoder, /, *, part_bytes: int, batch_bytes: int
+    ) -> Blocks: ...
+    def __iter__(self) -> Blocks: ...
+    def __next__(self) -> tuple[list[bytes], bool]: ...
 
 @final
 class Encoder:
@@ -112,7 +121,6 @@ class Encoder:
         num_threads: int,
     ) -> bytes: ...
     def decode(self, ids: Sequence[int], /) -> bytes: ...
-    def last_cut(self, text: bytes, /) -> int | None: ...
 
 @final
 class MergeList:

@@ -360,13 +360,6 @@ impl PyEncoder {
         let bytes = py.detach(|| self.0.decode(&ids))?;
         Ok(PyBytes::new(py, &bytes))
     }
-
-    /// The last place where a text can be cut whatever follows it: the ids of both parts are those
-    /// of the whole.
-    #[pyo3(signature = (text, /))]
-    fn last_cut(&self, text: &[u8]) -> Option<usize> {
-        self.0.last_cut(text)
-    }
 }
 
 /// Turn places in the bytes of a text into places among its characters. A token that holds a part
