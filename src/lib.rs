@@ -6,7 +6,7 @@
 //! |---|---|---|
 //! | [`settings`], [`error`] | how texts are cut; what can go wrong | |
 //! | [`merges`] | merge lists, token strings, `apply` | μ, Υ, YIELD, APPLY, κ (section 2) |
-//! | [`watch`], `parallel`, [`normalize`], `prefetch`, `pages` | progress and cancellation; the parallel loop; normal forms; hints to the processor and the system | |
+//! | [`watch`], `parallel`, [`normalize`], `keys`, `prefetch`, `pages` | progress and cancellation; the parallel loop; normal forms; hashes; hints to the processor and the system | |
 //! | `specials`, `blocks` | special tokens: found, or refused; texts read in blocks | |
 //! | [`pattern`] | text to words | appendix B.1 |
 //! | [`counts`], `table` | how often each word occurs | appendix B.1 |
@@ -36,6 +36,7 @@ pub mod error;
 pub mod exact;
 pub mod greedy;
 pub mod improve;
+mod keys;
 pub mod merges;
 pub mod normalize;
 mod pages;
