@@ -8,6 +8,7 @@ mod cache;
 mod ends;
 mod long;
 mod offsets;
+mod search;
 mod short;
 #[cfg(test)]
 mod tests;
@@ -33,7 +34,8 @@ use batches::{encode_in_groups, with_room_for};
 use cache::{Buffer, Cache, Miss, NO_IDS, Word};
 use ends::{BATCH, Ends, MOST_WORDS};
 use long::LongWords;
-use words::{Piece, Scratch, Words};
+use search::Scratch;
+use words::{Piece, Words};
 
 pub use crate::specials::{Choice, Special};
 pub use batches::Encoded;
@@ -337,13 +339,22 @@ impl Encoder {
         let words = &mut words[..len];
         let (num_ids, num_misses) = cache.copy_known(words, buffer, misses);
         let misses = &misses[..num_misses];
-        if misses.iter().any(|miss| words[miss.index()].is_short()) {
-            self.words.learn(text, words, misses, cache);
+        if let Some(short) = self.words.short()
+            && misses.iter().any(|miss| words[miss.index()].is_short())
+        {
+            short.learn(text, words, misses, cache);
         }
         let long_words = &mut desk.long_words;
         if !misses.is_empty() {
             let found = (&mut *words, misses);
-            long_words.find(&self.words, text, found, cache, &mut desk.scratch, watch)?;
+            long_words.find(
+                self.words.tools(),
+                text,
+                found,
+                cache,
+                &mut desk.scratch,
+                watch,
+            )?;
         }
         let mut start = 0;
         for (index, miss) in misses.iter().enumerate() {

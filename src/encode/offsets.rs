@@ -1,6 +1,6 @@
 //! Where the tokens of a text stand in it.
 
-use super::words::Scratch;
+use super::search::Scratch;
 use super::{Choice, Encoder};
 use crate::error::{Error, Result};
 use crate::merges::Id;
