@@ -96,7 +96,7 @@ impl Encoder {
         specials: Vec<Special>,
     ) -> Self {
         let mut strings: FxHashMap<Id, Box<[u8]>> = FxHashMap::default();
-        for number in 0..vocabulary.len() as u32 {
+        for number in vocabulary.numbers() {
             if let Some(id) = vocabulary.id(number) {
                 strings.insert(id, vocabulary.string(number).into());
             }
@@ -648,7 +648,7 @@ fn joins(words: &Words) -> Option<Box<[u64; 1024]>> {
         return None;
     }
     let mut joins = Box::new([0_u64; 1024]);
-    for number in 0..vocabulary.len() as u32 {
+    for number in vocabulary.numbers() {
         for pair in vocabulary.string(number).windows(2) {
             let key = usize::from(pair[0]) << 8 | usize::from(pair[1]);
             joins[key / 64] |= 1 << (key % 64);
