@@ -1,34 +1,23 @@
-//! A hash table from words to counts, made for looking up the words of a text.
+//! A hash table from words to counts, for the words of a text.
 //!
-//! A key is 16 bytes. Words of up to 15 bytes, nearly all of them, are their own key: the bytes,
-//! padded with zeros, and the length. The key of a longer word is its hash and its number among the
-//! long ones, which lie in one arena. The entries stand in the order of first occurrence, so that
-//! the frequent ones are close together; the slots hold an entry's number. 32 to 40 bytes a word,
-//! plus the bytes of long words.
+//! A key has 16 bytes. Words of up to 15 bytes, nearly all of them, have keys of [`crate::keys`]. The
+//! key of a longer word is its hash and its number among the long ones, which lie in one arena. The
+//! entries are in the order of first occurrence, so that the frequent ones are close together; the
+//! slots hold the number of an entry. 32 to 40 bytes for each word, plus the bytes of long words.
 //!
-//! Most of the time would go into waiting for memory, one word after the other. So words are
+//! One word after the other, most of the time would be spent waiting for memory. So words are
 //! gathered in a batch, and each step of the look-up is done for the whole batch before the next:
-//! the loads of one step do not depend on each other, and the processor runs them side by side.
+//! the loads of one step do not depend on each other, and the processor runs them in parallel.
+//!
+//! Whoever adds words keeps the sum of all counts below 2^64.
 
-/// The bytes of a key.
-const KEY: usize = 16;
-/// The longest word that is its own key.
-const INLINE: usize = KEY - 1;
-/// Stands in place of the length in the key of a longer word.
+use crate::keys::{KEY, SHORT, hash, hash_word, short_key, with_length};
+
+/// In place of the length in the key of a longer word.
 const LONG: u8 = u8::MAX;
 const EMPTY: u32 = u32::MAX;
 /// How many words are looked up together.
 const BATCH: usize = 32;
-/// `MASKS[n]` keeps the first n of 16 bytes.
-const MASKS: [u128; KEY] = {
-    let mut masks = [0; KEY];
-    let mut length = 1;
-    while length <= INLINE {
-        masks[length] = u128::MAX >> (8 * (KEY - length));
-        length += 1;
-    }
-    masks
-};
 
 #[derive(Debug, Clone, Copy)]
 struct Entry {
@@ -39,7 +28,7 @@ struct Entry {
 /// Words and their counts.
 #[derive(Debug, Clone)]
 pub(crate) struct Table {
-    /// The number of an entry, or EMPTY; a power of two of them, at most half full.
+    /// Numbers of entries, or `EMPTY`; a power of two of them, at most half full.
     slots: Vec<u32>,
     entries: Vec<Entry>,
     /// The bytes of the long words, one after the other, and where each of them ends.
@@ -66,7 +55,7 @@ pub(crate) struct Adder<'t> {
     table: &'t mut Table,
     keys: [u128; BATCH],
     hashes: [u64; BATCH],
-    /// How often each occurs: once, unless `add_times` is used, and then it alone.
+    /// How often each occurs: once, unless all words come through `add_times`.
     counts: [u64; BATCH],
     len: usize,
 }
@@ -85,32 +74,24 @@ impl<'t> Adder<'t> {
     /// Add one occurrence of the word `text[start..end]`.
     #[inline]
     pub(crate) fn add(&mut self, text: &[u8], start: usize, end: usize) {
-        let length = end - start;
-        if length > INLINE {
+        if end - start > SHORT {
             self.table.add_long(&text[start..end], 1);
             return;
         }
-        let key = match text.get(start..start + KEY) {
-            Some(bytes) => {
-                let bytes = u128::from_le_bytes(bytes.try_into().expect("16 bytes"));
-                bytes & MASKS[length] | length_of_key(length)
-            }
-            None => short_key(&text[start..end]),
-        };
-        self.push(key);
+        self.push(short_key(text, start, end));
     }
 
     /// Add `count` occurrences of a word.
     pub(crate) fn add_times(&mut self, word: &[u8], count: u64) {
-        if word.len() > INLINE {
+        if word.len() > SHORT {
             self.table.add_long(word, count);
         } else {
             self.counts[self.len] = count;
-            self.push(short_key(word));
+            self.push(short_key(word, 0, word.len()));
         }
     }
 
-    /// How many words the table will have at most when those that wait are in it.
+    /// An upper bound of the number of words, with those that are not in the table yet.
     pub(crate) fn most_words(&self) -> usize {
         self.table.len() + self.len
     }
@@ -160,10 +141,10 @@ impl Table {
 
     /// Add `count` occurrences of `word`.
     pub(crate) fn add(&mut self, word: &[u8], count: u64) {
-        if word.len() > INLINE {
+        if word.len() > SHORT {
             self.add_long(word, count);
         } else {
-            let key = short_key(word);
+            let key = short_key(word, 0, word.len());
             self.add_short(key, hash(key), count);
         }
     }
@@ -196,7 +177,7 @@ impl Table {
 
     #[cold]
     fn add_long(&mut self, word: &[u8], count: u64) {
-        let hash = hash_long(word);
+        let hash = hash_word(word);
         let mut slot = self.first_slot(hash);
         while let Some(entry) = self.entries.get(self.slots[slot] as usize) {
             if entry.is_long() && entry.hash() == hash && self.word(entry) == word {
@@ -208,7 +189,7 @@ impl Table {
         let number = self.ends.len() as u128;
         self.arena.extend_from_slice(word);
         self.ends.push(self.arena.len());
-        let key = u128::from(hash) | number << 64 | length_of_key(LONG.into());
+        let key = u128::from(hash) | number << 64 | with_length(LONG.into());
         self.insert(slot, key, count);
     }
 
@@ -239,7 +220,7 @@ impl Table {
 
     fn word<'t>(&'t self, entry: &'t Entry) -> &'t [u8] {
         if !entry.is_long() {
-            return &entry.key[..entry.key[INLINE].into()];
+            return &entry.key[..entry.key[SHORT].into()];
         }
         let number = (entry.key() >> 64) as usize & 0xFF_FFFF_FFFF_FFFF;
         let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
@@ -259,7 +240,7 @@ impl Table {
         self.iter_from(0)
     }
 
-    /// The same from the word of this number on.
+    /// The same without the first `first` words.
     pub(crate) fn iter_from(&self, first: usize) -> impl Iterator<Item = (&[u8], u64)> {
         self.entries
             .get(first..)
@@ -270,7 +251,7 @@ impl Table {
 
     /// The words with their counts, the most frequent first.
     pub(crate) fn by_count(&self) -> impl Iterator<Item = (&[u8], u64)> {
-        // Most words are rare: those are counted into buckets, only the others sorted.
+        // Most words are rare: they are counted into buckets, and only the others are sorted.
         const RARE: u64 = 1 << 10;
         let mut buckets = vec![0_usize; RARE as usize];
         let mut order: Vec<u32> = Vec::new();
@@ -308,7 +289,7 @@ impl Entry {
     }
 
     fn is_long(&self) -> bool {
-        self.key[INLINE] == LONG
+        self.key[SHORT] == LONG
     }
 
     fn hash(&self) -> u64 {
@@ -318,39 +299,4 @@ impl Entry {
             hash(self.key())
         }
     }
-}
-
-fn length_of_key(length: usize) -> u128 {
-    (length as u128) << (8 * INLINE)
-}
-
-fn short_key(word: &[u8]) -> u128 {
-    let mut bytes = [0; KEY];
-    bytes[..word.len()].copy_from_slice(word);
-    u128::from_le_bytes(bytes) | length_of_key(word.len())
-}
-
-/// Both halves of a product, folded: every bit of the factors reaches every bit of the result.
-#[inline]
-fn fold(a: u64, b: u64) -> u64 {
-    let product = u128::from(a) * u128::from(b);
-    product as u64 ^ (product >> 64) as u64
-}
-
-#[inline]
-fn hash(key: u128) -> u64 {
-    fold(
-        key as u64 ^ 0x9E37_79B9_7F4A_7C15,
-        (key >> 64) as u64 ^ 0xD1B5_4A32_D192_ED03,
-    )
-}
-
-/// The hash of a word of any length, the same on every machine.
-pub(crate) fn hash_long(word: &[u8]) -> u64 {
-    let (blocks, rest) = word.as_chunks::<KEY>();
-    let keys = blocks.iter().map(|&block| u128::from_le_bytes(block));
-    keys.chain([short_key(rest)])
-        .fold(word.len() as u64, |sum, key| {
-            fold(sum ^ hash(key), 0xA076_1D64_78BD_642F)
-        })
 }

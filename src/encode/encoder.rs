@@ -8,8 +8,9 @@ use super::desk::Desk;
 use super::ends::BATCH;
 use super::joins::Joins;
 use super::prepare::Preparation;
+use super::search::Scratch;
 use super::sink::{Count, Keep, Sink};
-use super::words::{Piece, Scratch, Unknown, Words};
+use super::words::{Piece, Unknown, Words};
 use crate::error::Result;
 use crate::merges::Id;
 use crate::parallel::lock;
@@ -52,7 +53,9 @@ impl Encoder {
         preparation: Preparation,
         specials: Vec<Special>,
     ) -> Self {
-        let ids = (0..vocabulary.len() as u32).filter_map(|number| vocabulary.id(number));
+        let ids = vocabulary
+            .numbers()
+            .filter_map(|number| vocabulary.id(number));
         let largest = ids.chain(specials.iter().map(|special| special.id));
         let largest = largest.chain(unknown.ids().iter().copied()).max();
         let words = Words::new(vocabulary, unknown, whole_words);
@@ -291,13 +294,22 @@ impl Encoder {
         let words = &mut words[..len];
         let (num_ids, num_misses) = cache.copy_known(words, buffer, misses);
         let misses = &misses[..num_misses];
-        if misses.iter().any(|miss| words[miss.index()].is_short()) {
-            self.words.learn(text, words, misses, cache);
+        if let Some(short) = self.words.short()
+            && misses.iter().any(|miss| words[miss.index()].is_short())
+        {
+            short.learn(text, words, misses, cache);
         }
         let long_words = &mut desk.long_words;
         if !misses.is_empty() {
             let found = (&mut *words, misses);
-            long_words.find(&self.words, text, found, cache, &mut desk.scratch, watch)?;
+            long_words.find(
+                self.words.tools(),
+                text,
+                found,
+                cache,
+                &mut desk.scratch,
+                watch,
+            )?;
         }
         let mut start = 0;
         for (index, miss) in misses.iter().enumerate() {

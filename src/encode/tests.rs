@@ -1,7 +1,13 @@
-use super::cache::short_key;
-use super::short::{AT_ONCE, Key, ShortWords};
+use super::search::Scratch;
+use super::short::{self, AT_ONCE, Key, ShortWords};
+use super::words::Words;
 use super::*;
-use crate::vocabulary::{Merging, Number};
+use crate::error::Error;
+use crate::keys::short_key;
+use crate::merges::Id;
+use crate::pattern::Pattern;
+use crate::vocabulary::{Merging, Number, Symbols, Vocabulary};
+use crate::watch::Watch;
 
 /// Numbers that look random.
 struct Random(u64);
@@ -214,11 +220,7 @@ fn a_byte_without_an_id_is_left_to_others() {
 fn a_cache_that_grows_and_overflows_forgets_no_right_answer() {
     let mut random = Random(2);
     let rules = vocabulary(&mut random, 60);
-    let preparation = Preparation {
-        normalization: Normalization::None,
-        prefix_space: PrefixSpace::Never,
-        mark_is_space: false,
-    };
+    let preparation = Preparation::default();
     let pattern = Pattern::new(Some("whitespace")).expect("a name");
     let copy = vocabulary(&mut Random(2), 60);
     let encoder = Encoder::new(copy, Unknown::Refused, true, pattern, preparation, vec![]);
