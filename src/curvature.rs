@@ -21,10 +21,8 @@ mod sequences;
 mod trees;
 pub mod walk;
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use crate::error::{Error, Result};
+use crate::parallel;
 use crate::watch::Watch;
 use columns::{Column, Columns, Facts, NUM_COLUMNS, Values};
 use fraction::Fraction;
@@ -142,26 +140,10 @@ pub fn walk_all(
     num_threads: usize,
     watch: &Watch,
 ) -> Result<Vec<Vec<(usize, Column, Record)>>> {
-    let next = AtomicUsize::new(0);
-    let found = Mutex::new(vec![Vec::new(); prefixes.len()]);
-    let work = || -> Result<()> {
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(prefix) = prefixes.get(index) else {
-                return Ok(());
-            };
-            let improved = Walk::new(level, records.clone(), watch).run(prefix)?;
-            watch.advance(level.num_begun(prefix));
-            found.lock().map_err(|_| Error::WorkerPanicked)?[index] = improved;
-        }
-    };
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..num_threads.max(1)).map(|_| scope.spawn(work)).collect();
-        let mut results = Vec::new();
-        for worker in workers {
-            results.push(worker.join().map_err(|_| Error::WorkerPanicked)?);
-        }
-        results.into_iter().collect::<Result<()>>()
-    })?;
-    found.into_inner().map_err(|_| Error::WorkerPanicked)
+    parallel::map(num_threads, prefixes.len(), |index| {
+        let prefix = &prefixes[index];
+        let improved = Walk::new(level, records.clone(), watch).run(prefix)?;
+        watch.advance(level.num_begun(prefix));
+        Ok(improved)
+    })
 }

@@ -134,7 +134,7 @@ fn find(
         return Ok(None);
     };
     let len = merges.len();
-    let best = search::search(&mut state, price as f64, len, options, watch, standing);
+    let best = search::search(&mut state, price as f64, len, options, watch, standing)?;
     let mut scratch = Scratch::default();
     let mut is_whole = finish::finish(&mut state, len, options.longest_token, &mut scratch);
     if !is_whole || best.cost < state.cost {

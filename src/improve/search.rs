@@ -5,7 +5,6 @@
 //! weighing if one before them was. So the result does not depend on the number of threads.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use super::draft::{Draft, Edit};
@@ -13,7 +12,9 @@ use super::moves::{Guide, propose, repair};
 use super::random::Random;
 use super::state::{Outcome, Scratch, State};
 use super::{Options, Standing};
+use crate::error::Result;
 use crate::merges::Id;
+use crate::parallel::{for_each, into_inner, lock};
 use crate::watch::Watch;
 
 /// How many moves a round has.
@@ -88,7 +89,7 @@ pub(super) fn search(
     options: &Options,
     watch: &Watch,
     standing: &Standing,
-) -> Best {
+) -> Result<Best> {
     let mut best = Best::of(state);
     // Lists are kept seldom enough not to be felt.
     let rounds_between_bests = 1 + len as u64 / TOKENS_A_ROUND;
@@ -121,7 +122,7 @@ pub(super) fn search(
             done..until,
             options,
             &mut scratches,
-        );
+        )?;
         let mut is_changed = false;
         for candidate in candidates {
             is_changed |= settle(state, candidate, &steering, is_changed, &mut scratches[0]);
@@ -135,7 +136,7 @@ pub(super) fn search(
             best = Best::of(state);
         }
     }
-    best
+    Ok(best)
 }
 
 /// The price of a token, such that there are about as many as there should be.
@@ -190,32 +191,18 @@ fn draw(
     numbers: std::ops::Range<u64>,
     options: &Options,
     scratches: &mut [Scratch],
-) -> Vec<Candidate> {
-    let (next, end) = (AtomicU64::new(numbers.start), numbers.end);
+) -> Result<Vec<Candidate>> {
+    let num_moves = (numbers.end - numbers.start) as usize;
     let found = Mutex::new(Vec::new());
-    let work = |scratch: &mut Scratch| {
-        loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            if number >= end {
-                return;
-            }
-            let candidate = candidate(state, guide, temperature, number, options.seed, scratch);
-            if let (Some(candidate), Ok(mut found)) = (candidate, found.lock()) {
-                found.push(candidate);
-            }
-        }
-    };
-    if let Some((first, others)) = scratches.split_first_mut() {
-        std::thread::scope(|scope| {
-            for scratch in others {
-                scope.spawn(|| work(scratch));
-            }
-            work(first);
-        });
-    }
-    let mut candidates: Vec<Candidate> = found.into_inner().unwrap_or_default();
+    for_each(scratches, num_moves, |scratch, index| {
+        let number = numbers.start + index as u64;
+        let candidate = candidate(state, guide, temperature, number, options.seed, scratch);
+        lock(&found).extend(candidate);
+        Ok(())
+    })?;
+    let mut candidates: Vec<Candidate> = into_inner(found);
     candidates.sort_unstable_by_key(|candidate| candidate.number);
-    candidates
+    Ok(candidates)
 }
 
 /// Draw one move and weigh it, with its repairs.
