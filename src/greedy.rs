@@ -31,7 +31,7 @@ mod options;
 mod slots;
 mod tallies;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod trainer;
 mod wanted;
 
