@@ -3,50 +3,54 @@
 //! Problem: σ compares what an optimal sequence saves behind other merges with what it saves alone;
 //! its maximum runs over all prefixes, and there are many optimal sequences. Invariant: every value
 //! is an exact fraction, and a string or a prefix is left out only where a bound shows that it
-//! cannot matter ([`columns`]). Cost: exponential in the number of merges for one string; about
+//! cannot change the result ([`columns`]). Cost: exponential in the number of merges for one string; about
 //! 0.1 µs for a string of an enumeration. Formal twin: `formal.curvature`, `formal.as_published`.
 
-// Lengths and what is saved stay far below the limits of every type.
+// Strings have at most MAX_LENGTH symbols, so lengths and what merges save fit every type.
 #![allow(clippy::cast_sign_loss, clippy::cast_possible_wrap)]
 // `live` columns of a `line`, `values` of a `value`.
 #![allow(clippy::similar_names)]
 
 pub mod columns;
+mod counted;
 pub mod fraction;
 mod line;
 mod measure;
+mod options;
+mod records;
 mod screen;
 mod search;
 mod sequences;
 mod trees;
-pub mod walk;
-
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+mod walk;
 
 use crate::error::{Error, Result};
+use crate::parallel;
 use crate::watch::Watch;
 use columns::{Column, Columns, Facts, NUM_COLUMNS, Values};
 use fraction::Fraction;
 pub use line::MAX_LENGTH;
 use line::{Line, Run};
 use measure::Measure;
+use options::num_letters_of;
+pub use options::{MAX_WALK_LENGTH, MAX_WALK_LETTERS, MAX_WALK_MERGES, WalkOptions};
+pub use records::{Record, Records};
 use search::Searcher;
 use trees::Forest;
-use walk::{Level, Record, Records, Walk, num_letters_of};
+use walk::Walk;
 
-/// What was measured of one string.
+/// The curvatures of one string.
 #[derive(Debug, Clone, Copy)]
 pub struct Curvature {
     /// κ(μ*).
     pub optimum: i32,
     /// κ(μ†), ties by first occurrence.
     pub greedy: i32,
-    /// The columns.
+    /// The values of the columns; None for those that were not wanted or have none.
     pub values: Values,
 }
 
-/// Strings up to here are searched without remembering what was searched.
+/// The length of the longest strings that are searched without remembering states.
 const SHORT: usize = 24;
 
 fn measure_of<'a>(
@@ -56,7 +60,7 @@ fn measure_of<'a>(
     watch: &'a Watch,
 ) -> Result<Measure<'a>> {
     let num_letters = num_letters_of(letters);
-    // More merges than symbols never replace anything.
+    // Merges beyond the number of symbols replace nothing.
     let num_merges = num_merges.min(letters.len().max(1));
     let line = Line::new(letters, num_letters as u8);
     let is_long = letters.len() > SHORT;
@@ -83,6 +87,22 @@ fn measure_of<'a>(
 }
 
 /// The curvatures of a string of at most [`MAX_LENGTH`] letters, numbered by first occurrence.
+///
+/// # Panics
+/// If the string is longer.
+///
+/// # Example
+///
+/// ```
+/// use mergewise::curvature::columns::{ALL, Column};
+/// use mergewise::curvature::{curvature, fraction::Fraction};
+/// use mergewise::watch::Watch;
+///
+/// let found = curvature(&[0, 1, 0, 1], 2, ALL, &Watch::default())?; // abab
+/// assert_eq!((found.optimum, found.greedy), (3, 3));
+/// assert_eq!(found.values[Column::SigmaMax as usize], Some(Fraction::new(3, 1)));
+/// # Ok::<(), mergewise::error::Error>(())
+/// ```
 pub fn curvature(
     letters: &[u8],
     num_merges: usize,
@@ -104,8 +124,11 @@ pub fn curvature(
     })
 }
 
-/// κ(μ*), and σ of one sequence as if it were optimal. A merge names its parts: letters, or earlier
-/// merges, counted from the number of letters on.
+/// κ(μ*), and σ of one sequence as if it were optimal. The parts of a merge are letters, or earlier
+/// merges, which are numbered from the number of letters on.
+///
+/// # Panics
+/// If the string is longer than [`MAX_LENGTH`].
 pub fn sigma_of(
     letters: &[u8],
     num_merges: usize,
@@ -126,42 +149,27 @@ pub fn sigma_of(
                 num_tokens: measure.num_letters + index,
             }),
         };
-        let (left, right) = (tree_of(left)?, tree_of(right)?);
-        merges.push(forest.merge(left, right));
+        let parts = (tree_of(left)?, tree_of(right)?);
+        merges.push(forest.merge(parts));
     }
     let sigma = measure.sigma_of(&merges, &mut forest)?;
     Ok((measure.facts.optimum, sigma))
 }
 
-/// The records that the strings beginning with each of these prefixes improve, prefix by prefix:
-/// the same with any number of threads, because no walk knows of another.
+/// For each prefix, the records that the strings beginning with it improve: the number of merges,
+/// the column and the record. They do not depend on the number of threads, because every walk begins
+/// with the same records.
 pub fn walk_all(
-    level: Level,
+    options: WalkOptions,
     prefixes: &[Vec<u8>],
     records: &Records,
     num_threads: usize,
     watch: &Watch,
 ) -> Result<Vec<Vec<(usize, Column, Record)>>> {
-    let next = AtomicUsize::new(0);
-    let found = Mutex::new(vec![Vec::new(); prefixes.len()]);
-    let work = || -> Result<()> {
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(prefix) = prefixes.get(index) else {
-                return Ok(());
-            };
-            let improved = Walk::new(level, records.clone(), watch).run(prefix)?;
-            watch.advance(level.num_begun(prefix));
-            found.lock().map_err(|_| Error::WorkerPanicked)?[index] = improved;
-        }
-    };
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..num_threads.max(1)).map(|_| scope.spawn(work)).collect();
-        let mut results = Vec::new();
-        for worker in workers {
-            results.push(worker.join().map_err(|_| Error::WorkerPanicked)?);
-        }
-        results.into_iter().collect::<Result<()>>()
-    })?;
-    found.into_inner().map_err(|_| Error::WorkerPanicked)
+    parallel::map(num_threads, prefixes.len(), |index| {
+        let prefix = &prefixes[index];
+        let improved = Walk::new(options, records.clone(), watch).run(prefix)?;
+        watch.advance(options.num_strings(prefix));
+        Ok(improved)
+    })
 }

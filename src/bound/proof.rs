@@ -167,7 +167,7 @@ fn most(task: &Task, words: &Words) -> u64 {
 /// The tokens of the greedy list, and what its last merge gained; 0 if there were fewer merges.
 fn greedy_tokens(task: &Task, watch: &Watch) -> Result<(Vec<Vec<Id>>, u64)> {
     let mut merges = MergeList::new(task.alphabet.clone());
-    let options = greedy::Options {
+    let options = greedy::TrainOptions {
         num_merges: task.num_merges,
         min_frequency: 1,
         max_token_length: usize::MAX,

@@ -1,6 +1,6 @@
-//! What is measured of a string, and when bounds show that it cannot be large.
+//! What is measured of a string, and bounds that show when it cannot be large.
 //!
-//! Every column is a number that is searched for its maximum. Each bound uses only
+//! An enumeration searches the maximum of every column. The bounds use only
 //!
 //! - κ(μ μ*) >= κ(μ), so that no prefix gives more than κ(μ*)/κ(μ);
 //! - Lemma X: no merge saves more than the most frequent pair of the string counts, so the first
@@ -11,7 +11,7 @@
 
 use super::fraction::Fraction;
 
-/// How many columns there are.
+/// The number of columns.
 pub const NUM_COLUMNS: usize = 11;
 
 /// What is measured of a string; the names are those of `formal.Curvature`, where it has them.
@@ -48,7 +48,7 @@ pub type Columns = u16;
 /// All columns.
 pub const ALL: Columns = (1 << NUM_COLUMNS) - 1;
 
-/// The largest values that are known, or that must be exceeded, by column.
+/// A value for each column, if it has one.
 pub type Values = [Option<Fraction>; NUM_COLUMNS];
 
 impl Column {
@@ -73,7 +73,13 @@ impl Column {
         1 << (self as u8)
     }
 
-    /// Is the column in the set?
+    /// The set of these columns.
+    #[must_use]
+    pub fn set(columns: &[Self]) -> Columns {
+        columns.iter().fold(0, |set, column| set | column.bit())
+    }
+
+    /// Whether the column is in the set.
     #[must_use]
     pub fn is_in(self, columns: Columns) -> bool {
         columns & self.bit() != 0
@@ -85,9 +91,9 @@ impl Column {
 pub(super) struct Facts {
     pub(super) length: i32,
     pub(super) num_merges: i32,
-    /// How often its most frequent pair can be replaced.
+    /// The number of times that its most frequent pair can be replaced.
     pub(super) largest: i32,
-    /// κ(μ*), or more.
+    /// κ(μ*), or a bound above it.
     pub(super) optimum: i32,
     /// What greedy saves by first occurrence, and what it saved before its last merge.
     pub(super) greedy: Option<(i32, i32)>,
@@ -111,8 +117,10 @@ impl Facts {
         if floor < Fraction::ONE {
             return true;
         }
-        let above = |saved: i32| self.optimum * floor.bottom > floor.top * saved;
-        // At least so much, or all that can be saved.
+        // Whether optimum / saved exceeds the floor; any floor, if `saved` is 0.
+        let product = |one: i32, other: i32| i64::from(one) * i64::from(other);
+        let above = |saved: i32| product(self.optimum, floor.bottom) > product(floor.top, saved);
+        // What all greedy merges save, unless one token is left.
         let last = self.largest + self.num_merges - 1;
         let (greedy, before) = self.greedy.unwrap_or((last, last - 1));
         match column {
@@ -134,7 +142,7 @@ impl Facts {
         }
     }
 
-    /// Can a prefix that saves at least so much exceed the floor?
+    /// Whether a prefix that saves `saved` or more can exceed the floor.
     fn a_prefix_exceeds(&self, saved: i32, floor: Fraction) -> bool {
         let loss = floor.next_above(saved);
         if loss > self.optimum {
@@ -144,12 +152,12 @@ impl Facts {
         floor < Fraction::new(2, 1) || loss - 2 * saved <= self.most_behind_first()
     }
 
-    /// What the merges of μ* behind its first can save.
+    /// The most that the merges of μ* behind its first can save.
     fn most_behind_first(&self) -> i32 {
         (self.optimum - 1).min((self.num_merges - 1) * self.largest)
     }
 
-    /// May only prefixes that save 1 exceed the floor? They are single merges of single pairs.
+    /// Whether only prefixes that save 1 may exceed the floor: single merges of single pairs.
     pub(super) fn only_single_pairs_exceed(&self, floor: Fraction) -> bool {
         floor >= Fraction::new(2, 1) && !self.a_prefix_exceeds(2, floor)
     }

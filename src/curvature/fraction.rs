@@ -1,13 +1,13 @@
-//! Exact fractions of small numbers, which are all that a curvature needs.
+//! Exact fractions of 32-bit numbers, compared in 64 bits.
 
 use std::cmp::Ordering;
 
-/// A fraction with a divisor above 0, not necessarily in lowest terms.
+/// A fraction with a denominator above 0, not necessarily in lowest terms.
 #[derive(Debug, Clone, Copy)]
 pub struct Fraction {
-    /// What is divided.
+    /// The numerator.
     pub top: i32,
-    /// What it is divided by; above 0.
+    /// The denominator; above 0.
     pub bottom: i32,
 }
 
@@ -22,16 +22,19 @@ impl Fraction {
         Self { top, bottom }
     }
 
-    /// The smallest whole number above this fraction times `factor`.
+    /// The smallest whole number above this fraction times `factor`, or the largest of 32 bits.
     #[must_use]
     pub fn next_above(self, factor: i32) -> i32 {
-        (self.top * factor).div_euclid(self.bottom) + 1
+        let product = i64::from(self.top) * i64::from(factor);
+        let above = product.div_euclid(i64::from(self.bottom)) + 1;
+        i32::try_from(above).unwrap_or(i32::MAX)
     }
 }
 
 impl Ord for Fraction {
     fn cmp(&self, other: &Self) -> Ordering {
-        (self.top * other.bottom).cmp(&(other.top * self.bottom))
+        let product = |top: i32, bottom: i32| i64::from(top) * i64::from(bottom);
+        product(self.top, other.bottom).cmp(&product(other.top, self.bottom))
     }
 }
 

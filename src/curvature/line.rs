@@ -1,15 +1,15 @@
-//! Short token sequences of bytes: greedy and the optimum of millions of strings.
+//! Short token sequences of bytes, for greedy and the optimum of millions of strings.
 //!
-//! A token made by the i-th merge gets the next free number, so the numbers mean nothing beyond one
+//! A token made by a merge gets the next free number, so a number has a meaning only within one
 //! sequence of merges. Cost: O(n) for a count of all pairs, no allocation.
 
-/// The longest string of which a curvature is asked.
+/// The length of the longest string whose curvature can be measured.
 pub const MAX_LENGTH: usize = 64;
 
 /// A token sequence; `next` is the first number that no token has.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Line {
-    /// Behind the last token stands one that no pair has.
+    /// Behind the last token stands one that is in no pair.
     tokens: [u8; MAX_LENGTH + 1],
     len: u8,
     pub(super) next: u8,
@@ -31,8 +31,7 @@ impl Line {
         &self.tokens[..usize::from(self.len)]
     }
 
-    /// What the merge of the symbols at `at` makes of the string; the pair there must occur nowhere
-    /// else.
+    /// The string behind the merge of the symbols at `at`, whose pair must occur nowhere else.
     pub(super) fn behind(&self, at: usize) -> Behind {
         let mut line = *self;
         line.tokens
@@ -47,11 +46,11 @@ impl Line {
         }
     }
 
-    /// How often a pair can be replaced.
+    /// The number of times that a pair can be replaced.
     #[allow(clippy::needless_bitwise_bool)]
     pub(super) fn count(&self, left: u8, right: u8) -> u32 {
         let (mut number, mut i) = (0, 1);
-        // Without branches: whether a pair stands here can hardly be foreseen.
+        // Without branches: whether a pair stands here can hardly be predicted.
         while i < usize::from(self.len) {
             let is_pair = (self.tokens[i - 1] == left) & (self.tokens[i] == right);
             number += u32::from(is_pair);
@@ -83,7 +82,7 @@ impl Line {
         new
     }
 
-    /// The tokens by first occurrence: the future of a sequence depends on no more.
+    /// The tokens, renamed by first occurrence: further merges depend on no more.
     pub(super) fn renamed(&self) -> Box<[u8]> {
         let mut names = [u8::MAX; 256];
         let mut used = 0;
@@ -99,7 +98,7 @@ impl Line {
     }
 }
 
-/// The token of a merge that was not made elsewhere yet, where nobody knows its number.
+/// A token of a merge whose number is not known yet.
 const UNNAMED: u8 = u8::MAX;
 
 /// A string behind a merge that replaces one pair.
@@ -111,7 +110,7 @@ pub(super) struct Behind {
 }
 
 impl Behind {
-    /// The next merge; it may be the one that was made already.
+    /// Apply the next merge; if it is the one that was made already, its token gets its number.
     pub(super) fn merge(&mut self, left: u8, right: u8) {
         let next = self.line.next;
         self.line = if (left, right) == (self.left, self.right) {
@@ -128,7 +127,7 @@ impl Behind {
     }
 }
 
-/// A pair of neighbours: how often it can be replaced, and how often it occurs.
+/// A pair of neighbours: the number of times that it can be replaced, and that it occurs.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Pair {
     pub(super) left: u8,
@@ -138,8 +137,8 @@ pub(super) struct Pair {
 }
 
 impl Pair {
-    /// Would the pair, which commutes with the merge just made, better have come before it? Of
-    /// neighbours that commute, the one that saves more comes first; `made` is the merge's token.
+    /// Whether the pair commutes with the merge `last`, which made the token `made`, and saves more:
+    /// of neighbours that commute, the one that saves more comes first.
     pub(super) fn is_late(self, last: Option<Self>, made: u8) -> bool {
         last.is_some_and(|last| {
             self.count > last.count
@@ -158,7 +157,7 @@ pub(super) struct Top {
 }
 
 impl Top {
-    /// The most that as many merges less one save behind the merge of a pair.
+    /// The most that one merge fewer saves behind the merge of a pair.
     pub(super) fn behind(&self, pair: Pair) -> u32 {
         let (count, occurrences) = (u32::from(pair.count), u32::from(pair.occurrences));
         if occurrences > self.least {
@@ -206,7 +205,8 @@ impl Pairs {
         u32::from(most.max(pair.count))
     }
 
-    /// The pairs that can be the first of so many merges which save exactly so much.
+    /// The pairs that can be the first of `num_merges` merges which save exactly `needed`, behind the
+    /// merge `last`, which made the token `made`.
     pub(super) fn promising(
         &self,
         num_merges: usize,
@@ -230,7 +230,7 @@ impl Pairs {
         self.as_slice().iter().copied().filter(is_promising)
     }
 
-    /// The largest so many numbers of occurrences.
+    /// The largest `number` numbers of occurrences.
     pub(super) fn top(&self, number: usize) -> Top {
         let mut histogram = [0_u8; MAX_LENGTH];
         let mut most = 0;
@@ -254,7 +254,7 @@ impl Pairs {
     }
 }
 
-/// What greedy did: its merges, and what it had saved after each. Where no pair is left, it ends.
+/// The merges of greedy, and what it has saved after each. It ends where no pair is left.
 #[derive(Debug, Default)]
 pub(super) struct Run {
     pub(super) saved: Vec<i32>,
@@ -262,7 +262,7 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// What was saved by the first so many merges.
+    /// What the first `num_merges` merges save.
     pub(super) fn after(&self, num_merges: usize) -> i32 {
         match num_merges.min(self.saved.len()) {
             0 => 0,
@@ -271,7 +271,7 @@ impl Run {
     }
 }
 
-/// What merges save behind the merge of the symbols at `at`, whose pair occurs once.
+/// What `merges` save behind the merge of the symbols at `at`, whose pair occurs once.
 pub(super) fn saved_behind(line: &Line, at: usize, merges: &[(u8, u8)]) -> i32 {
     let mut behind = line.behind(at);
     let before = behind.line.len;

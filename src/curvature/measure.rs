@@ -1,4 +1,4 @@
-//! The columns of one string, exactly; those that cannot exceed a floor are left out.
+//! The exact columns of one string; those that cannot exceed a floor are left out.
 //!
 //! Formal twin: `formal.curvature`, and `formal.as_published` for the authors' variants.
 
@@ -6,17 +6,36 @@ use rustc_hash::FxHashSet;
 
 use super::columns::{Column, Columns, Facts, NUM_COLUMNS, Values};
 use super::fraction::Fraction;
-use super::sequences::{Optima, Prefixes, greedy_states, greedy_states_of_all_ties};
+use super::sequences::{Optima, Order, Prefixes, greedy_states, greedy_states_of_all_ties};
 use super::trees::{Forest, Merge, Tree, gain};
 use crate::error::Result;
 use crate::watch::Watch;
 
-/// What is measured, and of what.
+/// The columns that depend on all optimal sequences.
+const WITH_OPTIMA: [Column; 6] = [
+    Column::SigmaMax,
+    Column::SigmaMin,
+    Column::SigmaFullLength,
+    Column::SigmaGreedy,
+    Column::SigmaGreedyWorstTies,
+    Column::SigmaGreedyAll,
+];
+/// The columns that depend on all ways of breaking greedy's ties.
+const WITH_TIES: [Column; 4] = [
+    Column::SigmaGreedyWorstTies,
+    Column::SigmaGreedyAll,
+    Column::RatioWorstTies,
+    Column::RatioBestTies,
+];
+/// The columns of the authors' script.
+const PUBLISHED: [Column; 2] = [Column::SigmaPublished, Column::SigmaGreedyPublished];
+
+/// A string whose columns are measured.
 pub(super) struct Measure<'a> {
     pub(super) letters: Vec<Tree>,
     pub(super) num_letters: usize,
     pub(super) facts: Facts,
-    /// A value that does not exceed its floor need not be right.
+    /// A value that does not exceed its floor need not be exact.
     pub(super) floors: &'a Values,
     pub(super) watch: &'a Watch,
 }
@@ -41,25 +60,16 @@ impl Measure<'_> {
         let mut values = [None; NUM_COLUMNS];
         let mut forest = Forest::new(self.num_letters);
         let greedy = self.greedy(wanted, &mut forest, &mut values)?;
-        let with_optima = [
-            Column::SigmaMax,
-            Column::SigmaMin,
-            Column::SigmaFullLength,
-            Column::SigmaGreedy,
-            Column::SigmaGreedyWorstTies,
-            Column::SigmaGreedyAll,
-        ];
-        let bits: Columns = with_optima.iter().map(|column| column.bit()).sum();
-        if wanted & bits != 0 {
+        if wanted & Column::set(&WITH_OPTIMA) != 0 {
             self.over_optima(wanted, &greedy, &mut forest, &mut values)?;
         }
-        if Column::SigmaPublished.is_in(wanted) || Column::SigmaGreedyPublished.is_in(wanted) {
+        if wanted & Column::set(&PUBLISHED) != 0 {
             self.published(wanted, &greedy, &mut forest, &mut values)?;
         }
         Ok(values)
     }
 
-    /// Greedy's prefixes; the ratios are put among the values.
+    /// The prefixes of greedy; the ratios are put among the values.
     fn greedy(
         &self,
         wanted: Columns,
@@ -75,14 +85,7 @@ impl Measure<'_> {
             (Column::SigmaGreedyWorstTies, Vec::new()),
             (Column::SigmaGreedyAll, Vec::new()),
         ];
-        let with_ties = [
-            Column::SigmaGreedyWorstTies,
-            Column::SigmaGreedyAll,
-            Column::RatioWorstTies,
-            Column::RatioBestTies,
-        ];
-        let bits: Columns = with_ties.iter().map(|column| column.bit()).sum();
-        if wanted & bits != 0 {
+        if wanted & Column::set(&WITH_TIES) != 0 {
             let num_merges = self.num_merges();
             let steps = greedy_states_of_all_ties(&self.letters, num_merges, forest, self.watch)?;
             let ends = steps[num_merges].iter().map(|tokens| self.saved(tokens));
@@ -127,7 +130,7 @@ impl Measure<'_> {
         let mut visit = |forest: &mut Forest, optimal: &[Merge]| -> Result<bool> {
             if wants_max || !min_is_dead {
                 // A value up to the smaller floor matters to neither.
-                let max_floor = values[0].max(floor_of(Column::SigmaMax));
+                let max_floor = values[Column::SigmaMax as usize].max(floor_of(Column::SigmaMax));
                 let floor = match (wants_max, min_is_dead) {
                     (true, true) => max_floor,
                     (false, _) => floor_of(Column::SigmaMin),
@@ -135,14 +138,17 @@ impl Measure<'_> {
                 };
                 let found = self.over_prefixes(optimal, &mut prefixes, false, floor, forest)?;
                 let found = found.unwrap_or(Fraction::ONE);
-                values[0] = values[0].max(Some(found));
-                values[1] = Some(values[1].map_or(found, |least| least.min(found)));
+                let largest = &mut values[Column::SigmaMax as usize];
+                *largest = (*largest).max(Some(found));
+                let least = &mut values[Column::SigmaMin as usize];
+                *least = Some(least.map_or(found, |least| least.min(found)));
                 min_is_dead |= floor_of(Column::SigmaMin).is_some_and(|floor| found <= floor);
             }
             if wants_full {
-                let floor = values[2].max(floor_of(Column::SigmaFullLength));
+                let largest = &mut values[Column::SigmaFullLength as usize];
+                let floor = (*largest).max(floor_of(Column::SigmaFullLength));
                 let found = self.over_prefixes(optimal, &mut prefixes, true, floor, forest)?;
-                values[2] = values[2].max(found);
+                *largest = (*largest).max(found);
             }
             for (column, states) in &greedy.columns {
                 for tokens in states {
@@ -153,17 +159,28 @@ impl Measure<'_> {
             }
             Ok(min_is_dead && !wants_max && !wants_full && greedy.are_empty())
         };
-        Optima {
-            forest,
-            best: self.facts.optimum,
-            watch: self.watch,
-            visit: &mut visit,
-        }
-        .all(&self.letters, self.num_merges(), 0, &mut Vec::new())?;
-        for value in &mut values[..7] {
-            value.get_or_insert(Fraction::ONE);
+        self.visit_optima(Order::NormalForm, forest, &mut visit)?;
+        for column in WITH_OPTIMA {
+            values[column as usize].get_or_insert(Fraction::ONE);
         }
         Ok(())
+    }
+
+    /// Call `visit` with optimal sequences until it returns true.
+    fn visit_optima(
+        &self,
+        order: Order,
+        forest: &mut Forest,
+        visit: &mut dyn FnMut(&mut Forest, &[Merge]) -> Result<bool>,
+    ) -> Result<()> {
+        let mut optima = Optima {
+            forest,
+            order,
+            optimum: self.facts.optimum,
+            watch: self.watch,
+            visit,
+        };
+        optima.search(&self.letters, self.num_merges())
     }
 
     /// 1 - (κ(μ μ*) - κ(μ*)) / κ(μ) of a prefix that saves something.
@@ -172,8 +189,8 @@ impl Measure<'_> {
         Fraction::new(self.facts.optimum - behind, self.saved(tokens))
     }
 
-    /// The largest value over the prefixes, those of all lengths or of exactly M merges, if it
-    /// exceeds the floor; else the floor.
+    /// The largest value over the prefixes, those of all lengths or, if `is_full`, of exactly M
+    /// merges; the floor, if none exceeds it.
     fn over_prefixes(
         &self,
         optimal: &[Merge],
@@ -216,24 +233,20 @@ impl Measure<'_> {
         let mut visit = |forest: &mut Forest, optimal: &[Merge]| -> Result<bool> {
             if Column::SigmaPublished.is_in(wanted) {
                 let floor = self.floors[Column::SigmaPublished as usize];
-                values[3] = self.over_prefixes(optimal, &mut prefixes, true, floor, forest)?;
+                values[Column::SigmaPublished as usize] =
+                    self.over_prefixes(optimal, &mut prefixes, true, floor, forest)?;
             }
             if saved > 0 {
                 let joined = self.saved(last) + gain(optimal, last, &mut Vec::new());
                 let top = saved + self.facts.optimum - joined;
-                values[7] = Some(Fraction::new(top, saved));
+                values[Column::SigmaGreedyPublished as usize] = Some(Fraction::new(top, saved));
             }
             Ok(true)
         };
-        Optima {
-            forest,
-            best: self.facts.optimum,
-            watch: self.watch,
-            visit: &mut visit,
+        self.visit_optima(Order::Authors, forest, &mut visit)?;
+        for column in PUBLISHED {
+            values[column as usize].get_or_insert(Fraction::ONE);
         }
-        .of_the_authors(&self.letters, self.num_merges(), 0, &mut Vec::new())?;
-        values[3].get_or_insert(Fraction::ONE);
-        values[7].get_or_insert(Fraction::ONE);
         Ok(())
     }
 

@@ -1,8 +1,8 @@
 //! The optimum of a short string, and whether some sequence that attains it suffers from a prefix.
 //!
 //! Branch and bound: the bigram bound, and of neighbours that commute the one that saves more comes
-//! first. Long strings are remembered by their renamed tokens instead. Cost: a few µs for a string
-//! of 15 symbols and 4 merges.
+//! first. For long strings the states that were searched are remembered instead, by their renamed
+//! tokens. Cost: a few µs for a string of 15 symbols and 4 merges.
 
 use rustc_hash::FxHashMap;
 
@@ -11,12 +11,12 @@ use crate::watch::Watch;
 
 /// Counts pairs and searches; its tables are used again and again.
 pub(super) struct Searcher<'a> {
-    /// Asked to stop, a search ends with whatever it has.
+    /// A search that is stopped ends with the best so far.
     watch: &'a Watch,
-    /// Where a pair stands among the pairs of the sequence, plus 1.
+    /// For each pair its index among the pairs of the sequence plus 1, or 0.
     slots: Vec<u8>,
     stride: usize,
-    /// Sequences that were searched, and with how many merges left; not for short strings.
+    /// The sequences that were searched and the number of merges left; None for short strings.
     seen: Option<FxHashMap<Box<[u8]>, u8>>,
     path: Vec<(u8, u8)>,
     /// The merges that attain the optimum, if the last search found more than was known.
@@ -86,7 +86,7 @@ impl<'a> Searcher<'a> {
         }
     }
 
-    /// κ(μ*) if it exceeds `known`, else `known`; nothing exceeds `most`.
+    /// κ(μ*) if it exceeds `known`, else `known`. No merges save more than `most`.
     pub(super) fn optimum(&mut self, line: &Line, num_merges: usize, known: i32, most: i32) -> i32 {
         if let Some(seen) = &mut self.seen {
             seen.clear();
@@ -147,13 +147,14 @@ impl<'a> Searcher<'a> {
             }
             let line = line.merged(pair.left, pair.right);
             self.path.push((pair.left, pair.right));
-            // What was searched is remembered for all that led to it.
+            // A remembered state must not depend on the merges that led to it.
             let last = Some(*pair).filter(|_| self.seen.is_none());
             self.search(&line, left - 1, saved + count, last, best, most);
             self.path.pop();
         }
     }
 
+    /// Whether a sequence was searched with at least `left` merges before; remembers it.
     fn was_seen(&mut self, line: &Line, left: usize) -> bool {
         let Some(seen) = &mut self.seen else {
             return false;
@@ -164,12 +165,12 @@ impl<'a> Searcher<'a> {
         was
     }
 
-    /// Is there a sequence that saves `optimum`, but at most `allowed` behind the merge of the
-    /// symbols at one of these places, whose pair occurs once?
+    /// Whether some sequence saves `optimum`, but at most `allowed` behind the merge of the symbols
+    /// at one of these places, whose pair occurs once.
     pub(super) fn suffers_from(
         &mut self,
         line: &Line,
-        places: impl Iterator<Item = usize>,
+        places: &[usize],
         num_merges: usize,
         optimum: i32,
         allowed: i32,
@@ -177,7 +178,6 @@ impl<'a> Searcher<'a> {
         let Ok(allowed) = u32::try_from(allowed) else {
             return false;
         };
-        let places: Vec<usize> = places.collect();
         let tokens = line.tokens();
         let (pairs, needed) = (self.pairs(line), optimum as u32);
         pairs.promising(num_merges, needed, None, 0).any(|pair| {
@@ -192,7 +192,7 @@ impl<'a> Searcher<'a> {
         })
     }
 
-    /// The same, if the first merge is this one.
+    /// The same for the sequences that begin with a pair.
     fn suffers_first(
         &mut self,
         pair: Pair,
@@ -220,8 +220,7 @@ impl<'a> Searcher<'a> {
             .any(|pair| self.suffers_first(pair, &line, &behind, left - 1, needed))
     }
 
-    /// What the first greedy merges save at least, and any merges at most: the largest count, and
-    /// the bigram bound.
+    /// The largest count of a pair, and the bigram bound: the most that `num_merges` merges save.
     pub(super) fn first_bounds(&mut self, line: &Line, num_merges: usize) -> (i32, i32) {
         let pairs = self.pairs(line);
         (i32::from(pairs.largest()), pairs.bound(num_merges) as i32)

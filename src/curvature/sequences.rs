@@ -1,16 +1,17 @@
 //! The merge sequences that a curvature speaks of: prefixes, greedy ones and optimal ones.
 //!
-//! A prefix matters by its tokens alone, so each is made once, in the order of what it saves:
-//! κ(μ*)/κ(μ) bounds what prefixes yet to come can give, and whoever asks stops early. Of optimal
-//! sequences each is met once up to swaps of neighbours that commute. Formal twin: `formal.exact`.
+//! Only the tokens of a prefix matter, so each state is made once, in the order of what it saves:
+//! κ(μ*)/κ(μ) bounds the values of later prefixes, so that the caller can stop early. Optimal
+//! sequences that differ by swaps of neighbours which commute are met once. Formal twin:
+//! `formal.exact`.
 
 use rustc_hash::FxHashSet;
 
-use super::trees::{Forest, Merge, Tree, apply, bound_of, pairs_of};
+use super::trees::{Forest, Merge, Tree, TreePair, bound_of, largest_count, merged, pairs_of};
 use crate::error::Result;
 use crate::watch::Watch;
 
-/// What a sequence of merges makes of the string, and how many merges they are.
+/// The tokens after a sequence of merges, and the number of merges.
 #[derive(Debug, Clone)]
 pub(super) struct State {
     pub(super) tokens: Vec<Tree>,
@@ -42,7 +43,7 @@ impl Prefixes {
         }
     }
 
-    /// The states that save exactly so much.
+    /// The states that save exactly `saved`.
     pub(super) fn saving(
         &mut self,
         saved: usize,
@@ -65,11 +66,10 @@ impl Prefixes {
         if state.num_merges == self.num_merges {
             return;
         }
-        for ((left, right), count, _) in pairs_of(&state.tokens) {
-            let mut tokens = state.tokens.clone();
-            apply(forest.merge(left, right), &mut tokens);
+        for pair in pairs_of(&state.tokens) {
+            let tokens = merged(forest.merge(pair.trees), &state.tokens);
             if self.seen.insert(tokens.clone()) {
-                self.by_saved[self.num_expanded + count as usize].push(State {
+                self.by_saved[self.num_expanded + pair.count as usize].push(State {
                     tokens,
                     num_merges: state.num_merges + 1,
                 });
@@ -78,7 +78,7 @@ impl Prefixes {
     }
 }
 
-/// What greedy makes of the string after 0, 1, ..., M merges, or fewer where no pair is left.
+/// The tokens of greedy after 0, 1, ..., M merges, or fewer where no pair is left.
 pub(super) fn greedy_states(
     tokens: &[Tree],
     num_merges: usize,
@@ -86,20 +86,19 @@ pub(super) fn greedy_states(
 ) -> Vec<Vec<Tree>> {
     let mut states = vec![tokens.to_vec()];
     while states.len() <= num_merges {
-        let pairs = pairs_of(&states[states.len() - 1]);
-        let largest = pairs.iter().map(|&(_, count, _)| count).max();
-        let Some(&((left, right), ..)) = pairs.iter().find(|pair| Some(pair.1) == largest) else {
+        let tokens = &states[states.len() - 1];
+        let pairs = pairs_of(tokens);
+        let largest = largest_count(&pairs);
+        let Some(pair) = pairs.iter().find(|pair| Some(pair.count) == largest) else {
             break;
         };
-        let mut next = states[states.len() - 1].clone();
-        apply(forest.merge(left, right), &mut next);
-        states.push(next);
+        states.push(merged(forest.merge(pair.trees), tokens));
     }
     states
 }
 
-/// What greedy can make of the string after 0, 1, ..., M merges, one for each way of breaking ties;
-/// where no pair is left, the state stays.
+/// The tokens of greedy after 0, 1, ..., M merges, for every way of breaking ties; where no pair is
+/// left, the tokens stay the same.
 pub(super) fn greedy_states_of_all_ties(
     tokens: &[Tree],
     num_merges: usize,
@@ -112,14 +111,12 @@ pub(super) fn greedy_states_of_all_ties(
         for state in &steps[step] {
             watch.check()?;
             let pairs = pairs_of(state);
-            let largest = pairs.iter().map(|&(_, count, _)| count).max();
+            let largest = largest_count(&pairs);
             if largest.is_none() {
                 next.insert(state.clone());
             }
-            for ((left, right), ..) in pairs.into_iter().filter(|pair| Some(pair.1) == largest) {
-                let mut tokens = state.clone();
-                apply(forest.merge(left, right), &mut tokens);
-                next.insert(tokens);
+            for pair in pairs.iter().filter(|pair| Some(pair.count) == largest) {
+                next.insert(merged(forest.merge(pair.trees), state));
             }
         }
         steps.push(next);
@@ -127,53 +124,37 @@ pub(super) fn greedy_states_of_all_ties(
     Ok(steps)
 }
 
+/// Which optimal sequences are visited, and in which order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    /// Every one, in normal form: a merge never follows a larger one with which it, and all in
+    /// between, commute.
+    NormalForm,
+    /// First the one that the authors' script finds: the first that is generated by a depth-first
+    /// search which goes on from the last child.
+    Authors,
+}
+
 /// The search for the sequences that save exactly the optimum.
 pub(super) struct Optima<'a> {
     pub(super) forest: &'a mut Forest,
-    pub(super) best: i32,
+    pub(super) order: Order,
+    pub(super) optimum: i32,
     pub(super) watch: &'a Watch,
-    /// Is it told of a sequence, and is it done?
+    /// Called with each sequence; the search ends when it returns true.
     pub(super) visit: &'a mut dyn FnMut(&mut Forest, &[Merge]) -> Result<bool>,
 }
 
 impl Optima<'_> {
-    /// Visit every optimal sequence of at most `left` merges, in normal form: a merge never follows
-    /// a larger one with which it, and all in between, commute.
-    pub(super) fn all(
-        &mut self,
-        tokens: &[Tree],
-        left: usize,
-        saved: i32,
-        path: &mut Vec<Merge>,
-    ) -> Result<bool> {
-        self.watch.check()?;
-        if saved == self.best {
-            return (self.visit)(self.forest, path);
-        }
-        let pairs = pairs_of(tokens);
-        if left == 0 || saved + bound_of(&pairs, left) < self.best {
-            return Ok(false);
-        }
-        for ((first, second), count, _) in pairs {
-            let merge = self.forest.merge(first, second);
-            if left == 1 && saved + count < self.best || !is_in_order(path, merge) {
-                continue;
-            }
-            let mut tokens = tokens.to_vec();
-            apply(merge, &mut tokens);
-            path.push(merge);
-            let is_done = self.all(&tokens, left - 1, saved + count, path)?;
-            path.pop();
-            if is_done {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+    /// Visit the optimal sequences of at most `num_merges` merges.
+    pub(super) fn search(&mut self, letters: &[Tree], num_merges: usize) -> Result<()> {
+        self.search_from(letters, num_merges, 0, &mut Vec::new())?;
+        Ok(())
     }
 
-    /// Visit the optimal sequence that the authors' script finds: the first that is generated by a
-    /// depth-first search which goes on from the last child.
-    pub(super) fn of_the_authors(
+    /// Visit the optimal sequences that begin with `path`, which saves `saved`; `left` merges may
+    /// follow. Returns whether the search is over.
+    fn search_from(
         &mut self,
         tokens: &[Tree],
         left: usize,
@@ -181,28 +162,31 @@ impl Optima<'_> {
         path: &mut Vec<Merge>,
     ) -> Result<bool> {
         self.watch.check()?;
-        if path.is_empty() && saved == self.best {
+        if saved == self.optimum {
             return (self.visit)(self.forest, path);
         }
-        let pairs = pairs_of(tokens);
-        if left == 0 || saved + bound_of(&pairs, left) < self.best {
+        let mut pairs = pairs_of(tokens);
+        if left == 0 || saved + bound_of(&pairs, left) < self.optimum {
             return Ok(false);
         }
-        if let Some(&((first, second), ..)) = pairs.iter().find(|pair| saved + pair.1 == self.best)
-        {
-            path.push(self.forest.merge(first, second));
-            let is_done = (self.visit)(self.forest, path);
-            path.pop();
-            return is_done;
+        if self.order == Order::Authors {
+            let is_last = |pair: &TreePair| saved + pair.count == self.optimum;
+            match pairs.iter().copied().find(is_last) {
+                Some(pair) => pairs = vec![pair],
+                None => pairs.reverse(),
+            }
         }
-        for &((first, second), count, _) in pairs.iter().rev() {
-            let merge = self.forest.merge(first, second);
-            let mut tokens = tokens.to_vec();
-            apply(merge, &mut tokens);
+        for TreePair { trees, count, .. } in pairs {
+            let merge = self.forest.merge(trees);
+            let is_in_order = self.order == Order::Authors || is_in_order(path, merge);
+            if left == 1 && saved + count < self.optimum || !is_in_order {
+                continue;
+            }
             path.push(merge);
-            let is_done = self.of_the_authors(&tokens, left - 1, saved + count, path)?;
+            let is_over =
+                self.search_from(&merged(merge, tokens), left - 1, saved + count, path)?;
             path.pop();
-            if is_done {
+            if is_over {
                 return Ok(true);
             }
         }
@@ -210,6 +194,7 @@ impl Optima<'_> {
     }
 }
 
+/// Whether a path in normal form stays so with one more merge.
 fn is_in_order(path: &[Merge], merge: Merge) -> bool {
     for &earlier in path.iter().rev() {
         if !earlier.commutes(merge) {

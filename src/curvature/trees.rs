@@ -1,11 +1,11 @@
 //! Token sequences of trees: two merges are the same exactly if they join the same parts.
 //!
-//! An optimal sequence is applied behind other merges, so a token must be known by its tree, not by
+//! An optimal sequence is applied behind other merges, so a token is identified by its tree, not by
 //! its place in one sequence. Formal twin: `formal.apply`, `formal.order`.
 
 use rustc_hash::FxHashMap;
 
-/// A tree: a letter, or what a pair of trees makes.
+/// The number of a tree: a letter, or a pair of trees.
 pub(super) type Tree = u32;
 
 /// A merge and the tree that it makes.
@@ -17,7 +17,7 @@ pub(super) struct Merge {
 }
 
 impl Merge {
-    /// Do the two give the same in either order, on every sequence of tokens?
+    /// Whether the two give the same in either order, on every sequence of tokens.
     pub(super) fn commutes(self, other: Self) -> bool {
         let is_part = |part: Tree, whole: Self| part == whole.left || part == whole.right;
         self == other
@@ -44,7 +44,7 @@ impl Forest {
     }
 
     /// The merge of two trees.
-    pub(super) fn merge(&mut self, left: Tree, right: Tree) -> Merge {
+    pub(super) fn merge(&mut self, (left, right): (Tree, Tree)) -> Merge {
         let next = &mut self.next;
         let tree = *self.trees.entry((left, right)).or_insert_with(|| {
             *next += 1;
@@ -54,40 +54,65 @@ impl Forest {
     }
 }
 
-/// The pairs of neighbours and how often each can be replaced, in the order of first occurrence;
-/// and how often each occurs.
-pub(super) fn pairs_of(tokens: &[Tree]) -> Vec<((Tree, Tree), i32, i32)> {
-    let mut pairs: Vec<((Tree, Tree), i32, i32)> = Vec::with_capacity(tokens.len());
+/// A pair of neighbours in one sequence.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TreePair {
+    pub(super) trees: (Tree, Tree),
+    /// The number of times that it can be replaced.
+    pub(super) count: i32,
+    /// The number of times that it occurs, overlaps included.
+    occurrences: i32,
+}
+
+/// The pairs of neighbours, in the order of first occurrence. The sequences are so short that a
+/// search through all pairs is faster than a hash table.
+pub(super) fn pairs_of(tokens: &[Tree]) -> Vec<TreePair> {
+    let mut pairs: Vec<TreePair> = Vec::with_capacity(tokens.len());
     let mut last_counted = None;
     for window in tokens.windows(2) {
-        let pair = (window[0], window[1]);
-        let index = pairs.iter().position(|&(known, ..)| known == pair);
+        let trees = (window[0], window[1]);
+        let index = pairs.iter().position(|known| known.trees == trees);
         let index = index.unwrap_or_else(|| {
-            pairs.push((pair, 0, 0));
+            pairs.push(TreePair {
+                trees,
+                count: 0,
+                occurrences: 0,
+            });
             pairs.len() - 1
         });
-        pairs[index].2 += 1;
-        if last_counted == Some(pair) {
+        pairs[index].occurrences += 1;
+        if last_counted == Some(trees) {
             last_counted = None; // the middle of aaa
         } else {
-            pairs[index].1 += 1;
-            last_counted = Some(pair);
+            pairs[index].count += 1;
+            last_counted = Some(trees);
         }
     }
     pairs
 }
 
-/// The bigram bound of so many merges, from the pairs of a sequence.
-pub(super) fn bound_of(pairs: &[((Tree, Tree), i32, i32)], num_merges: usize) -> i32 {
-    let largest = pairs.iter().map(|&(_, count, _)| count).max().unwrap_or(0);
-    let mut occurrences: Vec<i32> = pairs.iter().map(|&(.., occurrences)| occurrences).collect();
+/// The count of the most frequent pair, if there is any.
+pub(super) fn largest_count(pairs: &[TreePair]) -> Option<i32> {
+    pairs.iter().map(|pair| pair.count).max()
+}
+
+/// The bigram bound: the most that `num_merges` merges save, from the pairs of a sequence.
+pub(super) fn bound_of(pairs: &[TreePair], num_merges: usize) -> i32 {
+    let mut occurrences: Vec<i32> = pairs.iter().map(|pair| pair.occurrences).collect();
     occurrences.sort_unstable_by(|one, other| other.cmp(one));
     let sum: i32 = occurrences.iter().take(num_merges).sum();
-    sum.min(largest * num_merges as i32)
+    sum.min(largest_count(pairs).unwrap_or(0) * num_merges as i32)
+}
+
+/// The tokens after a merge.
+pub(super) fn merged(merge: Merge, tokens: &[Tree]) -> Vec<Tree> {
+    let mut tokens = tokens.to_vec();
+    apply(merge, &mut tokens);
+    tokens
 }
 
 /// Replace every occurrence of a merge, from left to right.
-pub(super) fn apply(merge: Merge, tokens: &mut Vec<Tree>) {
+fn apply(merge: Merge, tokens: &mut Vec<Tree>) {
     let (mut from, mut to) = (0, 0);
     while from < tokens.len() {
         let is_pair = tokens[from] == merge.left
@@ -100,7 +125,7 @@ pub(super) fn apply(merge: Merge, tokens: &mut Vec<Tree>) {
     tokens.truncate(to);
 }
 
-/// How much a sequence of merges saves on these tokens; they are copied into `scratch`.
+/// What a sequence of merges saves on these tokens, which are copied into `scratch`.
 pub(super) fn gain(merges: &[Merge], tokens: &[Tree], scratch: &mut Vec<Tree>) -> i32 {
     scratch.clear();
     scratch.extend_from_slice(tokens);

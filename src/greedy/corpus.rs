@@ -6,31 +6,84 @@ use crate::merges::{Id, MergeList};
 use crate::pages::prefer_large_pages;
 use crate::watch::Watch;
 
-/// A token's id plus one: so the boundary can be tallied like a token, which saves a branch that no
-/// processor can predict.
-pub(super) type Token = u32;
+/// The number of tokens that are scanned between two checks for interruption.
+const SCAN_STEP: usize = 1 << 20;
+
+/// A token as cells hold it: its id plus one. So the boundary can be tallied like a token, which
+/// saves a branch that no processor can predict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Token(pub(super) u32);
 
 /// What stands between two words.
-pub(super) const BOUNDARY: Token = 0;
+pub(super) const BOUNDARY: Token = Token(0);
 
-/// A cell of the array: a token, perhaps marked, or a mark alone. Few tokens fit into 16 bits, and
-/// then twice as many cells fit into the cache.
+impl Token {
+    #[inline]
+    pub(super) fn of(id: Id) -> Self {
+        Self(id + 1)
+    }
+
+    /// The id of a token that is not the boundary.
+    pub(super) fn id(self) -> Id {
+        self.0 - 1
+    }
+
+    /// The place of the token in arrays that begin with the boundary.
+    #[inline]
+    pub(super) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// The place of a cell.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Position(u32);
+
+impl Position {
+    #[inline]
+    pub(super) fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The place `num_cells` later. That cell exists, so the sum fits.
+    #[inline]
+    pub(super) fn after(self, num_cells: u32) -> Self {
+        Self(self.0 + num_cells)
+    }
+
+    /// The place `num_cells` earlier.
+    #[inline]
+    pub(super) fn before(self, num_cells: u32) -> Self {
+        Self(self.0 - num_cells)
+    }
+}
+
+/// A cell of the array: a token, perhaps marked, or a mark alone. Small vocabularies fit into 16
+/// bits, and then twice as many cells fit into the cache.
 pub(super) trait Cell: Copy + Send {
     /// Marks the last cell of a token that covers more than one.
     const LAST: u32;
     /// The first cell of a token that became the right half of another.
-    const DEAD: u32 = Self::LAST | BOUNDARY;
+    const DEAD: u32 = Self::LAST | BOUNDARY.0;
     fn new(bits: u32) -> Self;
     fn bits(self) -> u32;
+
+    /// The token of a cell that is not marked.
+    #[inline]
+    fn token(self) -> Token {
+        Token(self.bits())
+    }
 }
 
 impl Cell for u16 {
     const LAST: u32 = 1 << 15;
 
+    #[inline]
     fn new(bits: u32) -> Self {
         bits as Self
     }
 
+    #[inline]
     fn bits(self) -> u32 {
         self.into()
     }
@@ -39,10 +92,12 @@ impl Cell for u16 {
 impl Cell for u32 {
     const LAST: u32 = 1 << 31;
 
+    #[inline]
     fn new(bits: u32) -> Self {
         bits
     }
 
+    #[inline]
     fn bits(self) -> u32 {
         self
     }
@@ -53,16 +108,20 @@ impl Cell for u32 {
 pub(super) struct Corpus<C> {
     pub(super) cells: Vec<C>,
     pub(super) weights: Vec<WeightRange>,
+    /// The number of cells that the boundary and each token cover.
+    pub(super) lengths: Vec<u32>,
+    /// The number of symbols of all words, each as often as it was counted. [`WordCounts`] hold
+    /// fewer than 2^64 bytes, so neither this nor any sum of counts below overflows.
     pub(super) num_symbols: u64,
-    /// Are the merges of the list applied already?
+    /// Whether the merges of the list are applied already.
     pub(super) is_merged: bool,
 }
 
-/// Up to which cell the words have which count.
+/// A range of words with the same count, which ends before the cell `end`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct WeightRange {
-    pub(super) end: u32,
-    pub(super) weight: u64,
+    end: u32,
+    weight: u64,
 }
 
 impl<C: Cell> Corpus<C> {
@@ -75,11 +134,12 @@ impl<C: Cell> Corpus<C> {
         let mut corpus = Self {
             cells: Vec::with_capacity(num_cells + 1),
             weights: Vec::new(),
+            lengths: Vec::new(),
             num_symbols: 0,
             is_merged: !merges.makes_distinct_strings(),
         };
         prefer_large_pages(&mut corpus.cells);
-        corpus.cells.push(C::new(BOUNDARY));
+        corpus.cells.push(C::new(BOUNDARY.0));
         let mut symbols = Vec::new();
         for (index, (word, count)) in counts.by_count().enumerate() {
             if index % 1024 == 0 {
@@ -93,8 +153,8 @@ impl<C: Cell> Corpus<C> {
             }
             corpus
                 .cells
-                .extend(symbols.iter().map(|&id| C::new(id + 1)));
-            corpus.cells.push(C::new(BOUNDARY));
+                .extend(symbols.iter().map(|&id| C::new(Token::of(id).0)));
+            corpus.cells.push(C::new(BOUNDARY.0));
             corpus.end_word(count)?;
         }
         Ok(corpus)
@@ -108,12 +168,64 @@ impl<C: Cell> Corpus<C> {
         }
         Ok(())
     }
+
+    /// Let each of `num_tokens` tokens, boundary included, cover one cell: only first cells stay,
+    /// and only they are not marked.
+    pub(super) fn close_up(&mut self, num_tokens: usize) {
+        let was_closed_up = self.lengths.iter().all(|&length| length == 1);
+        self.lengths.clear();
+        self.lengths.resize(num_tokens, 1);
+        if was_closed_up {
+            return;
+        }
+        let mut len = 1;
+        let mut start = 1;
+        for range in &mut self.weights {
+            let end = range.end as usize;
+            for at in start..end {
+                // Without a branch: which cells stay cannot be predicted.
+                let cell = self.cells[at];
+                self.cells[len] = cell;
+                len += usize::from(cell.bits() < C::LAST);
+            }
+            start = end;
+            range.end = len as u32;
+        }
+        self.cells.truncate(len);
+    }
+
+    /// Call `visit(left, right, position, weight)` for every token and the one behind it, either
+    /// of which may be a boundary. Each token covers one cell.
+    pub(super) fn scan(
+        &self,
+        watch: &Watch,
+        mut visit: impl FnMut(Token, Token, Position, u64),
+    ) -> Result<()> {
+        let mut start = 1;
+        for range in &self.weights {
+            let end = (range.end as usize).min(self.cells.len() - 1);
+            while start < end {
+                watch.check()?;
+                let step_end = end.min(start + SCAN_STEP);
+                let neighbours = self.cells[start..=step_end].windows(2);
+                for (position, pair) in (start as u32..).zip(neighbours) {
+                    let (left, right) = (pair[0].token(), pair[1].token());
+                    visit(left, right, Position(position), range.weight);
+                }
+                start = step_end;
+            }
+        }
+        Ok(())
+    }
 }
 
-/// How many cells the boundary and each token cover.
-pub(super) fn token_lengths(merges: &MergeList) -> Vec<u32> {
+/// The number of symbols of the boundary and of each token.
+pub(super) fn symbols_of_tokens(merges: &MergeList) -> Vec<u32> {
     let alphabet = merges.alphabet();
-    let of_token = |id| alphabet.num_symbols(merges.token(id)) as u32;
+    let of_token = |id| {
+        // A longer token is too long for any word that fits into the cells.
+        u32::try_from(alphabet.num_symbols(merges.token(id))).unwrap_or(u32::MAX)
+    };
     let tokens = (0..merges.num_tokens() as Id).map(of_token);
     std::iter::once(1).chain(tokens).collect()
 }
@@ -131,7 +243,7 @@ impl<'c> Weights<'c> {
     }
 
     #[inline]
-    pub(super) fn at(&mut self, position: u32) -> u64 {
+    pub(super) fn at(&mut self, Position(position): Position) -> u64 {
         if position >= self.current.end {
             let passed = self.ranges.partition_point(|range| range.end <= position);
             self.ranges = &self.ranges[passed..];

@@ -4,18 +4,24 @@
 //! anywhere in memory. So they are looked up together: the first step of all look-ups has no branch
 //! that depends on what it finds, and the processor runs the loads side by side.
 
+use super::tallies::PairKey;
+
+/// The place of a pair among those kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Slot(pub(super) u32);
+
 /// In place of a slot: the pair is not kept.
-pub(super) const NOT_KEPT: u32 = u32::MAX;
+pub(super) const NOT_KEPT: Slot = Slot(u32::MAX);
 /// In place of a slot: another pair stands where this one is looked for first.
-const UNKNOWN: u32 = u32::MAX - 1;
+const UNKNOWN: Slot = Slot(u32::MAX - 1);
 /// The key of no pair: the boundary is in none.
-const EMPTY: u64 = 0;
+const EMPTY: PairKey = PairKey(0);
 
 #[derive(Debug, Clone, Copy)]
 struct Entry {
-    key: u64,
+    key: PairKey,
     /// `NOT_KEPT` if the pair was removed: the entry stays, for those that were put behind it.
-    slot: u32,
+    slot: Slot,
 }
 
 const FREE: Entry = Entry {
@@ -23,10 +29,11 @@ const FREE: Entry = Entry {
     slot: NOT_KEPT,
 };
 
-/// From `key(left, right)` to the slot of the pair.
+/// The slots of the pairs that are kept.
 #[derive(Debug)]
 pub(super) struct Slots {
-    /// A power of two of them, at most half of them used; the next free one is never far.
+    /// Their number is a power of two, and at most half of them are used, so that the next free
+    /// one is near.
     entries: Vec<Entry>,
     num_used: usize,
 }
@@ -46,13 +53,17 @@ impl Slots {
         self.num_used = 0;
     }
 
-    pub(super) fn get(&self, key: u64) -> Option<u32> {
+    pub(super) fn get(&self, key: PairKey) -> Option<Slot> {
         let slot = self.entries[self.place(key)].slot;
         (slot != NOT_KEPT).then_some(slot)
     }
 
     /// Look up all `keys`: their slots, or `NOT_KEPT`, go to `found`.
-    pub(super) fn get_all(&self, keys: impl Iterator<Item = u64> + Clone, found: &mut Vec<u32>) {
+    pub(super) fn get_all(
+        &self,
+        keys: impl Iterator<Item = PairKey> + Clone,
+        found: &mut Vec<Slot>,
+    ) {
         found.clear();
         found.extend(keys.clone().map(|key| {
             let entry = self.entries[self.first_place(key)];
@@ -66,7 +77,7 @@ impl Slots {
         }
     }
 
-    pub(super) fn insert(&mut self, key: u64, slot: u32) {
+    pub(super) fn insert(&mut self, key: PairKey, slot: Slot) {
         let place = self.place(key);
         self.num_used += usize::from(self.entries[place].key == EMPTY);
         self.entries[place] = Entry { key, slot };
@@ -75,12 +86,12 @@ impl Slots {
         }
     }
 
-    pub(super) fn remove(&mut self, key: u64) {
+    pub(super) fn remove(&mut self, key: PairKey) {
         let place = self.place(key);
         self.entries[place].slot = NOT_KEPT;
     }
 
-    /// Twice as many entries, without those that were removed.
+    /// Double the number of entries, and leave out those that were removed.
     fn grow(&mut self) {
         let larger = vec![FREE; self.entries.len() * 2];
         let smaller = std::mem::replace(&mut self.entries, larger);
@@ -95,7 +106,7 @@ impl Slots {
     }
 
     /// Where the key is, or else where it would go.
-    fn place(&self, key: u64) -> usize {
+    fn place(&self, key: PairKey) -> usize {
         let mut place = self.first_place(key);
         while self.entries[place].key != key && self.entries[place].key != EMPTY {
             place = (place + 1) & (self.entries.len() - 1);
@@ -105,7 +116,7 @@ impl Slots {
 
     /// The upper bits of the product depend on all bits of the key.
     #[inline]
-    fn first_place(&self, key: u64) -> usize {
+    fn first_place(&self, PairKey(key): PairKey) -> usize {
         let num_bits = self.entries.len().trailing_zeros();
         (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - num_bits)) as usize
     }

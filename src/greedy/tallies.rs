@@ -1,25 +1,31 @@
-//! How often tokens stand beside each other.
+//! Counts of neighbours and of pairs, with the next position of each pair that is kept.
 
 use rustc_hash::FxHashMap;
 
-use super::corpus::Token;
+use super::corpus::{Position, Token};
 
 /// This neighbour has not been seen.
 const NONE: u32 = u32::MAX;
 /// This neighbour has been seen; no pair is kept for it.
 const SEEN: u32 = u32::MAX - 1;
 
-/// A pair as one number.
-pub(super) fn key(left: Token, right: Token) -> u64 {
-    u64::from(left) << 32 | u64::from(right)
+/// A pair as one number, ordered by the left token and then by the right one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct PairKey(pub(super) u64);
+
+#[inline]
+pub(super) fn key(left: Token, right: Token) -> PairKey {
+    PairKey(u64::from(left.0) << 32 | u64::from(right.0))
 }
 
-/// What one merge does to one neighbour, or what is known of a pair.
+/// How often a neighbour of a merge, or a pair, occurs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tally {
+    /// Occurrences in the corpus: each position counts as often as its word.
     pub(super) weight: u64,
+    /// Positions.
     pub(super) times: u32,
-    /// NONE, SEEN, or how far behind the first of its side the pair's next position goes.
+    /// `NONE`, `SEEN`, or the distance of the pair's next position from the first of its side.
     pub(super) cursor: u32,
 }
 
@@ -32,7 +38,12 @@ pub(super) const NO_TALLY: Tally = Tally {
 impl Tally {
     /// List a position of the pair behind `from`, if the pair is kept. Returns its place.
     #[inline]
-    pub(super) fn list(&mut self, position: u32, positions: &mut [u32], from: usize) -> usize {
+    pub(super) fn list(
+        &mut self,
+        position: Position,
+        positions: &mut [Position],
+        from: usize,
+    ) -> usize {
         list(&mut self.cursor, position, positions, from)
     }
 }
@@ -40,7 +51,7 @@ impl Tally {
 /// Put a position in the place of a kept pair's cursor, and otherwise in the first, which no pair
 /// uses: that saves a branch that cannot be predicted. Returns the place.
 #[inline]
-fn list(cursor: &mut u32, position: u32, positions: &mut [u32], from: usize) -> usize {
+fn list(cursor: &mut u32, position: Position, positions: &mut [Position], from: usize) -> usize {
     let is_kept = *cursor < SEEN;
     let place = if is_kept { from + *cursor as usize } else { 0 };
     positions[place] = position;
@@ -58,7 +69,7 @@ pub(super) struct Side {
 impl Side {
     #[inline]
     pub(super) fn add(&mut self, token: Token, weight: u64) {
-        let tally = &mut self.tallies[token as usize];
+        let tally = &mut self.tallies[token.index()];
         if tally.cursor == NONE {
             tally.cursor = SEEN;
             self.touched.push(token);
@@ -68,14 +79,14 @@ impl Side {
     }
 
     pub(super) fn take_back(&mut self, token: Token, weight: u64) {
-        let tally = &mut self.tallies[token as usize];
+        let tally = &mut self.tallies[token.index()];
         tally.weight -= weight;
         tally.times -= 1;
     }
 
     pub(super) fn clear(&mut self) {
         for token in self.touched.drain(..) {
-            self.tallies[token as usize] = NO_TALLY;
+            self.tallies[token.index()] = NO_TALLY;
         }
     }
 }
@@ -83,18 +94,18 @@ impl Side {
 /// Tallies of all pairs: first every occurrence is added, then those of the pairs kept are listed.
 pub(super) trait PairTallies {
     fn add(&mut self, left: Token, right: Token, weight: u64);
-    /// Give every pair that occurs to `visit`, which may set the cursor.
+    /// Call `visit` with every pair that occurs; it may set the cursor.
     fn for_each(&mut self, visit: impl FnMut(Token, Token, &mut Tally));
     /// See `Tally::list`.
-    fn list(&mut self, left: Token, right: Token, position: u32, positions: &mut [u32]) -> usize;
+    fn list(&mut self, pair: (Token, Token), at: Position, positions: &mut [Position]) -> usize;
 }
 
-/// Arrays, while there are few tokens.
+/// Arrays, for small vocabularies.
 pub(super) struct DenseTallies {
     width: usize,
-    /// How often each pair occurs, and after `for_each` its cursor: one small array for each scan.
+    /// The positions of each pair, and after `for_each` its cursor: one small array for each scan.
     times: Vec<u32>,
-    /// How much more than `times` the weight is: most words of a large corpus occur once.
+    /// The weight less `times`: most words of a large corpus occur once.
     surplus: Vec<u64>,
 }
 
@@ -110,7 +121,7 @@ impl DenseTallies {
     }
 
     fn index(&self, left: Token, right: Token) -> usize {
-        left as usize * self.width + right as usize
+        left.index() * self.width + right.index()
     }
 }
 
@@ -133,20 +144,20 @@ impl PairTallies for DenseTallies {
                     times: *times,
                     cursor: NONE,
                 };
-                visit(left as Token, right as Token, &mut tally);
+                visit(Token(left as u32), Token(right as u32), &mut tally);
                 *times = tally.cursor;
             }
         }
     }
 
     #[inline]
-    fn list(&mut self, left: Token, right: Token, position: u32, positions: &mut [u32]) -> usize {
-        let index = self.index(left, right);
-        list(&mut self.times[index], position, positions, 0)
+    fn list(&mut self, pair: (Token, Token), at: Position, positions: &mut [Position]) -> usize {
+        let index = self.index(pair.0, pair.1);
+        list(&mut self.times[index], at, positions, 0)
     }
 }
 
-impl PairTallies for FxHashMap<u64, Tally> {
+impl PairTallies for FxHashMap<PairKey, Tally> {
     #[inline]
     fn add(&mut self, left: Token, right: Token, weight: u64) {
         let tally = self.entry(key(left, right)).or_insert(NO_TALLY);
@@ -155,14 +166,14 @@ impl PairTallies for FxHashMap<u64, Tally> {
     }
 
     fn for_each(&mut self, mut visit: impl FnMut(Token, Token, &mut Tally)) {
-        for (&key, tally) in self {
-            visit((key >> 32) as Token, key as Token, tally);
+        for (&PairKey(key), tally) in self {
+            visit(Token((key >> 32) as u32), Token(key as u32), tally);
         }
     }
 
     #[inline]
-    fn list(&mut self, left: Token, right: Token, position: u32, positions: &mut [u32]) -> usize {
-        let tally = self.entry(key(left, right)).or_insert(NO_TALLY);
-        tally.list(position, positions, 0)
+    fn list(&mut self, pair: (Token, Token), at: Position, positions: &mut [Position]) -> usize {
+        let tally = self.entry(key(pair.0, pair.1)).or_insert(NO_TALLY);
+        tally.list(at, positions, 0)
     }
 }

@@ -1,11 +1,11 @@
 //! How each word becomes tokens: for each boundary between symbols, the token that erased it.
 //!
-//! That is the whole tree of merges: a token stands at a span if the boundaries inside it went before
-//! the two at its ends.
+//! That is the whole tree of merges: a token stands at a span if the boundaries inside it were
+//! erased before the two at its ends.
 
-use super::corpus::Corpus;
+use super::corpus::{Corpus, Place, Word};
 use super::draft::{Change, Draft};
-use super::list::{List, Merge, NEVER, Shape, product};
+use super::list::{List, Merge, Rank, Shape};
 use crate::merges::Id;
 
 /// Nothing erased this boundary.
@@ -14,54 +14,55 @@ pub(super) const NOBODY: Id = Id::MAX;
 /// The derivations of all words.
 #[derive(Debug)]
 pub(super) struct Derivations {
-    /// For each position, what erased the boundary before it; NOBODY at the beginnings of words, and
-    /// once more at the end.
+    /// For each place, the token that erased the boundary before it; `NOBODY` at the beginnings of
+    /// words, and once more at the end.
     erasers: Vec<Id>,
     num_tokens: Vec<u32>,
 }
 
 impl Derivations {
     pub(super) fn new(corpus: &Corpus) -> Self {
-        let len = |word: u32| corpus.range(word).len() as u32;
+        let len = |word: Word| corpus.range(word).len() as u32;
         Self {
             erasers: vec![NOBODY; corpus.num_symbols() + 1],
-            num_tokens: (0..corpus.num_words() as u32).map(len).collect(),
+            num_tokens: corpus.words().map(len).collect(),
         }
     }
 
-    /// What erased the boundaries of a word; the first entry is its beginning.
-    pub(super) fn of(&self, corpus: &Corpus, word: u32) -> &[Id] {
+    /// The tokens that erased the boundaries of a word; the first entry is its beginning.
+    pub(super) fn of(&self, corpus: &Corpus, word: Word) -> &[Id] {
         &self.erasers[corpus.range(word)]
     }
 
-    pub(super) fn num_tokens(&self, word: u32) -> u32 {
-        self.num_tokens[word as usize]
+    pub(super) fn num_tokens(&self, word: Word) -> u32 {
+        self.num_tokens[word.index()]
     }
 
-    pub(super) fn set(&mut self, corpus: &Corpus, word: u32, derived: &Derived) {
+    pub(super) fn set(&mut self, corpus: &Corpus, word: Word, derived: &Derived) {
         self.erasers[corpus.range(word)].copy_from_slice(&derived.erasers);
-        self.num_tokens[word as usize] = derived.tokens.len() as u32;
+        self.num_tokens[word.index()] = derived.tokens.len() as u32;
     }
 
-    /// Could a change act on the derivation of the word in which its token's string occurs here?
+    /// Whether a change may act on the derivation of the word in which its token's string occurs at
+    /// `place`.
     ///
-    /// A word derives otherwise only if some change acts on its present derivation: look at the
-    /// first step that differs. So words for which no change of a draft says yes stay as they are.
-    /// Tokens that only come `sooner` leave a derivation as it is, but others may find them there.
+    /// A derivation changes only if some change acts on its first step that differs. So the words
+    /// for which this is false for every change of a draft keep their derivations. Tokens that only
+    /// come `sooner` leave a derivation as it is, but others may then be built of them.
     pub(super) fn concerns(
         &self,
         list: &List,
         change: &Change,
-        sooner: &[(Id, u32)],
-        place: u32,
+        sooner: &[(Id, Rank)],
+        place: Place,
     ) -> bool {
-        let start = place as usize;
+        let start = place.index();
         let end = start + change.string.len();
         let old_split = |shape: Shape| start + list.token(shape.left).string.len();
         let is_built = |shape: Shape| self.erasers[old_split(shape)] == change.id;
         let split = start + change.left_len;
-        // At this rank, do the two parts stand side by side?
-        let can_build = |rank: u32| {
+        // Whether the two parts stand side by side at this rank.
+        let can_build = |rank: Rank| {
             let went_before = |position: usize| match self.erasers[position] {
                 NOBODY => false,
                 eraser => {
@@ -96,7 +97,7 @@ impl Derivations {
     }
 }
 
-/// One word, derived.
+/// The derivation of one word, and the memory for it.
 #[derive(Debug, Default)]
 pub(super) struct Derived {
     pub(super) tokens: Vec<Id>,
@@ -106,7 +107,7 @@ pub(super) struct Derived {
 }
 
 impl Derived {
-    /// Merge the symbols of a word as long as a pair has a rank, the lowest and leftmost first.
+    /// Merge the symbols of a word while a pair has a rank, the lowest and leftmost first.
     pub(super) fn derive(&mut self, draft: &Draft<'_>, word: &[Id]) {
         self.tokens.clear();
         self.tokens.extend_from_slice(word);
@@ -117,22 +118,22 @@ impl Derived {
         self.go_on(draft);
     }
 
-    /// The same for a draft that changes nothing before `first_rank`, given the word's derivation by
-    /// the list as it is.
+    /// The same for a draft that changes nothing before `first_rank`, given the derivation of the
+    /// word by the list without the draft.
     pub(super) fn derive_again(
         &mut self,
         draft: &Draft<'_>,
         word: &[Id],
         erasers: &[Id],
-        first_rank: u32,
+        first_rank: Rank,
     ) {
         self.tokens.clear();
         self.starts.clear();
         self.erasers.clear();
-        let mut last_rank = 0;
+        let mut last_rank = Rank::SYMBOL;
         for (start, (&symbol, &eraser)) in (0..).zip(word.iter().zip(erasers)) {
             let rank = if eraser == NOBODY {
-                u32::MAX
+                Rank::NEVER
             } else {
                 draft.list.rank(eraser)
             };
@@ -140,11 +141,11 @@ impl Derived {
                 self.tokens.push(symbol);
                 self.starts.push(start);
                 self.erasers.push(NOBODY);
-                last_rank = 0;
+                last_rank = Rank::SYMBOL;
                 continue;
             }
             self.erasers.push(eraser);
-            // Of what erased the boundaries inside a token, the last is the token.
+            // Of those that erased the boundaries inside a token, the last is the token.
             if rank >= last_rank
                 && let Some(token) = self.tokens.last_mut()
             {
@@ -169,7 +170,7 @@ impl Derived {
                 .map(|pair| draft.merge_of(pair[0], pair[1])),
         );
         while let Some((merge, index)) = lowest(merges) {
-            let made = product(merge);
+            let made = merge.product();
             erasers[starts[index + 1] as usize] = made;
             tokens[index] = made;
             tokens.remove(index + 1);
@@ -187,11 +188,11 @@ impl Derived {
 
 /// The leftmost of the lowest merges.
 fn lowest(merges: &[Merge]) -> Option<(Merge, usize)> {
-    let mut lowest = (NEVER, 0);
+    let mut lowest = (Merge::NEVER, 0);
     for (index, &merge) in merges.iter().enumerate() {
         if merge < lowest.0 {
             lowest = (merge, index);
         }
     }
-    (lowest.0 != NEVER).then_some(lowest)
+    (lowest.0 != Merge::NEVER).then_some(lowest)
 }

@@ -1,39 +1,40 @@
 //! A draft: changes to the merge list that are not made yet, and the list as it would be with them.
 //!
-//! Drafts are weighed in parallel against one list that stands still.
+//! Drafts are weighed in parallel against one list that does not change meanwhile.
 
 use std::sync::Arc;
 
-use super::list::{List, Merge, NEVER, Shape, key, merge, product};
+use super::corpus::Place;
+use super::list::{List, Merge, PairKey, Rank, Shape};
 use crate::merges::Id;
 
-/// What a draft does to one token.
+/// The change of one token by a draft.
 #[derive(Debug, Clone)]
 pub(super) struct Change {
     pub(super) id: Id,
-    /// None: the draft makes the token.
+    /// None: the draft adds the token.
     pub(super) before: Option<Shape>,
     /// None: the draft removes it.
     pub(super) after: Option<Shape>,
     pub(super) string: Arc<[Id]>,
-    pub(super) places: Arc<[u32]>,
+    pub(super) places: Arc<[Place]>,
     /// The length of the left part afterwards.
     pub(super) left_len: usize,
 }
 
-/// The changes of a draft. Ids from `base` on are of tokens that it makes.
+/// The changes of a draft. Ids from `base` on are those of tokens that it adds.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Edit {
     base: Id,
     pub(super) changes: Vec<Change>,
-    /// Keys of merges that are not as in the list; the last entry of a key counts.
-    merges: Vec<(u64, Merge)>,
-    /// One bit for each of those keys, so that others are told apart at a glance.
+    /// The merges that differ from those of the list.
+    merges: Vec<(PairKey, Merge)>,
+    /// A bit for each of their keys, so that most other keys need no search.
     filter: u64,
 }
 
 impl Edit {
-    /// How many tokens more there are with these changes.
+    /// The number of tokens that the changes add, less those that they remove.
     pub(super) fn growth(&self) -> i64 {
         let growth = |change: &Change| {
             i64::from(change.after.is_some()) - i64::from(change.before.is_some())
@@ -41,13 +42,13 @@ impl Edit {
         self.changes.iter().map(growth).sum()
     }
 
-    /// In how many places the strings of its tokens occur.
+    /// The number of places where the strings of the changed tokens occur.
     pub(super) fn num_places(&self) -> usize {
         self.changes.iter().map(|change| change.places.len()).sum()
     }
 
     /// The tokens that come sooner, and their new ranks.
-    pub(super) fn sooner(&self) -> Vec<(Id, u32)> {
+    pub(super) fn sooner(&self) -> Vec<(Id, Rank)> {
         let changes = self.changes.iter();
         let sooner = changes.filter_map(|change| match (change.before, change.after) {
             (Some(before), Some(after)) if after.rank < before.rank => {
@@ -59,7 +60,7 @@ impl Edit {
     }
 
     /// The rank at which a derivation can first differ.
-    pub(super) fn first_rank(&self) -> u32 {
+    pub(super) fn first_rank(&self) -> Rank {
         let shapes = self
             .changes
             .iter()
@@ -69,10 +70,10 @@ impl Edit {
             .flatten()
             .map(|shape| shape.rank)
             .min()
-            .unwrap_or(u32::MAX)
+            .unwrap_or(Rank::NEVER)
     }
 
-    /// The same changes for a list that has given more ids since.
+    /// The same changes for a list that has more ids than when they were drafted.
     pub(super) fn rebased(mut self, base: Id) -> Self {
         let (old, shift) = (self.base, base - self.base);
         if shift == 0 {
@@ -94,11 +95,11 @@ impl Edit {
     }
 }
 
-fn bit(key: u64) -> u64 {
-    1 << (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58)
+fn bit(key: PairKey) -> u64 {
+    1 << (key.hash() >> 58)
 }
 
-/// The list as it would be.
+/// The list as it would be after an edit.
 #[derive(Debug)]
 pub(super) struct Draft<'a> {
     pub(super) list: &'a List,
@@ -144,19 +145,19 @@ impl<'a> Draft<'a> {
         let changes = draft.edit.changes.clone();
         for change in &changes {
             if let Some(before) = change.before {
-                draft.set_merge(key(before.left, before.right), NEVER);
+                draft.set_merge(PairKey::new(before.left, before.right), Merge::NEVER);
             }
         }
         for change in &changes {
             if let Some(after) = change.after {
-                let merge = merge(after.rank, change.id);
-                draft.set_merge(key(after.left, after.right), merge);
+                let merge = Merge::new(after.rank, change.id);
+                draft.set_merge(PairKey::new(after.left, after.right), merge);
             }
         }
         draft.is_valid().then_some(draft)
     }
 
-    /// Is every changed token made of parts that are made before it, and the parts of others too?
+    /// Whether every changed token is made after its parts and before its users.
     pub(super) fn is_valid(&self) -> bool {
         self.edit.changes.iter().all(|change| match change.after {
             Some(after) => {
@@ -177,7 +178,7 @@ impl<'a> Draft<'a> {
         self.edit.changes.iter().find(|change| change.id == id)
     }
 
-    /// How a token is made; None for symbols and for tokens that are not.
+    /// The parts and the rank of a token; None for symbols and for removed tokens.
     pub(super) fn shape(&self, id: Id) -> Option<Shape> {
         match self.change(id) {
             Some(change) => change.after,
@@ -185,9 +186,14 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Its rank; 0 for symbols, which are there before all others.
-    pub(super) fn rank(&self, id: Id) -> u32 {
-        self.shape(id).map_or(0, |shape| shape.rank)
+    /// The rank of a token or symbol.
+    pub(super) fn rank(&self, id: Id) -> Rank {
+        self.shape(id).map_or(Rank::SYMBOL, |shape| shape.rank)
+    }
+
+    /// The higher rank of two parts.
+    pub(super) fn rank_of_parts(&self, left: Id, right: Id) -> Rank {
+        self.rank(left).max(self.rank(right))
     }
 
     pub(super) fn exists(&self, id: Id) -> bool {
@@ -240,7 +246,7 @@ impl<'a> Draft<'a> {
         users
     }
 
-    fn set_merge(&mut self, key: u64, merge: Merge) {
+    fn set_merge(&mut self, key: PairKey, merge: Merge) {
         self.edit.filter |= bit(key);
         match self.edit.merges.iter_mut().find(|entry| entry.0 == key) {
             Some(entry) => entry.1 = merge,
@@ -248,9 +254,9 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// What becomes of two adjacent tokens.
+    /// The merge of two adjacent tokens.
     pub(super) fn merge_of(&self, left: Id, right: Id) -> Merge {
-        let key = key(left, right);
+        let key = PairKey::new(left, right);
         if self.edit.filter & bit(key) != 0
             && let Some(entry) = self.edit.merges.iter().find(|entry| entry.0 == key)
         {
@@ -259,7 +265,7 @@ impl<'a> Draft<'a> {
         self.list.merge_of(key)
     }
 
-    /// Make a token in another way, or at another time, or no longer.
+    /// Change the parts or the rank of a token, or remove it.
     pub(super) fn set(&mut self, id: Id, shape: Option<Shape>) {
         let mut changes = self.edit.changes.iter();
         let index = if let Some(index) = changes.position(|change| change.id == id) {
@@ -281,16 +287,16 @@ impl<'a> Draft<'a> {
         change.left_len = left_len;
         let old = std::mem::replace(&mut change.after, shape);
         if let Some(old) = old {
-            self.set_merge(key(old.left, old.right), NEVER);
+            self.set_merge(PairKey::new(old.left, old.right), Merge::NEVER);
         }
         if let Some(new) = shape {
-            self.set_merge(key(new.left, new.right), merge(new.rank, id));
+            self.set_merge(PairKey::new(new.left, new.right), Merge::new(new.rank, id));
         }
     }
 
-    /// A new token.
-    pub(super) fn add(&mut self, string: Arc<[Id]>, places: Arc<[u32]>, shape: Shape) -> Id {
-        let id = self.edit.base + self.num_made();
+    /// Add a token; returns its id.
+    pub(super) fn add(&mut self, string: Arc<[Id]>, places: Arc<[Place]>, shape: Shape) -> Id {
+        let id = self.edit.base + self.num_added();
         self.edit.changes.push(Change {
             id,
             before: None,
@@ -303,7 +309,7 @@ impl<'a> Draft<'a> {
         id
     }
 
-    fn num_made(&self) -> Id {
+    fn num_added(&self) -> Id {
         let base = self.edit.base;
         self.edit
             .changes
@@ -313,52 +319,47 @@ impl<'a> Draft<'a> {
     }
 
     /// A rank in the middle between two neighbours that are taken; None if there is no room.
-    fn between(low: u32, high: u32) -> Option<u32> {
-        (high - low >= 2).then(|| low + (high - low) / 2)
+    fn between(Rank(low): Rank, Rank(high): Rank) -> Option<Rank> {
+        (high - low >= 2).then(|| Rank(low + (high - low) / 2))
     }
 
     /// A free rank right after this one.
-    pub(super) fn rank_after(&self, rank: u32) -> Option<u32> {
+    pub(super) fn rank_after(&self, rank: Rank) -> Option<Rank> {
         let ours = self.edit.changes.iter().filter_map(|change| change.after);
         let ours = ours.map(|shape| shape.rank).filter(|&other| other > rank);
         let next = self.list.rank_above(rank).into_iter().chain(ours).min();
         match next {
             Some(next) => Self::between(rank, next),
-            None => rank.checked_add(1 << 12),
+            None => rank.0.checked_add(1 << 12).map(Rank),
         }
     }
 
     /// A free rank right before this one.
-    pub(super) fn rank_before(&self, rank: u32) -> Option<u32> {
+    pub(super) fn rank_before(&self, rank: Rank) -> Option<Rank> {
         let ours = self.edit.changes.iter().filter_map(|change| change.after);
         let ours = ours.map(|shape| shape.rank).filter(|&other| other < rank);
-        let previous = ours.chain([self.list.rank_below(rank)]).max().unwrap_or(0);
+        let previous = ours.fold(self.list.rank_below(rank), Rank::max);
         Self::between(previous, rank)
     }
 
-    /// Is a rank nobody's, before and after?
-    pub(super) fn is_free(&self, rank: u32) -> bool {
+    /// Whether no token has a rank, neither without nor with the changes.
+    pub(super) fn is_free(&self, rank: Rank) -> bool {
         let is_ours = |change: &Change| change.after.is_some_and(|shape| shape.rank == rank);
         !self.list.has_rank(rank) && !self.edit.changes.iter().any(is_ours)
     }
 
-    /// The tokens that a string becomes by merges of ranks below `end`; it does not become itself.
-    pub(super) fn pieces(&self, string: &[Id], end: u32) -> Vec<Id> {
-        let mut pieces = string.to_vec();
-        while pieces.len() > 2 {
-            let merges = pieces
-                .windows(2)
-                .map(|pair| self.merge_of(pair[0], pair[1]));
-            let first = merges
-                .zip(0..)
-                .min()
-                .filter(|first| first.0 < merge(end, 0));
+    /// The tokens that a string becomes by merges of ranks below `end`, at least two.
+    pub(super) fn parts(&self, string: &[Id], end: Rank) -> Vec<Id> {
+        let mut parts = string.to_vec();
+        while parts.len() > 2 {
+            let merges = parts.windows(2).map(|pair| self.merge_of(pair[0], pair[1]));
+            let first = merges.zip(0..).min().filter(|first| first.0.rank() < end);
             let Some((merge, index)) = first else {
                 break;
             };
-            pieces[index] = product(merge);
-            pieces.remove(index + 1);
+            parts[index] = merge.product();
+            parts.remove(index + 1);
         }
-        pieces
+        parts
     }
 }

@@ -7,14 +7,14 @@ use super::list::Shape;
 use super::state::{Scratch, State};
 use crate::merges::Id;
 
-/// So many of the rarest tokens are weighed before one is removed.
+/// The number of the rarest tokens that are weighed before one is removed.
 const WEIGHED: usize = 24;
 
-/// Drop what is not used, then remove or add tokens until there are `len`. False if that cannot be.
+/// Remove unused tokens, then remove or add tokens until there are `len`; whether that succeeded.
 pub(super) fn finish(
     state: &mut State<'_>,
     len: usize,
-    longest_token: usize,
+    max_token_length: usize,
     scratch: &mut Scratch,
 ) -> bool {
     while drop_unused(state, scratch) {}
@@ -25,7 +25,7 @@ pub(super) fn finish(
     }
     while state.list.len() < len {
         let missing = len - state.list.len();
-        if !add_pairs(state, missing, longest_token, scratch) {
+        if !add_pairs(state, missing, max_token_length, scratch) {
             return false;
         }
     }
@@ -74,11 +74,11 @@ fn remove_cheapest(state: &mut State<'_>, scratch: &mut Scratch) -> bool {
     true
 }
 
-/// Add some of the most frequent pairs, at most `missing`; false if there is none to add.
+/// Add some of the most frequent pairs, at most `missing`; whether any was added.
 fn add_pairs(
     state: &mut State<'_>,
     missing: usize,
-    longest_token: usize,
+    max_token_length: usize,
     scratch: &mut Scratch,
 ) -> bool {
     let (goal, mut num_added) = (missing.div_ceil(4), 0);
@@ -86,9 +86,9 @@ fn add_pairs(
         if num_added == goal {
             break;
         }
-        let parts = [left, right].map(|part| state.list.token(part).string.clone());
+        let parts = [left, right].map(|part| &*state.list.token(part).string);
         let string = parts.concat();
-        if state.list.id(&string).is_some() || string.len() > longest_token {
+        if state.list.id(&string).is_some() || string.len() > max_token_length {
             continue;
         }
         let mut draft = Draft::new(&state.list);
@@ -96,9 +96,9 @@ fn add_pairs(
             state.list.spread_ranks();
             return true;
         };
-        let places: Arc<[u32]> = Arc::from(state.corpus.places(&string));
+        let places = Arc::from(state.corpus.places(&string));
         draft.add(Arc::from(string), places, Shape { left, right, rank });
-        // Other additions may have taken what this one was to gain.
+        // Earlier additions may have reduced the gain of this one.
         let outcome = state.weigh(&draft, scratch);
         if outcome.delta < 0 && (num_added == 0 || -outcome.delta * 2 > count as i64) {
             let edit = draft.edit;

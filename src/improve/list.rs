@@ -1,77 +1,102 @@
-//! The merge list of the search: tokens that come, go, split anew and change their ranks.
+//! The merge list of the search, whose tokens are added, removed, split anew and moved in rank.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::corpus::Corpus;
+use super::corpus::{Corpus, Place};
 use crate::merges::Id;
 
-/// How a token is made, and when: what has the lower rank merges first.
+/// The time of a merge: the pair of the lowest rank merges first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Rank(pub(super) u32);
+
+impl Rank {
+    /// The rank of symbols, which exist before any merge.
+    pub(super) const SYMBOL: Self = Self(0);
+    /// Above the ranks of all tokens.
+    pub(super) const NEVER: Self = Self(u32::MAX);
+}
+
+/// The parts of a token, and when they merge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shape {
     pub(super) left: Id,
     pub(super) right: Id,
-    pub(super) rank: u32,
+    pub(super) rank: Rank,
 }
 
-/// What becomes of two adjacent tokens: the rank and the id of their product in one number, so that
+/// The merge of two adjacent tokens: the rank and the id of their product in one number, so that
 /// the smallest merges first.
-pub(super) type Merge = u64;
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Merge(u64);
 
-/// They do not merge.
-pub(super) const NEVER: Merge = Merge::MAX;
+impl Merge {
+    /// They do not merge.
+    pub(super) const NEVER: Self = Self(u64::MAX);
 
-pub(super) fn merge(rank: u32, id: Id) -> Merge {
-    u64::from(rank) << 32 | u64::from(id)
+    pub(super) fn new(rank: Rank, id: Id) -> Self {
+        Self(u64::from(rank.0) << 32 | u64::from(id))
+    }
+
+    pub(super) fn product(self) -> Id {
+        self.0 as Id
+    }
+
+    pub(super) fn rank(self) -> Rank {
+        Rank((self.0 >> 32) as u32)
+    }
 }
 
-pub(super) fn product(merge: Merge) -> Id {
-    merge as Id
-}
+/// Two adjacent tokens as one number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct PairKey(u64);
 
-/// Where the merge of two tokens is found.
-pub(super) fn key(left: Id, right: Id) -> u64 {
-    u64::from(left) << 32 | u64::from(right)
+impl PairKey {
+    pub(super) fn new(left: Id, right: Id) -> Self {
+        Self(u64::from(left) << 32 | u64::from(right))
+    }
+
+    /// A number that depends on all bits of the key, most on the upper ones.
+    pub(super) fn hash(self) -> u64 {
+        self.0.wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    }
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct Token {
     pub(super) string: Arc<[Id]>,
-    /// None: a symbol, or a token that is gone.
+    /// None: a symbol, or a token that was removed.
     pub(super) shape: Option<Shape>,
     /// The tokens of which it is a part.
     pub(super) users: Vec<Id>,
-    /// Where its string occurs; nothing for symbols.
-    pub(super) places: Arc<[u32]>,
-    /// How often it is built, also as a part.
+    /// Where its string occurs; empty for symbols.
+    pub(super) places: Arc<[Place]>,
+    /// The sum of the weights of the places where it is built, also as a part.
     pub(super) weight: u64,
     pub(super) is_pinned: bool,
 }
 
-/// All tokens by id, symbols first; an id is never given twice.
+/// All tokens by id, symbols first; no id is used again.
 #[derive(Debug)]
 pub(super) struct List {
     num_symbols: usize,
     tokens: Vec<Token>,
-    table: FxHashMap<u64, Merge>,
-    /// A bit for each key of the table, and for some that are gone: most lookups end here.
+    table: FxHashMap<PairKey, Merge>,
+    /// A bit for each key of the table, and for some that were removed: most lookups end here.
     filter: Vec<u64>,
     strings: FxHashMap<Arc<[Id]>, Id>,
-    ranks: BTreeSet<u32>,
-    /// The rank of each id; 0 for symbols, GONE for what is no token.
-    rank_of: Vec<u32>,
+    ranks: BTreeSet<Rank>,
+    /// The rank of each id; `Rank::NEVER` for tokens that were removed.
+    rank_of: Vec<Rank>,
 }
 
-/// The rank of what is no token.
-pub(super) const GONE: u32 = u32::MAX;
-
-/// Ranks begin in the lower half, so that there is room behind the last one.
+/// Ranks are spread over the lower half, so that there is room behind the last one.
 const ROOM: u32 = 1 << 31;
 
-/// The filter of the table has 64 bits for so many tokens.
-const WORDS_OF_FILTER_FOR: usize = 4;
+/// The number of tokens for which the filter of the table has 64 bits.
+const TOKENS_PER_FILTER_WORD: usize = 4;
 
 impl List {
     pub(super) fn new(num_symbols: usize) -> Self {
@@ -97,21 +122,21 @@ impl List {
             filter: vec![0; 1],
             strings,
             ranks: BTreeSet::new(),
-            rank_of: vec![0; num_symbols],
+            rank_of: vec![Rank::SYMBOL; num_symbols],
         }
     }
 
-    /// The rank of a token; 0 for symbols, which are there before all others.
-    pub(super) fn rank(&self, id: Id) -> u32 {
+    /// The rank of a token or symbol.
+    pub(super) fn rank(&self, id: Id) -> Rank {
         self.rank_of[id as usize]
     }
 
-    /// How many ids were given.
+    /// The number of ids, those of removed tokens included.
     pub(super) fn num_ids(&self) -> usize {
         self.tokens.len()
     }
 
-    /// How many tokens there are beside the symbols.
+    /// The number of tokens beside the symbols.
     pub(super) fn len(&self) -> usize {
         self.ranks.len()
     }
@@ -133,48 +158,51 @@ impl List {
         self.strings.get(string).copied()
     }
 
-    pub(super) fn merge_of(&self, key: u64) -> Merge {
+    /// The merge of a pair.
+    pub(super) fn merge_of(&self, key: PairKey) -> Merge {
         let (word, bit) = self.bit(key);
         if self.filter[word] & bit == 0 {
-            return NEVER;
+            return Merge::NEVER;
         }
-        self.table.get(&key).copied().unwrap_or(NEVER)
+        self.table.get(&key).copied().unwrap_or(Merge::NEVER)
     }
 
-    /// Where the filter has the bit of a key.
-    fn bit(&self, key: u64) -> (usize, u64) {
-        let hash = key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+    /// The word of the filter with the bit of a key, and that bit.
+    fn bit(&self, key: PairKey) -> (usize, u64) {
+        let hash = key.hash() >> 32;
         // The length is a power of 2.
         let word = (hash >> 6) as usize & (self.filter.len() - 1);
         (word, 1 << (hash & 63))
     }
 
-    fn insert(&mut self, key: u64, merge: Merge) {
+    fn insert(&mut self, key: PairKey, merge: Merge) {
         let (word, bit) = self.bit(key);
         self.filter[word] |= bit;
         self.table.insert(key, merge);
     }
 
-    pub(super) fn has_rank(&self, rank: u32) -> bool {
+    pub(super) fn has_rank(&self, rank: Rank) -> bool {
         self.ranks.contains(&rank)
     }
 
     /// The next rank above this one that is taken.
-    pub(super) fn rank_above(&self, rank: u32) -> Option<u32> {
-        self.ranks.range(rank.saturating_add(1)..).next().copied()
+    pub(super) fn rank_above(&self, rank: Rank) -> Option<Rank> {
+        let above = Rank(rank.0.saturating_add(1));
+        self.ranks.range(above..).next().copied()
     }
 
-    /// The next rank below this one that is taken; 0 is nobody's.
-    pub(super) fn rank_below(&self, rank: u32) -> u32 {
-        self.ranks.range(..rank).next_back().copied().unwrap_or(0)
+    /// The next rank below this one that is taken, or that of symbols.
+    pub(super) fn rank_below(&self, rank: Rank) -> Rank {
+        let below = self.ranks.range(..rank).next_back();
+        below.copied().unwrap_or(Rank::SYMBOL)
     }
 
-    /// The highest rank.
-    pub(super) fn last_rank(&self) -> u32 {
-        self.ranks.last().copied().unwrap_or(0)
+    /// The highest rank that is taken, or that of symbols.
+    pub(super) fn last_rank(&self) -> Rank {
+        self.ranks.last().copied().unwrap_or(Rank::SYMBOL)
     }
 
-    /// Ids of the tokens beside the symbols.
+    /// The ids of the tokens beside the symbols.
     pub(super) fn ids(&self) -> impl Iterator<Item = Id> + '_ {
         let ids = self.num_symbols as Id..self.tokens.len() as Id;
         ids.filter(|&id| self.token(id).shape.is_some())
@@ -187,8 +215,8 @@ impl List {
         ids
     }
 
-    /// The tokens in order, each as the ids of its parts where symbols and earlier tokens are
-    /// numbered, and whether it is pinned.
+    /// The tokens in order: the parts of each, as places in this order behind the symbols, and
+    /// whether it is pinned.
     pub(super) fn merges(&self) -> Vec<((Id, Id), bool)> {
         let mut numbers: Vec<Id> = (0..self.tokens.len() as Id).collect();
         let mut merges = Vec::with_capacity(self.len());
@@ -203,8 +231,8 @@ impl List {
         merges
     }
 
-    /// Give an id to a string that is not a token, for now without a shape.
-    pub(super) fn name(&mut self, string: Arc<[Id]>, places: Arc<[u32]>, is_pinned: bool) -> Id {
+    /// Give an id to a string that is not a token; it has no shape yet.
+    pub(super) fn name(&mut self, string: Arc<[Id]>, places: Arc<[Place]>, is_pinned: bool) -> Id {
         let id = self.tokens.len() as Id;
         self.tokens.push(Token {
             string,
@@ -214,11 +242,11 @@ impl List {
             weight: 0,
             is_pinned,
         });
-        self.rank_of.push(GONE);
+        self.rank_of.push(Rank::NEVER);
         id
     }
 
-    /// The same with all that the corpus knows.
+    /// Give an id to a string that is not a token; its places are looked up in the corpus.
     pub(super) fn name_in(&mut self, corpus: &Corpus, string: &[Id], is_pinned: bool) -> Id {
         self.name(
             Arc::from(string),
@@ -227,10 +255,10 @@ impl List {
         )
     }
 
-    /// Make a token in another way, or at another time, or no longer.
+    /// Change the parts or the rank of a token, or remove it.
     pub(super) fn reshape(&mut self, id: Id, shape: Option<Shape>) {
         if let Some(old) = self.token(id).shape {
-            self.table.remove(&key(old.left, old.right));
+            self.table.remove(&PairKey::new(old.left, old.right));
             self.ranks.remove(&old.rank);
             for part in [old.left, old.right] {
                 let users = &mut self.token_mut(part).users;
@@ -242,9 +270,9 @@ impl List {
             self.strings.remove(&string);
         }
         self.token_mut(id).shape = shape;
-        self.rank_of[id as usize] = shape.map_or(GONE, |shape| shape.rank);
+        self.rank_of[id as usize] = shape.map_or(Rank::NEVER, |shape| shape.rank);
         if let Some(new) = shape {
-            self.insert(key(new.left, new.right), merge(new.rank, id));
+            self.insert(PairKey::new(new.left, new.right), Merge::new(new.rank, id));
             self.ranks.insert(new.rank);
             for part in [new.left, new.right] {
                 self.token_mut(part).users.push(id);
@@ -260,16 +288,16 @@ impl List {
         let step = ROOM / (order.len() as u32 + 1);
         self.ranks.clear();
         self.filter.clear();
-        let num_words = (order.len() / WORDS_OF_FILTER_FOR).next_power_of_two();
+        let num_words = (order.len() / TOKENS_PER_FILTER_WORD).next_power_of_two();
         self.filter.resize(num_words, 0);
         for (place, &id) in (1..).zip(&order) {
-            let rank = place * step;
+            let rank = Rank(place * step);
             let Some(shape) = self.token(id).shape else {
                 continue;
             };
             self.token_mut(id).shape = Some(Shape { rank, ..shape });
             self.rank_of[id as usize] = rank;
-            self.insert(key(shape.left, shape.right), merge(rank, id));
+            self.insert(PairKey::new(shape.left, shape.right), Merge::new(rank, id));
             self.ranks.insert(rank);
         }
     }

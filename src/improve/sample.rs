@@ -1,23 +1,23 @@
-//! A sample of the words, for a first look at what a draft would do.
+//! A sample of the words, for a cheap estimate of the effect of a draft.
 
 use std::ops::Range;
 
-use super::corpus::Corpus;
+use super::corpus::{Corpus, Place, Word};
 
-/// The words that are always looked at make up this part of the corpus.
+/// The frequent words, which are always sampled, make up this part of the corpus.
 const FREQUENT_SHARE: f64 = 0.8;
-/// The part of the others that is looked at.
+/// Of the other words, one in this number is sampled.
 const SAMPLED_ONE_IN: u32 = 16;
-/// They lie in so many blocks, which frequent and rare words fill alike.
+/// The number of blocks in which they lie, spread over frequent and rare words.
 const NUM_BLOCKS: u32 = 32;
 
 /// The most frequent words and some blocks of others.
 #[derive(Debug)]
 pub(super) struct Sample {
     num_frequent: u32,
-    /// The positions of its words.
-    pub(super) spans: Vec<Range<u32>>,
-    /// How many words each of the others stands for.
+    /// The places of its words.
+    pub(super) spans: Vec<Range<Place>>,
+    /// The number of words that each sampled word which is not frequent stands for.
     others_per_sampled: u64,
 }
 
@@ -25,14 +25,10 @@ impl Sample {
     pub(super) fn new(corpus: &Corpus) -> Self {
         let num_words = corpus.num_words() as u32;
         let num_frequent = num_frequent(corpus);
-        let positions = |words: Range<u32>| {
-            let at = |word: u32| corpus.range(word).start as u32;
-            let end = if words.end < num_words {
-                at(words.end)
-            } else {
-                corpus.num_symbols() as u32
-            };
-            at(words.start)..end
+        let places = |words: Range<u32>| {
+            let (first, last) = (Word(words.start), Word(words.end - 1));
+            let (start, end) = (corpus.range(first).start, corpus.range(last).end);
+            Place(start as u32)..Place(end as u32)
         };
         let others = num_words - num_frequent;
         let block = (others / (NUM_BLOCKS * SAMPLED_ONE_IN)).max(1);
@@ -47,9 +43,9 @@ impl Sample {
         let sampled: u32 = blocks.iter().map(|block| block.end - block.start).sum();
         let mut spans = Vec::new();
         if num_frequent > 0 {
-            spans.push(positions(0..num_frequent));
+            spans.push(places(0..num_frequent));
         }
-        spans.extend(blocks.into_iter().map(positions));
+        spans.extend(blocks.into_iter().map(places));
         Self {
             num_frequent,
             spans,
@@ -57,9 +53,9 @@ impl Sample {
         }
     }
 
-    /// How many words one of the sample stands for.
-    pub(super) fn weight(&self, word: u32) -> u64 {
-        if word < self.num_frequent {
+    /// The number of words that a sampled word stands for.
+    pub(super) fn weight(&self, word: Word) -> u64 {
+        if word.0 < self.num_frequent {
             1
         } else {
             self.others_per_sampled
@@ -68,12 +64,11 @@ impl Sample {
 }
 
 fn num_frequent(corpus: &Corpus) -> u32 {
-    let num_words = corpus.num_words() as u32;
-    let all: u64 = (0..num_words).map(|word| corpus.count(word)).sum();
+    let all: u64 = corpus.words().map(|word| corpus.count(word)).sum();
     let mut sum = 0;
-    let is_frequent = |&word: &u32| {
+    let is_frequent = |&word: &Word| {
         sum += corpus.count(word);
         sum as f64 <= all as f64 * FREQUENT_SHARE
     };
-    (0..num_words).take_while(is_frequent).count() as u32
+    corpus.words().take_while(is_frequent).count() as u32
 }

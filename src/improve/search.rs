@@ -1,54 +1,57 @@
 //! Simulated annealing over merge lists.
 //!
 //! Moves come in rounds. The drafts of a round are drawn and weighed against one state, by any
-//! thread; then they are looked at in order, and those that are accepted are made, after another
-//! weighing if one before them was. So the result does not depend on the number of threads.
+//! thread. Then one thread takes them in order and makes those that are accepted; after the first,
+//! each is weighed again. So the result does not depend on the number of threads.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
+use super::builder::Guide;
 use super::draft::{Draft, Edit};
-use super::moves::{Guide, propose, repair};
+use super::moves::propose;
+use super::options::{ImproveOptions, ImproveProgress};
 use super::random::Random;
+use super::repair::repair;
 use super::state::{Outcome, Scratch, State};
-use super::{Options, Standing};
+use crate::error::Result;
 use crate::merges::Id;
+use crate::parallel::{for_each, into_inner, lock};
 use crate::watch::Watch;
 
-/// How many moves a round has.
+/// The number of moves in a round.
 const ROUND: u64 = 64;
-/// Every so many rounds, what moves draw from is brought up to date.
-const ROUNDS_BETWEEN_LOOKS: u64 = 64;
-/// With more tokens there are more rounds between lists that are kept.
-const TOKENS_A_ROUND: u64 = 64;
-/// With more words there are more rounds between looks.
+/// The smallest number of rounds after which the pools that moves draw from are refreshed.
+const ROUNDS_BETWEEN_REFRESHES: u64 = 64;
+/// A refresh takes as many rounds more as there are words over this.
 const WORDS_PER_ROUND: u64 = 4096;
-/// Pairs are drawn that occur at least so many times the price.
+/// The best list is kept every as many rounds as there are tokens over this.
+const TOKENS_PER_ROUND: u64 = 64;
+/// The smallest weight of the pairs that are drawn, in prices of a token.
 const WORTH_JOINING: f64 = 0.6;
-/// Temperatures in units of the price of a token. With so many moves for each token the search can
-/// afford to begin at one; with fewer moves it begins cooler.
+/// Temperatures, in prices of a token: with this number of moves for each token, the search begins
+/// at the hottest; with fewer it begins cooler.
 const MOVES_TO_COOL: f64 = 300.0;
 const HOTTEST: f64 = 1.0;
 const COOLEST: f64 = 0.02;
-/// Short lists, whose tokens are dear, never begin hotter than their length over this.
+/// Short lists, whose tokens cost much, never begin hotter than their length over this.
 const LEN_OF_HOT: f64 = 500.0;
-/// Before the last part.
+/// The temperature before the last part of the search.
 const COLD: f64 = 0.003;
-/// The last part of the search accepts nothing that is worse.
+/// Where the last part begins, which accepts no change for the worse.
 const FROZEN: f64 = 0.95;
-/// With one part in so many too many tokens, the price is multiplied by e, which is the most.
+/// With too many tokens by one part in this, the price is multiplied by e, the largest factor.
 const STIFFNESS: f64 = 25.0;
-/// But in short lists that takes so many tokens.
+/// In short lists the largest factor takes this number of tokens too many.
 const SLACK: f64 = 20.0;
-/// How fast the price follows, a round.
+/// The part by which the price follows in a round.
 const LEARNING: f64 = 0.001;
-/// Drafts that cost at most so many prices are repaired.
+/// Drafts that cost at most this number of prices are repaired.
 const WORTH_REPAIR: f64 = 300.0;
 const MOST_REPAIRS: usize = 3;
 /// Drafts of strings that occur in more places are first weighed on a sample of the words.
 const SCREENED: usize = 256;
-/// Drafts that seem to cost so many prices too much, as far as a sample shows, are weighed exactly.
+/// Drafts that a sample shows to cost at most this number of prices too much are weighed exactly.
 const DOUBT: f64 = 1.0;
 
 /// A draft that may be accepted.
@@ -56,11 +59,11 @@ struct Candidate {
     number: u64,
     edit: Edit,
     outcome: Outcome,
-    /// What it may cost at most.
+    /// The highest cost at which it is accepted.
     allowed: f64,
 }
 
-/// The best list that was not too long, as it was.
+/// The best list that was not too long.
 #[derive(Debug)]
 pub(super) struct Best {
     pub(super) cost: u64,
@@ -80,39 +83,40 @@ impl Best {
     }
 }
 
-/// Search until the moves are made or the watch ends it; the best that was seen on the way.
+/// Search until the moves are made or the watch ends it; returns the best list on the way. `state`
+/// is left at the last one.
 pub(super) fn search(
     state: &mut State<'_>,
     price: f64,
     len: usize,
-    options: &Options,
+    options: &ImproveOptions,
     watch: &Watch,
-    standing: &Standing,
-) -> Best {
+    progress: &ImproveProgress,
+) -> Result<Best> {
     let mut best = Best::of(state);
-    // Lists are kept seldom enough not to be felt.
-    let rounds_between_bests = 1 + len as u64 / TOKENS_A_ROUND;
+    // Copies of the list are rare enough to take no noticeable time.
+    let rounds_between_bests = 1 + len as u64 / TOKENS_PER_ROUND;
     let mut steering = Steering::new(price, len);
     let (started, mut done) = (Instant::now(), 0);
     let mut scratches: Vec<Scratch> = Vec::new();
     scratches.resize_with(options.num_threads.max(1), Scratch::default);
-    let rounds_between_looks =
-        ROUNDS_BETWEEN_LOOKS.max(state.corpus.num_words() as u64 / WORDS_PER_ROUND);
+    let rounds_between_refreshes =
+        ROUNDS_BETWEEN_REFRESHES.max(state.corpus.num_words() as u64 / WORDS_PER_ROUND);
     for round in 0.. {
-        let progress = options.progress(done, started);
-        if progress >= 1.0 || watch.is_stopped() {
+        let part_done = options.part_done(done, started);
+        if part_done >= 1.0 || watch.is_stopped() {
             break;
         }
         let price = steering.price(state.list.len());
-        if round % rounds_between_looks == 0 {
+        if round % rounds_between_refreshes == 0 {
             state.list.spread_ranks();
-            state.look_around(price * WORTH_JOINING);
+            state.refresh(price * WORTH_JOINING);
         }
         let guide = Guide {
             price,
-            longest_token: options.longest_token,
+            max_token_length: options.max_token_length,
         };
-        let temperature = price * steering.temperature(progress, done);
+        let temperature = price * steering.temperature(part_done, done);
         let until = options.num_moves.unwrap_or(u64::MAX).min(done + ROUND);
         let candidates = draw(
             state,
@@ -121,7 +125,7 @@ pub(super) fn search(
             done..until,
             options,
             &mut scratches,
-        );
+        )?;
         let mut is_changed = false;
         for candidate in candidates {
             is_changed |= settle(state, candidate, &steering, is_changed, &mut scratches[0]);
@@ -129,18 +133,18 @@ pub(super) fn search(
         steering.learn(state.list.len());
         watch.advance(until - done);
         done = until;
-        standing.set(state.num_tokens);
+        progress.set(state.num_tokens);
         let is_better = state.list.len() <= len && state.cost < best.cost;
         if is_better && round % rounds_between_bests == 0 {
             best = Best::of(state);
         }
     }
-    best
+    Ok(best)
 }
 
-/// The price of a token, such that there are about as many as there should be.
+/// The price of a token, such that the number of tokens stays near the wanted one.
 struct Steering {
-    /// What a token seems to be worth.
+    /// The price at the wanted number of tokens.
     base: f64,
     len: f64,
     stiffness: f64,
@@ -155,7 +159,7 @@ impl Steering {
         }
     }
 
-    /// How much the price has to change when there are `len` tokens, as a power of e.
+    /// The logarithm of the factor of the price when there are `len` tokens.
     fn pull(&self, len: usize) -> f64 {
         let excess = (len as f64 - self.len) / self.len;
         (self.stiffness * excess).clamp(-1.0, 1.0)
@@ -170,52 +174,38 @@ impl Steering {
         self.base = (self.base * (1.0 + LEARNING * self.pull(len))).max(1.0);
     }
 
-    /// The temperature in units of the price, after so many moves.
-    fn temperature(&self, progress: f64, num_moves: u64) -> f64 {
-        if progress >= FROZEN {
+    /// The temperature, in prices, when a part of the search and `num_moves` moves are done.
+    fn temperature(&self, part_done: f64, num_moves: u64) -> f64 {
+        if part_done >= FROZEN {
             return 0.0;
         }
-        let moves_of_token = num_moves as f64 / progress.max(1e-9) / self.len;
+        let moves_of_token = num_moves as f64 / part_done.max(1e-9) / self.len;
         let hottest = HOTTEST.min(self.len / LEN_OF_HOT);
         let hot = (moves_of_token / MOVES_TO_COOL).min(hottest).max(COOLEST);
-        hot * (COLD / hot).powf(progress / FROZEN)
+        hot * (COLD / hot).powf(part_done / FROZEN)
     }
 }
 
-/// The candidates among the moves of these numbers, in their order.
+/// The candidates among the moves `numbers`, in their order.
 fn draw(
     state: &State<'_>,
     guide: Guide,
     temperature: f64,
     numbers: std::ops::Range<u64>,
-    options: &Options,
+    options: &ImproveOptions,
     scratches: &mut [Scratch],
-) -> Vec<Candidate> {
-    let (next, end) = (AtomicU64::new(numbers.start), numbers.end);
+) -> Result<Vec<Candidate>> {
+    let num_moves = (numbers.end - numbers.start) as usize;
     let found = Mutex::new(Vec::new());
-    let work = |scratch: &mut Scratch| {
-        loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            if number >= end {
-                return;
-            }
-            let candidate = candidate(state, guide, temperature, number, options.seed, scratch);
-            if let (Some(candidate), Ok(mut found)) = (candidate, found.lock()) {
-                found.push(candidate);
-            }
-        }
-    };
-    if let Some((first, others)) = scratches.split_first_mut() {
-        std::thread::scope(|scope| {
-            for scratch in others {
-                scope.spawn(|| work(scratch));
-            }
-            work(first);
-        });
-    }
-    let mut candidates: Vec<Candidate> = found.into_inner().unwrap_or_default();
+    for_each(scratches, num_moves, |scratch, index| {
+        let number = numbers.start + index as u64;
+        let candidate = candidate(state, guide, temperature, number, options.seed, scratch);
+        lock(&found).extend(candidate);
+        Ok(())
+    })?;
+    let mut candidates: Vec<Candidate> = into_inner(found);
     candidates.sort_unstable_by_key(|candidate| candidate.number);
-    candidates
+    Ok(candidates)
 }
 
 /// Draw one move and weigh it, with its repairs.
@@ -264,12 +254,13 @@ fn candidate(
     None
 }
 
-/// Would nothing be otherwise?
+/// Whether nothing would change.
 fn is_idle(outcome: &Outcome, edit: &Edit) -> bool {
     outcome.words.is_empty() && edit.growth() == 0
 }
 
-/// Make a candidate, unless others that were made since its weighing have spoilt it.
+/// Make a candidate, unless it is no longer good after those that were made since it was weighed;
+/// whether it was made.
 fn settle(
     state: &mut State<'_>,
     candidate: Candidate,
@@ -290,7 +281,7 @@ fn settle(
     let Some(draft) = Draft::again(&state.list, edit) else {
         return false;
     };
-    // The price of now: at an old one, a round could remove too many and the next add too many.
+    // The current price: at an old one, a round could remove too many and the next add too many.
     let cost_of_growth = draft.edit.growth() as f64 * steering.price(state.list.len());
     let outcome = state.weigh(&draft, scratch);
     if outcome.delta as f64 + cost_of_growth > allowed {

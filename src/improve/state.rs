@@ -1,4 +1,4 @@
-//! Where the search stands: the list, how it derives every word, and what a draft would change.
+//! The state of the search: the list, the derivation of every word, and the effect of a draft.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -6,19 +6,19 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::corpus::Corpus;
+use super::corpus::{Corpus, Place, Word};
 use super::derivation::{Derivations, Derived, NOBODY};
 use super::draft::{Change, Draft, Edit};
-use super::list::{List, Shape};
+use super::list::{List, Rank, Shape};
 use super::random::Random;
 use super::sample::Sample;
 use crate::error::Result;
 use crate::merges::Id;
 use crate::watch::Watch;
 
-/// After so many words the watch is looked at.
+/// The number of words between two checks for interruption.
 const WORDS_BETWEEN_CHECKS: u32 = 4096;
-/// Longer tokens are not looked for when a word is cut anew.
+/// The longest token that is looked for when a word is cut anew.
 const LONGEST_CUT: usize = 24;
 
 #[derive(Debug)]
@@ -26,49 +26,64 @@ pub(super) struct State<'a> {
     pub(super) corpus: &'a Corpus,
     pub(super) list: List,
     pub(super) derivations: Derivations,
-    /// How many tokens the words have together, and what these weigh.
+    /// The number of tokens of all words, each as often as it was seen.
     pub(super) num_tokens: u64,
+    /// The sum of the weights of all tokens.
     pub(super) cost: u64,
     sample: Sample,
     boundaries: Boundaries,
-    /// Tokens to draw from. They may lag behind the list.
+    /// Tokens to draw from, as they were at the last [`State::refresh`].
     drawn: Vec<Id>,
-    /// Pairs to draw from, the most frequent first. They may lag behind too.
+    /// Pairs to draw from, the most frequent first, as they were at the last [`State::refresh`].
     pairs: Vec<(Id, Id)>,
 }
 
-/// What weighing needs beside the state.
+/// The memory that a thread needs to weigh drafts.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
     derived: Derived,
     /// For each word, the last draft that met it.
     met: Vec<u32>,
     draft: u32,
-    words: Vec<u32>,
+    words: Vec<Word>,
 }
 
-/// What a draft would do.
+impl Scratch {
+    /// Begin a new draft, which has met no word yet.
+    fn begin_draft(&mut self, num_words: usize) {
+        self.words.clear();
+        if self.draft == u32::MAX {
+            self.met.clear();
+            self.draft = 0;
+        }
+        self.met.resize(num_words, 0);
+        self.draft += 1;
+    }
+}
+
+/// The effect of a draft.
 #[derive(Debug)]
 pub(super) struct Outcome {
-    /// What the words would cost more.
+    /// The change of the cost.
     pub(super) delta: i64,
-    /// The words that derive otherwise.
-    pub(super) words: Vec<u32>,
+    /// The words whose derivation changes.
+    pub(super) words: Vec<Word>,
 }
 
-/// What a draft does to the words that derive otherwise.
+/// What happens in the words whose derivation a draft changes.
 #[derive(Debug)]
 pub(super) struct Effects {
-    /// How much less often tokens are built, the most first.
+    /// The tokens that are built less often and the weight that each loses, the largest first.
     pub(super) losses: Vec<(Id, i64)>,
-    /// How often two tokens stand side by side in these words, the most frequent first.
-    pub(super) pairs: Vec<((Id, Id), u64)>,
+    /// The neighbours in these words and their weights, the largest first.
+    pub(super) pairs: Vec<((Id, Id), i64)>,
 }
 
-/// Boundaries between tokens, to be drawn by how often they occur. It may lag behind the state.
+/// Boundaries between tokens, to be drawn by weight, as they were at the last [`State::refresh`].
 #[derive(Debug, Default)]
 struct Boundaries {
-    words: Vec<u32>,
+    words: Vec<Word>,
+    /// The sums of the weights of the boundaries up to each word.
     sums: Vec<u64>,
 }
 
@@ -82,7 +97,8 @@ impl<'a> State<'a> {
         watch: &Watch,
     ) -> Result<Self> {
         let mut list = List::new(num_symbols);
-        for (rank, (&(left, right), &is_pinned)) in (1..).zip(merges.iter().zip(is_pinned)) {
+        let ranks = (1..).map(Rank);
+        for (rank, (&(left, right), &is_pinned)) in ranks.zip(merges.iter().zip(is_pinned)) {
             let string = [&*list.token(left).string, &*list.token(right).string].concat();
             watch.check()?;
             let id = list.name_in(corpus, &string, is_pinned);
@@ -101,8 +117,8 @@ impl<'a> State<'a> {
             pairs: Vec::new(),
         };
         let mut derived = Derived::default();
-        for word in 0..corpus.num_words() as u32 {
-            if word.is_multiple_of(WORDS_BETWEEN_CHECKS) {
+        for word in corpus.words() {
+            if word.0.is_multiple_of(WORDS_BETWEEN_CHECKS) {
                 watch.check()?;
             }
             derived.derive(&Draft::new(&state.list), corpus.word(word));
@@ -118,8 +134,9 @@ impl<'a> State<'a> {
         Ok(state)
     }
 
-    /// Bring what moves draw from up to date; pairs must occur `least` times.
-    pub(super) fn look_around(&mut self, least: f64) {
+    /// Bring the tokens, pairs and boundaries that moves draw from up to date; pairs must weigh
+    /// `least`.
+    pub(super) fn refresh(&mut self, least: f64) {
         self.drawn = self.list.ids().collect();
         let pairs = self.count_pairs();
         let frequent = pairs.iter().take_while(|pair| pair.1 as f64 >= least);
@@ -128,7 +145,7 @@ impl<'a> State<'a> {
         words.clear();
         sums.clear();
         let mut sum = 0;
-        for word in 0..self.corpus.num_words() as u32 {
+        for word in self.corpus.words() {
             let num_inside = self.derivations.num_tokens(word) - 1;
             if num_inside > 0 {
                 sum += self.corpus.weight_of(word) * u64::from(num_inside);
@@ -138,11 +155,11 @@ impl<'a> State<'a> {
         }
     }
 
-    /// What the places weigh where two tokens stand side by side, the heaviest pairs first.
+    /// The pairs of adjacent tokens with the sums of their weights, the largest first.
     pub(super) fn count_pairs(&self) -> Vec<((Id, Id), u64)> {
         let mut counts: FxHashMap<(Id, Id), u64> = FxHashMap::default();
         let mut tokens = Vec::new();
-        for word in 0..self.corpus.num_words() as u32 {
+        for word in self.corpus.words() {
             self.tokens(word, &mut tokens);
             for pair in tokens.windows(2) {
                 *counts.entry((pair[0], pair[1])).or_default() += self.corpus.weight_of(word);
@@ -153,19 +170,19 @@ impl<'a> State<'a> {
         pairs
     }
 
-    /// What one more token would save; None if no two tokens stand side by side.
+    /// What one more token would save; None if no two tokens are adjacent.
     pub(super) fn price(&self) -> Option<u64> {
         self.count_pairs().first().map(|&(_, weight)| weight)
     }
 
     /// The tokens of a word.
-    fn tokens(&self, word: u32, tokens: &mut Vec<Id>) {
+    fn tokens(&self, word: Word, tokens: &mut Vec<Id>) {
         tokens.clear();
         let symbols = self.corpus.word(word);
         let erasers = self.derivations.of(self.corpus, word);
         for (&symbol, &eraser) in symbols.iter().zip(erasers) {
             match tokens.last_mut() {
-                // Of what erased the boundaries inside a token, the last is the token.
+                // Of those that erased the boundaries inside a token, the last is the token.
                 Some(token) if eraser != NOBODY => {
                     if self.list.rank(eraser) >= self.list.rank(*token) {
                         *token = eraser;
@@ -176,20 +193,20 @@ impl<'a> State<'a> {
         }
     }
 
-    /// A pair of tokens that is frequent enough.
+    /// A random pair of tokens that is frequent enough.
     pub(super) fn any_pair(&self, random: &mut Random) -> Option<(Id, Id)> {
         let index = random.index(self.pairs.len().max(1));
         self.pairs.get(index).copied()
     }
 
-    /// Any token.
+    /// A random token.
     pub(super) fn any_token(&self, random: &mut Random) -> Option<Id> {
         let id = *self.drawn.get(random.index(self.drawn.len().max(1)))?;
         self.list.token(id).shape.map(|_| id)
     }
 
-    /// A word and a boundary between two tokens in it, likelier where it is frequent.
-    pub(super) fn boundary(&self, random: &mut Random) -> Option<(u32, usize)> {
+    /// A random word and a boundary between two tokens in it, drawn by weight.
+    pub(super) fn boundary(&self, random: &mut Random) -> Option<(Word, usize)> {
         let Boundaries { words, sums } = &self.boundaries;
         let drawn = random.below(*sums.last()?);
         let word = words[sums.partition_point(|&sum| sum <= drawn)];
@@ -204,16 +221,16 @@ impl<'a> State<'a> {
     }
 
     /// The beginnings of the tokens of a word, and its end.
-    pub(super) fn cuts(&self, word: u32) -> Vec<usize> {
+    pub(super) fn cuts(&self, word: Word) -> Vec<usize> {
         let erasers = self.derivations.of(self.corpus, word);
         let starts = (0..erasers.len()).filter(|&at| erasers[at] == NOBODY);
         starts.chain([erasers.len()]).collect()
     }
 
-    /// The spans of as few tokens as a word can be cut into, by any tokens of moderate length.
-    pub(super) fn best_cut(&self, word: u32) -> Vec<(usize, usize)> {
+    /// The spans of the fewest tokens, each of moderate length, into which a word can be cut.
+    pub(super) fn best_cut(&self, word: Word) -> Vec<(usize, usize)> {
         let symbols = self.corpus.word(word);
-        // From each position on: how few tokens, and where the first ends.
+        // From each symbol on: the smallest number of tokens, and the end of the first.
         let mut best: Vec<(u32, usize)> = vec![(0, 0); symbols.len() + 1];
         for start in (0..symbols.len()).rev() {
             let mut fewest = (best[start + 1].0 + 1, start + 1);
@@ -235,41 +252,48 @@ impl<'a> State<'a> {
         cut
     }
 
-    /// What a draft would do, as far as a sample of the words shows.
+    /// The effect of a draft, estimated on a sample of the words.
     pub(super) fn estimate(&self, draft: &Draft<'_>, scratch: &mut Scratch) -> Outcome {
         self.find_words(&draft.edit, &self.sample.spans, scratch);
         self.outcome(draft, |word| self.sample.weight(word), scratch)
     }
 
-    /// What a draft would do.
+    /// The effect of a draft.
     pub(super) fn weigh(&self, draft: &Draft<'_>, scratch: &mut Scratch) -> Outcome {
-        let all = 0..self.corpus.num_symbols() as u32;
+        let all = Place(0)..Place(self.corpus.num_symbols() as u32);
         self.find_words(&draft.edit, std::slice::from_ref(&all), scratch);
         self.outcome(draft, |_| 1, scratch)
     }
 
-    /// What a draft would do to the words that were found, each of which stands for some.
+    /// The effect of a draft on the words that were found, each of which stands for some.
     fn outcome(
         &self,
         draft: &Draft<'_>,
-        stands_for: impl Fn(u32) -> u64,
+        stands_for: impl Fn(Word) -> u64,
         scratch: &mut Scratch,
     ) -> Outcome {
         let mut words = std::mem::take(&mut scratch.words);
         let first_rank = draft.edit.first_rank();
-        let mut delta = 0;
+        let mut delta: i64 = 0;
         words.retain(|&word| {
             self.derive_again(draft, word, first_rank, scratch);
             let before = i64::from(self.derivations.num_tokens(word));
             let after = scratch.derived.tokens.len() as i64;
-            let weight = self.corpus.weight_of(word) * stands_for(word);
-            delta += (after - before) * weight as i64;
+            let weight = self.weight_for(word, stands_for(word));
+            delta = delta.saturating_add(weight.saturating_mul(after - before));
             scratch.derived.erasers != self.derivations.of(self.corpus, word)
         });
         Outcome { delta, words }
     }
 
-    fn derive_again(&self, draft: &Draft<'_>, word: u32, first_rank: u32, scratch: &mut Scratch) {
+    /// The weight of a word that stands for several. Only sums over a sample, in which rare words
+    /// stand for many, can be so large that they saturate.
+    fn weight_for(&self, word: Word, stands_for: u64) -> i64 {
+        let weight = self.corpus.weight_of(word).saturating_mul(stands_for);
+        i64::try_from(weight).unwrap_or(i64::MAX)
+    }
+
+    fn derive_again(&self, draft: &Draft<'_>, word: Word, first_rank: Rank, scratch: &mut Scratch) {
         let erasers = self.derivations.of(self.corpus, word);
         let symbols = self.corpus.word(word);
         scratch
@@ -278,10 +302,8 @@ impl<'a> State<'a> {
     }
 
     /// Leave the words of some spans that an edit may concern in `scratch`, the frequent ones first.
-    fn find_words(&self, edit: &Edit, spans: &[Range<u32>], scratch: &mut Scratch) {
-        scratch.words.clear();
-        scratch.met.resize(self.corpus.num_words(), 0);
-        scratch.draft += 1;
+    fn find_words(&self, edit: &Edit, spans: &[Range<Place>], scratch: &mut Scratch) {
+        scratch.begin_draft(self.corpus.num_words());
         let sooner = edit.sooner();
         let mut lists = 0;
         for change in edit
@@ -308,8 +330,8 @@ impl<'a> State<'a> {
     fn find_words_at(
         &self,
         change: &Change,
-        sooner: &[(Id, u32)],
-        places: &[u32],
+        sooner: &[(Id, Rank)],
+        places: &[Place],
         scratch: &mut Scratch,
     ) {
         for &place in places {
@@ -317,14 +339,14 @@ impl<'a> State<'a> {
                 continue;
             }
             let word = self.corpus.word_at(place);
-            if scratch.met[word as usize] != scratch.draft {
-                scratch.met[word as usize] = scratch.draft;
+            if scratch.met[word.index()] != scratch.draft {
+                scratch.met[word.index()] = scratch.draft;
                 scratch.words.push(word);
             }
         }
     }
 
-    /// What a draft does to the words of an outcome.
+    /// What a draft does to the words of its outcome.
     pub(super) fn effects(
         &self,
         draft: &Draft<'_>,
@@ -333,7 +355,7 @@ impl<'a> State<'a> {
         scratch: &mut Scratch,
     ) -> Effects {
         let mut losses: FxHashMap<Id, i64> = FxHashMap::default();
-        let mut pairs: FxHashMap<(Id, Id), u64> = FxHashMap::default();
+        let mut pairs: FxHashMap<(Id, Id), i64> = FxHashMap::default();
         let first_rank = draft.edit.first_rank();
         for &word in &outcome.words {
             self.derive_again(draft, word, first_rank, scratch);
@@ -342,26 +364,29 @@ impl<'a> State<'a> {
             } else {
                 1
             };
-            let weight = self.corpus.weight_of(word) * stands_for;
+            let weight = self.weight_for(word, stands_for);
             let Derived {
                 tokens, erasers, ..
             } = &scratch.derived;
             let before = self.derivations.of(self.corpus, word);
             for (&old, &new) in before.iter().zip(erasers) {
                 if old != new && old != NOBODY {
-                    *losses.entry(old).or_default() += weight as i64;
+                    let loss = losses.entry(old).or_default();
+                    *loss = loss.saturating_add(weight);
                 }
                 if old != new && new != NOBODY {
-                    *losses.entry(new).or_default() -= weight as i64;
+                    let loss = losses.entry(new).or_default();
+                    *loss = loss.saturating_sub(weight);
                 }
             }
             for pair in tokens.windows(2) {
-                *pairs.entry((pair[0], pair[1])).or_default() += weight;
+                let sum = pairs.entry((pair[0], pair[1])).or_default();
+                *sum = sum.saturating_add(weight);
             }
         }
         let mut losses: Vec<(Id, i64)> = losses.into_iter().filter(|loss| loss.1 > 0).collect();
         losses.sort_unstable_by_key(|&(id, loss)| (Reverse(loss), id));
-        let mut pairs: Vec<((Id, Id), u64)> = pairs.into_iter().collect();
+        let mut pairs: Vec<((Id, Id), i64)> = pairs.into_iter().collect();
         pairs.sort_unstable_by_key(|&(pair, count)| (Reverse(count), pair));
         Effects { losses, pairs }
     }
@@ -375,7 +400,7 @@ impl<'a> State<'a> {
                 debug_assert_eq!(id, change.id);
             }
         }
-        // First all that goes, so that strings and ranks are free for what comes.
+        // Removals first, so that strings and ranks are free for what is added.
         for change in edit.changes.iter().filter(|change| change.before.is_some()) {
             self.list.reshape(change.id, None);
         }
@@ -401,7 +426,7 @@ impl<'a> State<'a> {
             self.num_tokens += count * scratch.derived.tokens.len() as u64;
             self.derivations.set(self.corpus, word, &scratch.derived);
         }
-        // What is gone does not come back under its id.
+        // A removed token never returns under its id.
         for change in edit.changes.iter().filter(|change| change.after.is_none()) {
             self.list.token_mut(change.id).places = Arc::from([]);
         }

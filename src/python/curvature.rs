@@ -1,13 +1,15 @@
-//! Curvature as Python sees it: fractions are pairs of numbers, columns stand in their order.
+//! Curvature for Python: fractions are pairs of numbers, columns are in the order of `Column::LIST`.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::{threads, watched};
-use crate::curvature::columns::{ALL, Columns, NUM_COLUMNS};
+use crate::curvature::columns::{ALL, Column, Columns, NUM_COLUMNS};
 use crate::curvature::fraction::Fraction;
-use crate::curvature::walk::{Level, MAX_WALK, Record, Records};
-use crate::curvature::{self, MAX_LENGTH};
+use crate::curvature::{
+    self, MAX_LENGTH, MAX_WALK_LENGTH, MAX_WALK_LETTERS, MAX_WALK_MERGES, Record, Records,
+    WalkOptions,
+};
 
 type Pair = (i32, i32);
 type Improved = (usize, usize, Pair, Vec<u8>);
@@ -16,8 +18,8 @@ fn to_pair(fraction: Fraction) -> Pair {
     (fraction.top, fraction.bottom)
 }
 
-/// Letters that are numbered by first occurrence and not too many.
-fn checked(letters: &[u8], num_merges: usize) -> PyResult<()> {
+/// Reject letters that are not numbered by first occurrence, or too many, and 0 merges.
+fn check(letters: &[u8], num_merges: usize) -> PyResult<()> {
     let mut used = 0;
     for &letter in letters {
         if letter > used {
@@ -43,7 +45,7 @@ pub(super) fn measure_curvature(
     columns: Columns,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(i32, i32, Vec<Option<Pair>>)> {
-    checked(letters, num_merges)?;
+    check(letters, num_merges)?;
     let found = watched(py, progress, |watch| {
         curvature::curvature(letters, num_merges, columns, watch)
     })?;
@@ -61,22 +63,23 @@ pub(super) fn measure_sigma(
     merges: Vec<(u32, u32)>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(i32, Pair)> {
-    checked(letters, num_merges)?;
+    check(letters, num_merges)?;
     let (optimum, sigma) = watched(py, progress, |watch| {
         curvature::sigma_of(letters, num_merges, &merges, watch)
     })?;
     Ok((optimum, to_pair(sigma)))
 }
 
-fn level(length: usize, num_letters: usize) -> PyResult<Level> {
-    let (most_symbols, most_letters, _) = MAX_WALK;
-    if length == 0 || length > most_symbols || num_letters == 0 || num_letters > most_letters {
+/// The options of a walk of one merge through all columns.
+fn walk_options(length: usize, num_letters: usize) -> PyResult<WalkOptions> {
+    let (lengths, numbers) = (1..=MAX_WALK_LENGTH, 1..=MAX_WALK_LETTERS);
+    if !lengths.contains(&length) || !numbers.contains(&num_letters) {
         return Err(PyValueError::new_err(format!(
-            "expected at most {most_symbols} symbols and {most_letters} letters, found {length} \
-             and {num_letters}"
+            "expected at most {MAX_WALK_LENGTH} symbols and {MAX_WALK_LETTERS} letters, found \
+             {length} and {num_letters}"
         )));
     }
-    Ok(Level {
+    Ok(WalkOptions {
         length,
         num_letters,
         max_merges: 1,
@@ -85,20 +88,17 @@ fn level(length: usize, num_letters: usize) -> PyResult<Level> {
     })
 }
 
-/// How many strings each unit of work has: those of a length with exactly so many letters.
+/// The number of strings of each unit of work: those of a length with exactly `num_letters` letters.
 #[pyfunction]
 #[pyo3(signature = (*, length, num_letters))]
 pub(super) fn curvature_units(length: usize, num_letters: usize) -> PyResult<Vec<u64>> {
-    let level = level(length, num_letters)?;
-    Ok(level
-        .units()
-        .iter()
-        .map(|unit| level.num_begun(unit))
-        .collect())
+    let options = walk_options(length, num_letters)?;
+    let units = options.units();
+    Ok(units.iter().map(|unit| options.num_strings(unit)).collect())
 }
 
-/// What the strings of the units from `first` to before `last` improve, unit by unit: the number of
-/// merges, the column, its value, the first string that attains it.
+/// The records that the strings of the units from `first` to before `last` improve, unit by unit:
+/// the number of merges, the column, its value, the first string that attains it.
 #[pyfunction]
 #[pyo3(signature = (
     first, last, /, *, length, num_letters, columns, records, is_pruned, num_threads, progress=None
@@ -120,17 +120,16 @@ pub(super) fn walk_curvature(
     let is_shaped = |row: &Vec<Option<Pair>>| {
         row.len() == NUM_COLUMNS && row.iter().flatten().all(|pair| pair.1 > 0)
     };
-    if max_merges == 0 || max_merges > MAX_WALK.2 || !records.iter().all(is_shaped) {
+    if !(1..=MAX_WALK_MERGES).contains(&max_merges) || !records.iter().all(is_shaped) {
         return Err(PyValueError::new_err(format!(
-            "expected the records of at most {} merges",
-            MAX_WALK.2
+            "expected the records of at most {MAX_WALK_MERGES} merges"
         )));
     }
-    let level = Level {
+    let options = WalkOptions {
         max_merges,
         columns: columns & ALL,
         is_pruned,
-        ..level(length, num_letters)?
+        ..walk_options(length, num_letters)?
     };
     let to_record = |pair: &Option<Pair>| {
         pair.map(|(top, bottom)| Record {
@@ -140,14 +139,14 @@ pub(super) fn walk_curvature(
     };
     let to_row = |row: &Vec<Option<Pair>>| std::array::from_fn(|i| to_record(&row[i]));
     let records = Records(records.iter().map(to_row).collect());
-    let units = level.units();
+    let units = options.units();
     let units = units.get(first..last).ok_or_else(|| {
         PyValueError::new_err(format!("no units {first} to {last} of {}", units.len()))
     })?;
     let found = watched(py, progress, |watch| {
-        curvature::walk_all(level, units, &records, threads(num_threads), watch)
+        curvature::walk_all(options, units, &records, threads(num_threads), watch)
     })?;
-    let to_python = |(merges, column, record): (usize, curvature::columns::Column, Record)| {
+    let to_python = |(merges, column, record): (usize, Column, Record)| {
         (
             merges,
             column as usize,

@@ -1,10 +1,10 @@
-//! `improve_merges` for Python.
+//! Improving merge lists, for Python.
 
 use pyo3::prelude::*;
 
 use super::exact::deadline;
 use super::{PyMergeList, PyWordCounts, anytime, threads};
-use crate::improve::{Options, Standing, improve};
+use crate::improve::{ImproveOptions, ImproveProgress, improve};
 use crate::watch::Watch;
 
 #[pyfunction]
@@ -26,24 +26,24 @@ pub(super) fn improve_merges(
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<PyMergeList> {
     let deadline = deadline(time_limit);
-    let options = Options {
+    let options = ImproveOptions {
         seed,
         num_moves,
         deadline,
         num_threads: threads(num_threads),
-        longest_token: max_token_length.unwrap_or(usize::MAX),
+        max_token_length: max_token_length.unwrap_or(usize::MAX),
     };
-    let (watch, standing) = (Watch::until(deadline), Standing::default());
+    let (watch, found) = (Watch::until(deadline), ImproveProgress::default());
     let report = || match progress {
         Some(progress) => {
-            let num_tokens = standing.num_tokens();
+            let num_tokens = found.num_tokens();
             progress.call1((watch.done(), num_tokens)).map(drop)
         }
         None => Ok(()),
     };
     let (counts, initial) = (&counts.get().0, &initial.get().0);
     let better = anytime(py, &watch, report, || {
-        improve(counts, initial, &is_pinned, &options, &watch, &standing)
+        improve(counts, initial, &is_pinned, &options, &watch, &found)
     })??;
     Ok(PyMergeList(better))
 }

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 
 use super::{PyMergeList, PyWordCounts, choose, watched};
-use crate::greedy::{Options, Overlaps, train};
+use crate::greedy::{Overlaps, TrainOptions, train};
 use crate::pattern;
 use crate::segment;
 
@@ -27,7 +27,7 @@ pub(super) fn train_greedily(
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<PyMergeList> {
     let (counts, mut merges) = (&counts.get().0, initial.get().0.clone());
-    let options = Options {
+    let options = TrainOptions {
         num_merges,
         min_frequency,
         max_token_length: max_token_length.unwrap_or(usize::MAX),

@@ -1,0 +1,116 @@
+//! A string that grows and shrinks letter by letter, with the counts of its pairs.
+
+use super::options::{MAX_WALK_LENGTH, MAX_WALK_LETTERS, MAX_WALK_MERGES};
+
+/// More than any count of a pair.
+pub(super) const MAX_COUNT: usize = MAX_WALK_LENGTH + 1;
+const MAX_PAIRS: usize = MAX_WALK_LETTERS * MAX_WALK_LETTERS;
+
+/// What is known of all pairs together.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Summary {
+    /// The length of the run of equal letters at the end.
+    run: u8,
+    /// The number of times that the most frequent pair can be replaced.
+    pub(super) largest: u8,
+    /// The number of times that the most frequent pair occurs, overlaps included.
+    most_occurrences: u8,
+    pub(super) num_letters: u8,
+}
+
+/// A string and the counts of its pairs.
+pub(super) struct CountedString {
+    pub(super) letters: Vec<u8>,
+    /// The number of times that each pair can be replaced.
+    count: [u8; MAX_PAIRS],
+    /// The number of times that each pair occurs, overlaps included.
+    occurrences: [u8; MAX_PAIRS],
+    /// The number of pairs that occur 0, 1, 2, ... times.
+    histogram: [u8; MAX_COUNT],
+}
+
+impl Default for CountedString {
+    fn default() -> Self {
+        Self {
+            letters: Vec::new(),
+            count: [0; MAX_PAIRS],
+            occurrences: [0; MAX_PAIRS],
+            histogram: [0; MAX_COUNT],
+        }
+    }
+}
+
+impl CountedString {
+    /// Append a letter to a string of which `before` is known.
+    pub(super) fn push(&mut self, before: Summary, letter: u8) -> Summary {
+        let mut after = before;
+        after.num_letters = before.num_letters.max(letter + 1);
+        after.run = 1;
+        if let Some(&last) = self.letters.last() {
+            let key = pair_key(last, letter);
+            if last == letter {
+                after.run = before.run + 1;
+            }
+            let old = self.occurrences[key];
+            self.occurrences[key] = old + 1;
+            // The number of pairs that occur 0 times is never read, and wraps.
+            self.histogram[usize::from(old)] = self.histogram[usize::from(old)].wrapping_sub(1);
+            self.histogram[usize::from(old) + 1] += 1;
+            self.count[key] += u8::from(last != letter || after.run.is_multiple_of(2));
+            after.largest = before.largest.max(self.count[key]);
+            after.most_occurrences = before.most_occurrences.max(old + 1);
+        }
+        self.letters.push(letter);
+        after
+    }
+
+    /// Remove the last letter of a string of which `summary` is known.
+    pub(super) fn pop(&mut self, summary: Summary) {
+        let letter = self.letters.pop();
+        if let (Some(&last), Some(letter)) = (self.letters.last(), letter) {
+            let key = pair_key(last, letter);
+            let new = usize::from(self.occurrences[key]);
+            self.occurrences[key] -= 1;
+            self.histogram[new] -= 1;
+            self.histogram[new - 1] = self.histogram[new - 1].wrapping_add(1);
+            self.count[key] -= u8::from(last != letter || summary.run.is_multiple_of(2));
+        }
+    }
+
+    /// The sums of the largest 1, 2, ..., `num_sums` numbers of occurrences.
+    pub(super) fn bounds(&self, summary: Summary, num_sums: usize) -> [u8; MAX_WALK_MERGES] {
+        let mut sums = [0; MAX_WALK_MERGES];
+        let (mut sum, mut taken) = (0, 0);
+        let mut occurrences = usize::from(summary.most_occurrences);
+        while occurrences > 0 && taken < num_sums {
+            let number = usize::from(self.histogram[occurrences]).min(num_sums - taken);
+            for to in &mut sums[taken..taken + number] {
+                sum += occurrences as u8;
+                *to = sum;
+            }
+            taken += number;
+            occurrences -= 1;
+        }
+        for to in &mut sums[taken..] {
+            *to = sum;
+        }
+        sums
+    }
+
+    /// The number of times that the pair at `i` can be replaced.
+    pub(super) fn count_at(&self, i: usize) -> i32 {
+        i32::from(self.count[pair_key(self.letters[i], self.letters[i + 1])])
+    }
+
+    /// The places of the pairs that can be replaced once; in aaa it is the first.
+    pub(super) fn single_pairs(&self) -> impl Iterator<Item = usize> + '_ {
+        let letters = &self.letters;
+        let is_second =
+            |at: usize| at > 0 && letters[at] == letters[at - 1] && letters[at] == letters[at + 1];
+        (0..letters.len() - 1).filter(move |&at| self.count_at(at) == 1 && !is_second(at))
+    }
+}
+
+fn pair_key(left: u8, right: u8) -> usize {
+    usize::from(left) * MAX_WALK_LETTERS + usize::from(right)
+}

@@ -1,0 +1,168 @@
+//! The search against [`MergeList::apply`], on random words over small alphabets.
+
+use super::builder::Guide;
+use super::draft::Draft;
+use super::moves::propose;
+use super::random::Random;
+use super::repair::repair;
+use super::*;
+use crate::greedy::tests::Dice;
+use crate::greedy::{Overlaps, TrainOptions, train};
+use crate::merges::Alphabet;
+
+/// Counts, and what greedy makes of others: a list with much to improve.
+fn instance(dice: &mut Dice) -> (WordCounts, MergeList) {
+    let (counts, others) = (dice.counts(8), dice.counts(8));
+    let mut merges = MergeList::new(Alphabet::of_chars('a'..='c'));
+    let options = TrainOptions {
+        num_merges: 1 + dice.below(8) as usize,
+        min_frequency: 1,
+        max_token_length: usize::MAX,
+        overlaps: Overlaps::Skip,
+    };
+    train(&others, &mut merges, &options, &Watch::default()).expect("small counts");
+    (counts, merges)
+}
+
+/// The number of tokens of all words with at least two symbols.
+fn num_tokens(counts: &WordCounts, merges: &MergeList) -> u64 {
+    let words = counts.iter().filter(|(word, _)| word.len() > 1);
+    let tokens = words.map(|(word, count)| {
+        let symbols = merges.alphabet().symbols(word).expect("known letters");
+        count * merges.apply(symbols).len() as u64
+    });
+    tokens.sum()
+}
+
+fn options(seed: u64, num_threads: usize) -> ImproveOptions {
+    ImproveOptions {
+        seed,
+        num_moves: Some(200),
+        deadline: None,
+        num_threads,
+        max_token_length: 8,
+    }
+}
+
+fn improved(
+    counts: &WordCounts,
+    initial: &MergeList,
+    is_pinned: &[bool],
+    options: &ImproveOptions,
+) -> MergeList {
+    let (watch, progress) = (Watch::default(), ImproveProgress::default());
+    improve(counts, initial, is_pinned, options, &watch, &progress).expect("small counts")
+}
+
+#[test]
+fn the_result_is_as_long_never_worse_and_keeps_what_is_pinned() {
+    let mut dice = Dice(1);
+    let mut num_better = 0;
+    for seed in 0..25 {
+        let (counts, initial) = instance(&mut dice);
+        let first = initial.alphabet().len() as u32;
+        let is_pinned: Vec<bool> = initial.pairs().iter().map(|_| dice.below(5) == 0).collect();
+        let better = improved(&counts, &initial, &is_pinned, &options(seed, 1));
+        assert_eq!(better.pairs().len(), initial.pairs().len());
+        assert!(better.makes_distinct_strings());
+        for (id, _) in (first..)
+            .zip(&is_pinned)
+            .filter(|(_, is_pinned)| **is_pinned)
+        {
+            assert!(better.id(initial.token(id)).is_some());
+        }
+        let (before, after) = (num_tokens(&counts, &initial), num_tokens(&counts, &better));
+        assert!(after <= before, "{:?}", counts.sorted());
+        num_better += u32::from(after < before);
+        let again = improved(&counts, &initial, &is_pinned, &options(seed, 3));
+        assert_eq!(again.pairs(), better.pairs());
+    }
+    assert!(num_better > 10, "only {num_better} lists were improved");
+}
+
+#[test]
+fn gains_of_moves_are_those_of_a_recount() {
+    let mut dice = Dice(2);
+    let mut num_made = 0;
+    for seed in 0..60 {
+        let (counts, initial) = instance(&mut dice);
+        let alphabet = initial.alphabet();
+        let watch = Watch::default();
+        let corpus = Corpus::new(&counts, alphabet, &watch).expect("small counts");
+        let is_pinned = vec![false; initial.pairs().len()];
+        let mut state = State::new(&corpus, alphabet.len(), initial.pairs(), &is_pinned, &watch)
+            .expect("no interruption");
+        let mut scratch = Scratch::default();
+        let guide = Guide {
+            price: state.price().unwrap_or(1) as f64 / 2.0,
+            max_token_length: 8,
+        };
+        for number in 0..40 {
+            state.list.spread_ranks();
+            state.refresh(0.0);
+            let mut random = Random::of_move(seed, number);
+            let Some(edit) = drafted(&state, guide, &mut random, &mut scratch) else {
+                continue;
+            };
+            let draft = Draft::again(&state.list, edit).expect("the list has not changed");
+            let outcome = state.weigh(&draft, &mut scratch);
+            let (before, edit) = (state.cost, draft.edit);
+            state.make(&edit, &outcome, &mut scratch);
+            let pairs = state.list.merges().into_iter().map(|(pair, _)| pair);
+            let merges = MergeList::from_pairs(alphabet.clone(), pairs).expect("a valid list");
+            let recount = num_tokens(&counts, &merges);
+            assert_eq!(state.num_tokens, recount, "{edit:?} {:?}", counts.sorted());
+            assert_eq!(
+                before.checked_add_signed(outcome.delta),
+                Some(recount * ONCE)
+            );
+            assert_eq!(state.cost, recount * ONCE);
+            num_made += 1;
+        }
+    }
+    assert!(num_made > 500, "only {num_made} moves were made");
+}
+
+/// A random move, repaired once if it can be.
+fn drafted(
+    state: &State<'_>,
+    guide: Guide,
+    random: &mut Random,
+    scratch: &mut Scratch,
+) -> Option<draft::Edit> {
+    let draft = propose(state, guide, random)?;
+    let outcome = state.weigh(&draft, scratch);
+    let effects = state.effects(&draft, &outcome, false, scratch);
+    let edit = draft.edit.clone();
+    let repaired = repair(state, guide, draft, &effects, random);
+    Some(repaired.map_or(edit, |draft| draft.edit))
+}
+
+#[test]
+fn counts_too_large_to_be_weighed_are_an_error() {
+    let mut counts = WordCounts::default();
+    counts.add(b"abab", u64::MAX / 4).expect("64 bits");
+    let alphabet = Alphabet::of_chars('a'..='b');
+    let initial = MergeList::from_pairs(alphabet, [(0, 1)]).expect("a valid list");
+    let (watch, progress) = (Watch::default(), ImproveProgress::default());
+    let result = improve(
+        &counts,
+        &initial,
+        &[false],
+        &options(0, 1),
+        &watch,
+        &progress,
+    );
+    assert_eq!(
+        result.map(|list| list.pairs().to_vec()),
+        Err(Error::CountsTooLarge)
+    );
+    let mut fewer = WordCounts::default();
+    fewer.add(b"abab", u64::MAX / 128).expect("64 bits");
+    assert_eq!(
+        improved(&fewer, &initial, &[false], &options(0, 1))
+            .pairs()
+            .len(),
+        1
+    );
+}
