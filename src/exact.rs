@@ -19,6 +19,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 pub use text::{Pair, Text};
 
+use crate::error::Result;
 use crate::watch::Watch;
 
 /// How to search.
@@ -106,13 +107,19 @@ impl Standing {
 }
 
 /// The best list of merges for a text.
-#[must_use]
-pub fn solve(text: &Text, options: &Options, watch: &Watch, standing: &Standing) -> Solution {
+pub fn solve(
+    text: &Text,
+    options: &Options,
+    watch: &Watch,
+    standing: &Standing,
+) -> Result<Solution> {
     match options.method {
         Method::BranchAndBound => search::search(text, options, watch, standing),
         method => {
             let is_guarded = method == Method::Guarded;
-            depth_first::depth_first(text, options, is_guarded, watch, standing)
+            Ok(depth_first::depth_first(
+                text, options, is_guarded, watch, standing,
+            ))
         }
     }
 }

@@ -11,7 +11,6 @@
 //! number of steps, not on the number of threads.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use super::instance::{Against, Instance};
@@ -21,8 +20,10 @@ use super::schedule::{Schedule, Stride};
 use super::smooth::{Climb, ramp};
 use super::step::{self, Scratch, Step};
 use super::{Found, Options, Standing, long, start, threshold};
-use crate::merges::Id;
+use crate::error::Result;
 use crate::watch::Watch;
+use crate::merges::Id;
+use crate::parallel;
 
 /// From when on, and how often, the bound is evaluated, as parts of the whole way.
 const FIRST_LOOK: f64 = 0.7;
@@ -33,36 +34,35 @@ const SHARP: f32 = 1e-6;
 
 /// Find good prices, beginning with those that some tokens suggest, a greedy list's for example.
 /// Stops early, with the best so far, if the watch says so.
-#[must_use]
 pub fn ascend(
     instance: &Instance,
     tokens: &[Vec<Id>],
     options: &Options,
     watch: &Watch,
     standing: &Standing,
-) -> Found {
+) -> Result<Found> {
     let mut ascent = Ascent::new(instance, tokens, options);
     let mut best = Best::default();
     let mut schedule = Schedule::new(instance, options);
     let mut next_look = FIRST_LOOK;
     while let Some(stride) = schedule.next(watch) {
-        ascent.step(&stride);
+        ascent.step(&stride)?;
         standing.advance();
         if stride.progress >= next_look {
             next_look = stride.progress + BETWEEN_LOOKS;
             let began = Instant::now();
-            best.keep(ascent.look(), instance, options, standing);
+            best.keep(ascent.look()?, instance, options, standing);
             schedule.was_interrupted_by_a_look(began);
         }
     }
-    best.keep(ascent.look(), instance, options, standing);
-    Found {
+    best.keep(ascent.look()?, instance, options, standing);
+    Ok(Found {
         gain: gain(best.total, options.bits),
         total: best.total,
         discounts: best.discounts,
         num_steps: ascent.num_steps,
         chosen: ascent.chosen(),
-    }
+    })
 }
 
 /// What an amount in units of 1 / 2^`bits` allows in whole tokens.
@@ -131,36 +131,26 @@ impl<'a> Ascent<'a> {
         }
     }
 
-    /// Call `work(index, part, scratch)` for each part, in several threads.
-    fn for_each_part<S: Default>(&self, work: impl Fn(usize, &mut Part<'a>, &mut S) + Sync) {
-        let next = AtomicUsize::new(0);
-        let run = || {
-            let mut scratch = S::default();
-            loop {
-                let index = next.fetch_add(1, Ordering::Relaxed);
-                let Some(part) = self.parts.get(index) else {
-                    return;
-                };
-                if let Ok(mut part) = part.lock() {
-                    work(index, &mut part, &mut scratch);
-                }
-            }
-        };
-        std::thread::scope(|scope| {
-            for _ in 1..self.options.num_threads.min(self.parts.len()) {
-                scope.spawn(run);
-            }
-            run();
-        });
+    /// Call `work(part, scratch)` for each part, in several threads.
+    fn for_each_part<S: Default + Send>(
+        &self,
+        work: impl Fn(&mut Part<'a>, &mut S) + Sync,
+    ) -> Result<()> {
+        let mut workers: Vec<S> = Vec::new();
+        workers.resize_with(self.options.num_threads.max(1), S::default);
+        parallel::for_each(&mut workers, self.parts.len(), |scratch, index| {
+            work(&mut parallel::lock(&self.parts[index]), scratch);
+            Ok(())
+        })
     }
 
-    fn step(&mut self, stride: &Stride) {
+    fn step(&mut self, stride: &Stride) -> Result<()> {
         let width = stride.width;
         let against = self.instance.against;
-        self.for_each_part(|_, part, (sums, scratch): &mut (Vec<f64>, Scratch)| {
+        self.for_each_part(|part, (sums, scratch): &mut (Vec<f64>, Scratch)| {
             long::weigh(part, against, width, sums);
             step::weigh(part, width, scratch);
-        });
+        })?;
         self.count_shares(stride.softness);
         let step = Step {
             shares: &self.shares,
@@ -168,11 +158,12 @@ impl<'a> Ascent<'a> {
             climb: Climb::new(stride.rate, self.num_steps),
             threshold: self.threshold,
         };
-        self.for_each_part(|_, part, (changes, scratch): &mut (Vec<f64>, Scratch)| {
+        self.for_each_part(|part, (changes, scratch): &mut (Vec<f64>, Scratch)| {
             long::press(part, &step, changes);
             step::climb(part, &step, scratch);
-        });
+        })?;
         self.num_steps += 1;
+        Ok(())
     }
 
     /// Sum up the losses and find how much each string counts; `softness` is the part of the
@@ -192,42 +183,39 @@ impl<'a> Ascent<'a> {
 
     fn sum_losses(&mut self) {
         self.losses.fill(0.0);
-        for part in &mut self.parts {
-            if let Ok(part) = part.get_mut() {
-                for (sum, loss) in self.losses.iter_mut().zip(&part.losses) {
-                    *sum += loss;
-                }
+        for part in &self.parts {
+            for (sum, loss) in self.losses.iter_mut().zip(&parallel::lock(part).losses) {
+                *sum += loss;
             }
         }
     }
 
     /// Lower prices until no long string counts.
-    fn settle(&mut self) {
+    fn settle(&mut self) -> Result<()> {
         let against = self.instance.against;
-        self.for_each_part(|_, part, sums: &mut Vec<f64>| {
+        self.for_each_part(|part, sums: &mut Vec<f64>| {
             long::weigh(part, against, SHARP, sums);
-        });
+        })?;
         self.sum_losses();
         let losses = &self.losses[self.instance.num_strings..];
-        self.for_each_part(|_, part, (): &mut ()| {
+        self.for_each_part(|part, (): &mut ()| {
             long::settle(part, against, losses, self.threshold);
-        });
+        })
     }
 
     /// The prices as integers, and what they prove.
-    fn look(&mut self) -> Vec<Share> {
-        self.settle();
-        let shares: Vec<Mutex<Share>> = self.parts.iter().map(|_| Mutex::default()).collect();
-        self.for_each_part(|index, part, scratch: &mut Exact| {
-            let rounded = rounding::round(part, self.instance, self.options.bits, scratch);
-            if let Ok(mut share) = shares[index].lock() {
-                *share = rounded;
-            }
-        });
-        let shares = shares.into_iter();
-        shares
-            .map(|share| share.into_inner().unwrap_or_default())
-            .collect()
+    fn look(&mut self) -> Result<Vec<Share>> {
+        self.settle()?;
+        parallel::map(self.options.num_threads, self.parts.len(), |index| {
+            let part = parallel::lock(&self.parts[index]);
+            let mut scratch = Exact::default();
+            Ok(rounding::round(
+                &part,
+                self.instance,
+                self.options.bits,
+                &mut scratch,
+            ))
+        })
     }
 
     /// The strings that lose most, as many as there are merges.

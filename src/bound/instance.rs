@@ -81,7 +81,7 @@ impl Instance {
         );
         instance.pieces = match against {
             Against::Vocabularies => words,
-            Against::Merges => cut(&words, floor, num_threads),
+            Against::Merges => cut(&words, floor, num_threads)?,
         };
         if instance.pieces.symbols().len() >= NONE as usize {
             return Err(Error::CorpusTooLarge);
@@ -99,7 +99,7 @@ impl Instance {
         let mut room = CUTS_OF_A_SYMBOL * num_symbols + ROOM_FOR_CUTS;
         for length in 2..=self.longest + 1 {
             watch.check()?;
-            level = naming::longer(&self.pieces, &level, self.floor, num_threads);
+            level = naming::longer(&self.pieces, &level, self.floor, num_threads)?;
             if level.num_names == 0 {
                 break;
             }
@@ -195,8 +195,8 @@ impl Instance {
 }
 
 /// The words cut at every pair that is not frequent; pieces of one symbol are left out.
-fn cut(words: &Words, floor: u64, num_threads: usize) -> Words {
-    let pairs = naming::longer(words, &naming::symbols(words), floor, num_threads);
+fn cut(words: &Words, floor: u64, num_threads: usize) -> Result<Words> {
+    let pairs = naming::longer(words, &naming::symbols(words), floor, num_threads)?;
     let mut is_joined = vec![false; words.symbols().len()];
     for &place in &pairs.places {
         is_joined[place as usize] = true;
@@ -215,5 +215,5 @@ fn cut(words: &Words, floor: u64, num_threads: usize) -> Words {
         }
         place += word.len();
     }
-    Words::united(pieces.into_iter())
+    Ok(Words::united(pieces.into_iter()))
 }

@@ -5,12 +5,11 @@
 //! are split into a fixed number of shares by their hash, and threads take shares: names do not
 //! depend on the number of threads. Cost: one look-up for each place.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use rustc_hash::FxHashMap;
 
 use super::words::Words;
+use crate::error::Result;
+use crate::parallel;
 
 /// In place of a name.
 pub(super) const NONE: u32 = u32::MAX;
@@ -36,31 +35,16 @@ pub(super) fn symbols(words: &Words) -> Level {
 }
 
 /// The strings one symbol longer than those of `level` that occur more than `floor` times.
-pub(super) fn longer(words: &Words, level: &Level, floor: u64, num_threads: usize) -> Level {
-    let next = AtomicUsize::new(0);
-    let shares: Vec<Mutex<Share>> = (0..NUM_SHARES).map(|_| Mutex::default()).collect();
-    let work = || {
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(share) = shares.get(index) else {
-                return;
-            };
-            let found = Share::find(words, level, index);
-            if let Ok(mut share) = share.lock() {
-                *share = found;
-            }
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 1..num_threads.min(NUM_SHARES) {
-            scope.spawn(work);
-        }
-        work();
-    });
-    let shares = shares
-        .into_iter()
-        .map(|share| share.into_inner().unwrap_or_default());
-    unite(words, level, floor, shares.collect())
+pub(super) fn longer(
+    words: &Words,
+    level: &Level,
+    floor: u64,
+    num_threads: usize,
+) -> Result<Level> {
+    let shares = parallel::map(num_threads, NUM_SHARES, |index| {
+        Ok(Share::find(words, level, index))
+    })?;
+    Ok(unite(words, level, floor, shares))
 }
 
 /// The strings of one share, named from 0 in the order of their first places.

@@ -77,7 +77,7 @@ pub fn find(task: &Task, options: &Options, watch: &Watch, standing: &Standing) 
         Err(Error::Interrupted) => return Ok(trivial(task, &words)),
         prepared => prepared?,
     };
-    let found = ascend(&instance, &tokens, options, watch, standing);
+    let found = ascend(&instance, &tokens, options, watch, standing)?;
     let symbols = MergeList::new(task.alphabet.clone());
     let spell = |string: &Vec<Id>| -> Vec<u8> {
         let symbols = string.iter().map(|&symbol| symbols.token(symbol));

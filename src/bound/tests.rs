@@ -51,6 +51,7 @@ fn best_gain(words: &Words, num_merges: usize) -> u64 {
         &Watch::default(),
         &exact::Standing::default(),
     )
+    .expect("no thread fails")
     .utility
 }
 
@@ -74,7 +75,8 @@ fn find(words: &Words, claim: &Claim, tokens: &[Vec<Id>], num_threads: usize) ->
     )
     .expect("nothing stops it");
     let standing = Standing::default();
-    let found = ascend(&instance, tokens, &options(num_threads), &watch, &standing);
+    let found = ascend(&instance, tokens, &options(num_threads), &watch, &standing)
+        .expect("nothing stops it");
     assert_eq!(standing.read(), (30, found.gain));
     (instance, found)
 }

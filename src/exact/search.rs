@@ -5,8 +5,6 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustc_hash::FxHashMap;
 
@@ -15,7 +13,9 @@ use super::beam::{Found, beam, greedy};
 use super::forest::Forest;
 use super::text::{Pair, Text, boundary_bound};
 use super::{Limit, Options, Solution, Standing};
+use crate::error::Result;
 use crate::watch::Watch;
+use crate::parallel;
 
 /// How many nodes are worked on before what they found is taken in.
 const BATCH: usize = 16;
@@ -48,7 +48,7 @@ pub(super) fn search(
     options: &Options,
     watch: &Watch,
     standing: &Standing,
-) -> Solution {
+) -> Result<Solution> {
     let mut search = Search {
         frontier: Frontier::new(options.memory_limit / 2),
         seen: Seen::new(options.memory_limit / 2),
@@ -75,7 +75,7 @@ pub(super) fn search(
                 Limit::of(watch)
             });
         }
-        let outcomes = work_on(&batch, root, search.best.gain, options, watch);
+        let outcomes = work_on(&batch, root, search.best.gain, options, watch)?;
         search.take_in(batch, outcomes, watch);
         // Most texts are done at the root. For the others a better list spares many nodes.
         if search.nodes == 1 && search.bound() > search.best.gain {
@@ -85,13 +85,13 @@ pub(super) fn search(
             }
         }
     };
-    Solution {
+    Ok(Solution {
         bound: search.bound(),
         utility: search.best.gain,
         merges: search.best.path,
         nodes: search.nodes,
         limit,
-    }
+    })
 }
 
 struct Search {
@@ -135,25 +135,10 @@ fn work_on(
     best: u64,
     options: &Options,
     watch: &Watch,
-) -> Vec<Option<Outcome>> {
-    let outcomes: Vec<_> = batch.iter().map(|_| OnceLock::new()).collect();
-    let next = AtomicUsize::new(0);
-    let work = || {
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(node) = batch.get(index) else { break };
-            if let Some(outcome) = expand(node, root, best, options.num_merges, watch) {
-                outcomes[index].set(outcome).ok();
-            }
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 1..options.num_threads.min(batch.len()) {
-            scope.spawn(work);
-        }
-        work();
-    });
-    outcomes.into_iter().map(OnceLock::into_inner).collect()
+) -> Result<Vec<Option<Outcome>>> {
+    parallel::map(options.num_threads, batch.len(), |index| {
+        Ok(expand(&batch[index], root, best, options.num_merges, watch))
+    })
 }
 
 /// Bound a node, and list the nodes below it that may hold something better than `best`.

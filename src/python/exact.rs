@@ -57,7 +57,7 @@ pub(super) fn solve_exactly(
     };
     let solution = anytime(py, &watch, report, || {
         solve(&text, &options, &watch, &standing)
-    })?;
+    })??;
     Ok(answer(merges, solution)?)
 }
 
