@@ -18,6 +18,7 @@
 //! | [`greedy`] | training | PAIRFREQ, μ†, Algorithms 1 and 2 (sections 3, 4) |
 //! | [`improve`] | merges better than greedy's | |
 //! | [`segment`] | the fewest tokens of any vocabulary | |
+//! | `prices` | prices of symbols and spans, and the bound on merges that they prove | |
 //! | [`exact`] | the best merges of all | μ*, equation 3, Algorithm 3 (section 5) |
 //! | [`bound`] | how close merges are to the best | |
 //!
@@ -42,6 +43,7 @@ mod pages;
 mod parallel;
 pub mod pattern;
 mod prefetch;
+mod prices;
 pub mod segment;
 pub mod settings;
 mod specials;
