@@ -32,10 +32,8 @@ pub fn solve(
 ) -> Result<Solution> {
     match options.method {
         Method::BranchAndBound => search::search(text, options, watch, progress),
-        method => {
-            let is_guarded = method == Method::Guarded;
-            let solution = depth_first::depth_first(text, options, is_guarded, watch, progress);
-            Ok(solution)
+        Method::BruteForce | Method::Guarded => {
+            Ok(depth_first::depth_first(text, options, watch, progress))
         }
     }
 }

@@ -1,9 +1,9 @@
 //! A batch of pieces, with all that changes as prices move.
 //!
 //! Against merges a piece has a price for each of its items. Against vocabularies only symbols have
-//! prices; so it is in light pieces against merges, where a span costs what its symbols do, at most
-//! 1. Most pieces of a large corpus are light, and prices for their spans hardly improve the bound.
-//! Small corpora have no light pieces.
+//! prices; so it is in light pieces against merges, whose spans cost what their symbols do, but not
+//! more than 1. Most pieces of a large corpus are light, and prices for their spans would hardly
+//! improve the bound. Small corpora have no light pieces.
 //!
 //! The pieces are cut into a fixed number of batches, and threads take batches: what is summed up,
 //! and in which order, does not depend on the number of threads.
@@ -252,15 +252,7 @@ fn unpriced(instance: &Instance, weight: u64, length: usize) -> u64 {
     if instance.against == Against::Merges {
         return 0;
     }
-    let rare = if weight <= instance.floor {
-        instance.floor
-    } else {
-        0
-    };
-    let long = if length > instance.counted() {
-        instance.repeats.too_long
-    } else {
-        0
-    };
-    rare.max(long)
+    let rare = (weight <= instance.floor).then_some(instance.floor);
+    let long = (length > instance.counted()).then_some(instance.repeats.too_long);
+    rare.max(long).unwrap_or(0)
 }

@@ -9,7 +9,6 @@
 //! number of steps, not on the number of threads.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use super::against::Against;
@@ -51,29 +50,15 @@ pub struct FoundPrices {
 }
 
 /// The progress of a descent, to be read from another thread.
-#[derive(Debug)]
-pub struct DescentProgress {
-    num_steps: AtomicU64,
-    gain: AtomicU64,
-}
-
-impl Default for DescentProgress {
-    fn default() -> Self {
-        Self {
-            num_steps: AtomicU64::new(0),
-            gain: AtomicU64::new(u64::MAX),
-        }
-    }
-}
+#[derive(Debug, Default)]
+pub struct DescentProgress(Mutex<(usize, Option<u64>)>);
 
 impl DescentProgress {
     /// The number of steps taken, and the most that can be gained by the best bound so far; None
     /// before the first.
     #[must_use]
-    pub fn read(&self) -> (u64, Option<u64>) {
-        let gain = self.gain.load(Ordering::Relaxed);
-        let num_steps = self.num_steps.load(Ordering::Relaxed);
-        (num_steps, (gain != u64::MAX).then_some(gain))
+    pub fn read(&self) -> (usize, Option<u64>) {
+        *parallel::lock(&self.0)
     }
 }
 
@@ -95,7 +80,7 @@ pub fn descend(
     let mut next_evaluation = FIRST_EVALUATION;
     while let Some(stride) = schedule.next(watch) {
         descent.step(&stride)?;
-        progress.num_steps.fetch_add(1, Ordering::Relaxed);
+        parallel::lock(&progress.0).0 = descent.num_steps;
         if stride.progress >= next_evaluation {
             next_evaluation = stride.progress + BETWEEN_EVALUATIONS;
             let began = Instant::now();
@@ -135,8 +120,7 @@ impl Best {
             for batch in batches {
                 self.discounts.extend(batch.discounts);
             }
-            let gain = whole_tokens(total, options.bits);
-            progress.gain.store(gain, Ordering::Relaxed);
+            parallel::lock(&progress.0).1 = Some(whole_tokens(total, options.bits));
         }
     }
 }

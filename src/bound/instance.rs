@@ -175,7 +175,7 @@ impl Instance {
 
     /// The number of strings with a price and of repeats.
     pub(super) fn num_losses(&self) -> usize {
-        self.num_strings + self.repeats.num_repeats
+        self.num_strings + self.repeats.num_strings
     }
 }
 

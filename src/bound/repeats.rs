@@ -33,7 +33,7 @@ pub(super) struct Place {
 pub(super) struct Repeats {
     /// Ascending.
     pub(super) places: Vec<Place>,
-    pub(super) num_repeats: usize,
+    pub(super) num_strings: usize,
     /// No longer string was looked at.
     pub(super) counted: usize,
     /// How often a longer string occurs at most.
@@ -76,8 +76,8 @@ impl Repeats {
     /// Record the strings that have different neighbours on the right.
     fn record(&mut self, same: &SameLength, length: usize) {
         let repeats = number(&same.groups, |group| group.right == Neighbour::Different);
-        let first = self.num_repeats as u32;
-        self.num_repeats += repeats.iter().flatten().count();
+        let first = self.num_strings as u32;
+        self.num_strings += repeats.iter().flatten().count();
         for &(start, group) in &same.places {
             if let Some(repeat) = repeats[group as usize] {
                 self.places.push(Place {

@@ -103,7 +103,7 @@ pub(super) fn descend(batch: &mut Batch, step: &Step, scratch: &mut Scratch) {
             }
         }
         let all = piece.prices(rows);
-        batch.prices.follow(all.clone(), pulls, &step.adam);
+        batch.prices.follow(all.clone(), pulls, step.adam);
         if piece.unpriced > 0 {
             let most = 1.0 + step.threshold / piece.unpriced as f32;
             symbol_prices::keep_below(&mut batch.prices.values[all], most);

@@ -86,7 +86,7 @@ fn find(words: &Words, claim: &Claim, tokens: &[Vec<Id>], num_threads: usize) ->
     )
     .expect("nothing stops it");
     let found = descend(&instance, tokens, &options, &watch, &progress).expect("nothing stops it");
-    assert_eq!(progress.read(), (NUM_STEPS as u64, Some(found.gain)));
+    assert_eq!(progress.read(), (NUM_STEPS, Some(found.gain)));
     let claim = Claim {
         longest: instance.longest(),
         counted: instance.counted(),

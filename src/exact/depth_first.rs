@@ -1,17 +1,16 @@
 //! The paper's search, for comparison: depth first through the sequences of merges.
 
 use super::beam::MergePath;
-use super::solution::{Limit, SearchOptions, SearchProgress, Solution};
+use super::solution::{Limit, Method, SearchOptions, SearchProgress, Solution};
 use super::text::{Pair, PairCount, Text, boundary_bound};
 use crate::merges::Id;
 use crate::watch::Watch;
 
-/// The best list of merges, by trying every sequence, or, if `is_guarded`, only one order of two
-/// neighbours that commute: Algorithm 3 with a corrected guard.
+/// The best list of merges, by trying every sequence, or, with `Method::Guarded`, only one order of
+/// two neighbours that commute: Algorithm 3 with a corrected guard.
 pub(super) fn depth_first(
     root: &Text,
     options: &SearchOptions,
-    is_guarded: bool,
     watch: &Watch,
     progress: &SearchProgress,
 ) -> Solution {
@@ -21,7 +20,7 @@ pub(super) fn depth_first(
     progress.set(0, bound);
     let mut search = DepthFirst {
         options,
-        is_guarded,
+        is_guarded: options.method == Method::Guarded,
         watch,
         path: Vec::new(),
         strings: Strings::new(root.next_id()),

@@ -119,7 +119,7 @@ impl<'a> Descent<'a> {
         self.shares.update(num_merges, floor as f32, softness);
         self.pull(width);
         let all = 0..self.pulls.len();
-        self.prices.follow(all, &self.pulls, &Adam::new(rate, step));
+        self.prices.follow(all, &self.pulls, Adam::new(rate, step));
     }
 
     /// Find the smoothed loss of each string.

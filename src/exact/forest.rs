@@ -315,24 +315,14 @@ impl Forest {
         };
         let strings = self.pair_strings.iter();
         let mut totals: Vec<i128> = strings.map(|string| bound.total - loss(string)).collect();
-        let mut position = 0;
-        for (word, count) in text.words() {
-            let mut is_overlap = false;
-            for (place, neighbours) in (position..).zip(word.windows(2)) {
-                let slot = slots[&(neighbours[0], neighbours[1])];
-                let is_run = neighbours[0] == neighbours[1];
-                if !(is_run && is_overlap) {
-                    let parts = price(self.items[place]) + price(self.items[place + 1]);
-                    let saved = parts - price(self.doubles[place]);
-                    totals[slot] += i128::from(count) * i128::from(saved);
-                }
-                is_overlap = is_run && !is_overlap;
+        text.for_each_pair(|position, pair, count, is_replaced| {
+            if is_replaced {
+                let parts = price(self.items[position]) + price(self.items[position + 1]);
+                let saved = parts - price(self.doubles[position]);
+                totals[slots[&pair]] += i128::from(count) * i128::from(saved);
             }
-            position += word.len() + 1;
-        }
-        totals
-            .into_iter()
-            .map(|total| whole_tokens(total, BITS))
-            .collect()
+        });
+        let gain = |total| whole_tokens(total, BITS);
+        totals.into_iter().map(gain).collect()
     }
 }

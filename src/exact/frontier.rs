@@ -82,12 +82,6 @@ impl Frontier {
         self.bounds.last_key_value().map_or(0, |(&bound, _)| bound)
     }
 
-    pub(super) fn extend(&mut self, nodes: Vec<Node>) {
-        for node in nodes {
-            self.push(node);
-        }
-    }
-
     pub(super) fn push(&mut self, node: Node) {
         match self.bytes_left.checked_sub(node.num_bytes()) {
             Some(bytes_left) => self.bytes_left = bytes_left,

@@ -52,7 +52,9 @@ pub(super) fn search(
         }
         let is_over = options.node_limit.is_some_and(|most| search.nodes >= most);
         if is_over || watch.is_stopped() {
-            search.frontier.extend(batch);
+            for node in batch {
+                search.frontier.push(node);
+            }
             break Some(if is_over {
                 Limit::Nodes
             } else {

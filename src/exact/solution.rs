@@ -1,10 +1,9 @@
 //! What is searched for, and what was found.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Mutex;
 
 use super::text::Pair;
-use crate::error::Result;
-use crate::merges::MergeList;
+use crate::parallel;
 use crate::watch::Watch;
 
 /// How to search.
@@ -72,33 +71,18 @@ pub struct Solution {
     pub limit: Option<Limit>,
 }
 
-impl Solution {
-    /// The merges, appended to a list that holds the symbols alone.
-    pub fn append_to(&self, symbols: &mut MergeList) -> Result<()> {
-        for &(left, right) in &self.merges {
-            symbols.push(left, right)?;
-        }
-        Ok(())
-    }
-}
-
 /// The progress of a search, to be read from another thread.
 #[derive(Debug, Default)]
-pub struct SearchProgress {
-    utility: AtomicU64,
-    bound: AtomicU64,
-}
+pub struct SearchProgress(Mutex<(u64, u64)>);
 
 impl SearchProgress {
     /// The best utility so far, and the bound.
     #[must_use]
     pub fn read(&self) -> (u64, u64) {
-        let utility = self.utility.load(Ordering::Relaxed);
-        (utility, self.bound.load(Ordering::Relaxed))
+        *parallel::lock(&self.0)
     }
 
     pub(super) fn set(&self, utility: u64, bound: u64) {
-        self.utility.store(utility, Ordering::Relaxed);
-        self.bound.store(bound, Ordering::Relaxed);
+        *parallel::lock(&self.0) = (utility, bound);
     }
 }

@@ -88,28 +88,36 @@ impl Text {
     pub(super) fn pairs(&self) -> Vec<PairCount> {
         let mut slots: FxHashMap<Pair, usize> = FxHashMap::default();
         let mut pairs: Vec<PairCount> = Vec::new();
+        self.for_each_pair(|_, pair, count, is_replaced| {
+            let slot = *slots.entry(pair).or_insert(pairs.len());
+            if slot == pairs.len() {
+                pairs.push(PairCount {
+                    pair,
+                    places: 0,
+                    gain: 0,
+                });
+            }
+            pairs[slot].places += count;
+            pairs[slot].gain += if is_replaced { count } else { 0 };
+        });
+        pairs
+    }
+
+    /// Call `visit(position, pair, count, is_replaced)` for each two neighbours: the position of the
+    /// left one among the tokens, and whether a merge of the pair replaces them.
+    pub(super) fn for_each_pair(&self, mut visit: impl FnMut(usize, Pair, u64, bool)) {
+        let mut first = 0;
         for (word, count) in self.words() {
             let mut is_overlap = false;
-            for neighbours in word.windows(2) {
-                let pair = (neighbours[0], neighbours[1]);
-                let slot = *slots.entry(pair).or_insert(pairs.len());
-                if slot == pairs.len() {
-                    pairs.push(PairCount {
-                        pair,
-                        places: 0,
-                        gain: 0,
-                    });
-                }
+            for (position, neighbours) in (first..).zip(word.windows(2)) {
                 // In a run of equals every second pair overlaps the one that is replaced before it.
-                let is_run = pair.0 == pair.1;
-                pairs[slot].places += count;
-                if !(is_run && is_overlap) {
-                    pairs[slot].gain += count;
-                }
+                let is_run = neighbours[0] == neighbours[1];
+                let pair = (neighbours[0], neighbours[1]);
+                visit(position, pair, count, !(is_run && is_overlap));
                 is_overlap = is_run && !is_overlap;
             }
+            first += word.len() + 1;
         }
-        pairs
     }
 
     /// The text after one more merge.

@@ -22,7 +22,7 @@ impl StringIndex {
 #[derive(Debug)]
 pub(crate) struct Shares {
     pub(crate) losses: Vec<f32>,
-    shares: Vec<f32>,
+    of_strings: Vec<f32>,
     threshold: f32,
 }
 
@@ -30,7 +30,7 @@ impl Shares {
     pub(crate) fn new(num_losses: usize) -> Self {
         Self {
             losses: vec![0.0; num_losses],
-            shares: vec![0.0; num_losses],
+            of_strings: vec![0.0; num_losses],
             threshold: 0.0,
         }
     }
@@ -41,7 +41,7 @@ impl Shares {
     pub(crate) fn update(&mut self, num_merges: usize, floor: f32, softness: f32) {
         let slope = softness * self.threshold.max(floor).max(1.0);
         self.threshold = threshold(&self.losses, num_merges, slope, floor);
-        for (share, &loss) in self.shares.iter_mut().zip(&self.losses) {
+        for (share, &loss) in self.of_strings.iter_mut().zip(&self.losses) {
             *share = ramp((loss - self.threshold) / slope);
         }
     }
@@ -54,7 +54,7 @@ impl Shares {
     /// The shares of spans, with corners smoothed over `width`.
     pub(crate) fn of_spans(&self, width: f32) -> SpanShares<'_> {
         SpanShares {
-            strings: &self.shares,
+            strings: &self.of_strings,
             width,
         }
     }
@@ -114,10 +114,10 @@ mod tests {
         shares.losses = (0..100_u8).map(f32::from).collect();
         for (num_merges, floor, expected) in [(10, 1.0, 10.0), (10, 95.5, 4.0), (100, 0.0, 100.0)] {
             shares.update(num_merges, floor, 0.01);
-            let sum: f32 = shares.shares.iter().sum();
+            let sum: f32 = shares.of_strings.iter().sum();
             assert!((sum - expected).abs() < 0.51, "{sum} {expected}");
             assert!(shares.threshold() >= floor);
-            assert!(shares.shares.is_sorted());
+            assert!(shares.of_strings.is_sorted());
         }
     }
 }

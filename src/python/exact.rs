@@ -57,7 +57,9 @@ pub(super) fn solve_exactly(
     let solution = anytime(py, &watch, report, || {
         solve(&text, &options, &watch, &search)
     })??;
-    solution.append_to(&mut merges)?;
+    for (left, right) in solution.merges {
+        merges.push(left, right)?;
+    }
     Ok((
         PyMergeList(merges),
         solution.utility,
