@@ -1,9 +1,10 @@
 //! Spans that are too long for a price of their own, in a step.
 //!
 //! Such a span costs as much as its symbols, but at most 1, and loses what they cost more than 1,
-//! against merges at most 1. No long string should lose more than the threshold from which on
-//! strings count: then none counts. While one does, the prices of its symbols are pressed down, and
-//! before prices are rounded they are lowered until none does.
+//! against merges at most 1 (the one place where the bound is not convex). No long string should
+//! lose more than the threshold from which on strings count: then none counts. While one does, the
+//! prices of its symbols are pressed down, and before prices are rounded they are lowered until none
+//! does.
 
 use super::against::Against;
 use super::batch::Batch;
