@@ -42,6 +42,7 @@
 //! | [`curvature`] | how far greedy can be from the optimum, for one string and for all | σ, σ' (section 3) |
 //! | [`improve`] | merges better than greedy's | |
 //! | [`segment`] | the fewest tokens of any vocabulary | |
+//! | `prices` | prices of symbols and spans, and the bound on merges that they prove | |
 //! | [`exact`] | the best merges of all | μ*, equation 3, Algorithm 3 (section 5) |
 //! | [`bound`] | how close merges are to the best | |
 //!
@@ -68,6 +69,7 @@ mod pages;
 mod parallel;
 pub mod pattern;
 mod prefetch;
+mod prices;
 pub mod segment;
 pub mod settings;
 mod specials;

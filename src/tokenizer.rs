@@ -64,7 +64,7 @@ impl Tokenizer {
     /// ```
     pub fn train(counts: &WordCounts, num_merges: usize) -> Result<Self> {
         let mut merges = MergeList::new(Alphabet::Bytes);
-        let options = greedy::Options {
+        let options = greedy::TrainOptions {
             num_merges,
             min_frequency: 2,
             max_token_length: usize::MAX,

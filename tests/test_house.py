@@ -29,7 +29,7 @@ FORMAL_USERS = {"__init__", "demo", "optimize"}
 RUST_LEVELS = [
     {"python"},
     {"exact", "improve", "curvature", "encode", "greedy", "bound", "counting", "segment"},
-    {"counts"},
+    {"counts", "prices"},
     {
         "pattern",
         "watch",

@@ -1,52 +1,49 @@
-//! What prices are given to: pieces of words, and the strings in them.
+//! What has prices: pieces of words, and the strings in them.
 //!
-//! A string of two symbols or more is priced if it occurs often enough and is not too long; then so
-//! is every string in it. Against merges, words are cut where two neighbours are no priced pair, and
-//! equal pieces are taken together; against vocabularies a piece is a whole word. At each symbol the
-//! priced strings that begin there have the lengths 2, 3, ..., so that all that is known of them lies
-//! in one row: the symbol itself first, then its strings.
+//! A string of two symbols or more has a price if it occurs more than `floor` times and is not too
+//! long; then so has every string in it. Against merges, a piece is a part of a word: words are cut
+//! where two neighbours are no pair with a price, and equal pieces are added up. Against
+//! vocabularies, a piece is a whole word. The items of a symbol are the symbol itself and the strings
+//! with a price that begin there, of the lengths 2, 3, ...; they lie in one row, in this order.
 
-use super::naming::{self, Level, NONE};
+use super::against::Against;
+use super::frequent::FrequentStrings;
 use super::repeats::{self, Repeats};
 use super::words::Words;
 use crate::error::{Error, Result};
 use crate::merges::Id;
+use crate::prices::StringIndex;
 use crate::watch::Watch;
 
-/// Against what a bound holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Against {
-    /// Every list of as many merges: the forest bound.
-    Merges,
-    /// Every vocabulary of as many strings, segmented as well as possible: the price bound.
-    Vocabularies,
-}
-
-/// The longest string that may be priced.
+/// The length of the longest string that may have a price.
 pub const LONGEST: usize = 255;
 
-/// As many parts of spans are worth their time: for each symbol, and for small texts. Where more
-/// would be needed, the longest strings are not priced.
+/// How many cuts of spans are worth their time: for each symbol, and in any case. Where there would
+/// be more, the longest strings have no price.
 const CUTS_OF_A_SYMBOL: usize = 40;
 const ROOM_FOR_CUTS: usize = 20_000_000;
 
-/// Pieces, and the priced strings in them.
+/// Symbols and strings are numbered with 32 bits; the last number is `StringIndex::NONE`.
+const MOST: usize = u32::MAX as usize;
+
+/// Pieces, and the strings in them that have a price.
 #[derive(Debug)]
 pub struct Instance {
     pub(super) against: Against,
     pub(super) num_merges: usize,
-    /// Strings that occur at most this often are not priced.
+    /// Strings that occur at most this often have no price.
     pub(super) floor: u64,
-    /// No longer string is priced.
+    /// No longer string has a price.
     pub(super) longest: usize,
     /// Distinct pieces in ascending order.
     pub(super) pieces: Words,
-    /// How long each symbol's row is: the length of the longest priced string that begins there.
+    /// The length of each symbol's row, which is that of the longest string with a price that
+    /// begins there.
     pub(super) reach: Vec<u8>,
-    /// The rows, one after another: the names of the strings, `NONE` for the symbols.
-    pub(super) names: Vec<u32>,
+    /// The string of each item, row after row; `NONE` for the symbols.
+    pub(super) strings: Vec<StringIndex>,
     pub(super) num_strings: usize,
-    /// Frequent strings that are longer.
+    /// Frequent strings that are too long for a price.
     pub(super) repeats: Repeats,
 }
 
@@ -69,7 +66,7 @@ impl Instance {
             longest,
             pieces: Words::default(),
             reach: Vec::new(),
-            names: Vec::new(),
+            strings: Vec::new(),
             num_strings: 0,
             repeats: Repeats::default(),
         };
@@ -79,13 +76,13 @@ impl Instance {
                 .iter()
                 .filter(|(word, count)| word.len() > 1 && *count > 0),
         );
-        instance.pieces = match against {
-            Against::Vocabularies => words,
-            Against::Merges => cut(&words, floor, num_threads),
-        };
-        if instance.pieces.symbols().len() >= NONE as usize {
+        if words.symbols().len() >= MOST {
             return Err(Error::CorpusTooLarge);
         }
+        instance.pieces = match against {
+            Against::Vocabularies => words,
+            Against::Merges => cut(&words, floor, num_threads)?,
+        };
         instance.find_strings(num_threads, watch)?;
         Ok(instance)
     }
@@ -93,70 +90,65 @@ impl Instance {
     fn find_strings(&mut self, num_threads: usize, watch: &Watch) -> Result<()> {
         let num_symbols = self.pieces.symbols().len();
         self.reach = vec![1; num_symbols];
-        // For each length the names of its strings, without gaps.
-        let mut lengths: Vec<Vec<u32>> = Vec::new();
-        let mut level = naming::symbols(&self.pieces);
+        // For each length the strings of that length, from left to right.
+        let mut lengths: Vec<Vec<StringIndex>> = Vec::new();
+        let mut frequent = FrequentStrings::of_one_symbol(&self.pieces);
         let mut room = CUTS_OF_A_SYMBOL * num_symbols + ROOM_FOR_CUTS;
         for length in 2..=self.longest + 1 {
             watch.check()?;
-            level = naming::longer(&self.pieces, &level, self.floor, num_threads);
-            if level.num_names == 0 {
+            frequent = frequent.longer(&self.pieces, self.floor, num_threads)?;
+            if frequent.num_strings == 0 {
                 break;
             }
-            let num_places = level.places.len();
+            let num_places = frequent.places.len();
             if length > self.longest || num_places * (length - 1) > room {
                 self.longest = length - 1;
-                self.repeats = repeats::find(&self.pieces, level, length, self.floor, watch)?;
+                self.repeats = repeats::find(&self.pieces, frequent, length, self.floor, watch)?;
                 break;
             }
             room -= num_places * (length - 1);
-            self.add_level(&level, length)?;
-            let first = (self.num_strings - level.num_names) as u32;
-            lengths.push(level.names.iter().map(|name| first + name).collect());
+            let first = self.num_strings as u32;
+            self.num_strings += frequent.num_strings;
+            if self.num_strings >= MOST {
+                return Err(Error::CorpusTooLarge);
+            }
+            for &place in &frequent.places {
+                self.reach[place as usize] = length as u8;
+            }
+            let strings = frequent.strings.iter().map(|string| first + string.0);
+            lengths.push(strings.map(StringIndex).collect());
         }
         self.fill_rows(&lengths);
         Ok(())
     }
 
-    fn add_level(&mut self, level: &Level, length: usize) -> Result<()> {
-        self.num_strings += level.num_names;
-        if self.num_strings >= NONE as usize {
-            return Err(Error::CorpusTooLarge);
-        }
-        for &place in &level.places {
-            self.reach[place as usize] = length as u8;
-        }
-        Ok(())
-    }
-
-    fn fill_rows(&mut self, lengths: &[Vec<u32>]) {
+    fn fill_rows(&mut self, lengths: &[Vec<StringIndex>]) {
         let num_items = self.reach.iter().map(|&reach| reach as usize).sum();
-        self.names = vec![NONE; num_items];
-        let mut cursors: Vec<_> = lengths.iter().map(|names| names.iter()).collect();
+        self.strings = vec![StringIndex::NONE; num_items];
+        let mut cursors: Vec<_> = lengths.iter().map(|strings| strings.iter()).collect();
         let mut start = 0;
         for &reach in &self.reach {
             let reach = reach as usize;
-            for (slot, cursor) in self.names[start + 1..start + reach]
+            for (slot, cursor) in self.strings[start + 1..start + reach]
                 .iter_mut()
                 .zip(&mut cursors)
             {
-                *slot = cursor.next().copied().unwrap_or(NONE);
+                *slot = cursor.next().copied().unwrap_or(StringIndex::NONE);
             }
             start += reach;
         }
     }
 
-    /// How many prices a certificate has.
+    /// The number of prices of a certificate.
     #[must_use]
     pub fn num_prices(&self) -> usize {
         match self.against {
-            Against::Merges => self.names.len(),
+            Against::Merges => self.strings.len(),
             Against::Vocabularies => self.reach.len(),
         }
     }
 
-    /// The longest string that is priced has this length at most: what was asked for, or less if
-    /// the text has too many long strings.
+    /// No longer string has a price: what was asked for, or less if there are too many long strings.
     #[must_use]
     pub fn longest(&self) -> usize {
         self.longest
@@ -168,35 +160,28 @@ impl Instance {
         self.repeats.counted.max(self.longest)
     }
 
-    /// Strings that occur more often are priced.
+    /// Strings that occur at most this often have no price.
     #[must_use]
     pub fn floor(&self) -> u64 {
         self.floor
     }
 
-    /// Against merges, what each merge counts as at least: the floor, or how often a string occurs
-    /// that is too long to be priced.
+    /// Against merges, what each merge counts as at least: the floor, or how often a string beyond
+    /// [`counted`](Self::counted) occurs.
     #[must_use]
     pub fn least(&self) -> u64 {
         self.floor.max(self.repeats.too_long)
     }
 
-    /// How many strings are priced.
-    #[must_use]
-    pub fn num_strings(&self) -> usize {
-        self.num_strings
-    }
-
-    /// How many merges or strings the bound is for.
-    #[must_use]
-    pub fn num_merges(&self) -> usize {
-        self.num_merges
+    /// The number of strings with a price and of repeats.
+    pub(super) fn num_losses(&self) -> usize {
+        self.num_strings + self.repeats.num_strings
     }
 }
 
-/// The words cut at every pair that is not frequent; pieces of one symbol are left out.
-fn cut(words: &Words, floor: u64, num_threads: usize) -> Words {
-    let pairs = naming::longer(words, &naming::symbols(words), floor, num_threads);
+/// The words cut at every pair that is not frequent, without pieces of one symbol.
+fn cut(words: &Words, floor: u64, num_threads: usize) -> Result<Words> {
+    let pairs = FrequentStrings::of_one_symbol(words).longer(words, floor, num_threads)?;
     let mut is_joined = vec![false; words.symbols().len()];
     for &place in &pairs.places {
         is_joined[place as usize] = true;
@@ -215,5 +200,5 @@ fn cut(words: &Words, floor: u64, num_threads: usize) -> Words {
         }
         place += word.len();
     }
-    Words::united(pieces.into_iter())
+    Ok(Words::united(pieces.into_iter()))
 }

@@ -1,20 +1,20 @@
 //! Spans that are too long for a price of their own, in a step.
 //!
-//! Such a span costs as much as its symbols, but at most 1, and loses by how much they cost more than
-//! 1, against merges at most 1 itself. No long string should lose more than a string must to be
-//! chosen: then none counts. If one does, its symbols are pressed down, and before prices are
-//! rounded they are lowered until none does.
+//! Such a span costs as much as its symbols, but at most 1, and loses what they cost more than 1,
+//! against merges at most 1 (the one place where the bound is not convex). No long string should
+//! lose more than the threshold from which on strings count: then none counts. While one does, the
+//! prices of its symbols are pressed down, and before prices are rounded they are lowered until none
+//! does.
 
-use super::instance::Against;
-use super::part::Part;
-use super::smooth::{ramp, smooth_plus};
-use super::step::Step;
+use super::against::Against;
+use super::batch::Batch;
+use crate::prices::{SpanShares, smooth_plus};
 
-/// How hard a repeat that loses too much presses, beside a string with a price. Found by trial: what
-/// is missing is made up for when prices are lowered.
+/// How hard a repeat that loses too much presses, compared with a string that has a price. Found by
+/// trial: what is missing is made up for when prices are lowered.
 const PRESSURE: f32 = 0.3;
 
-/// What a span can lose at most.
+/// The most that a span can lose.
 fn most(against: Against) -> f32 {
     match against {
         Against::Merges => 1.0,
@@ -22,70 +22,71 @@ fn most(against: Against) -> f32 {
     }
 }
 
-/// Sum up the losses of the repeats in a part, behind those of the strings with a price.
-pub(super) fn weigh(part: &mut Part, against: Against, width: f32, sums: &mut Vec<f64>) {
-    let first = part.losses.len() - part.num_repeats;
-    part.losses[first..].fill(0.0);
-    if part.repeats.is_empty() {
+/// Sum up the losses of the repeats in a batch, behind those of the strings with a price.
+pub(super) fn weigh(batch: &mut Batch, against: Against, width: f32, sums: &mut Vec<f64>) {
+    let first = batch.num_strings;
+    batch.losses[first..].fill(0.0);
+    if batch.repeats.is_empty() {
         return;
     }
     sums.clear();
     sums.push(0.0);
     let mut sum = 0.0;
-    for piece in &part.pieces {
+    for piece in &batch.pieces {
         for symbol in piece.symbols() {
-            sum += f64::from(part.prices[piece.price_of(symbol, &part.rows)].max(0.0));
+            let price = batch.prices.values[piece.price_of(symbol, &batch.rows)];
+            sum += f64::from(price.max(0.0));
             sums.push(sum);
         }
     }
-    for (repeat, excess) in part.repeats.iter().zip(&mut part.repeat_excess) {
-        let (start, end) = (repeat.start as usize, repeat.end as usize);
-        *excess = (sums[end] - sums[start] - 1.0) as f32;
+    for (repeat, excess) in batch.repeats.iter().zip(&mut batch.repeat_excess) {
+        let symbols = repeat.symbols();
+        *excess = (sums[symbols.end] - sums[symbols.start] - 1.0) as f32;
         let loss = smooth_plus(excess.min(most(against)), width);
-        part.losses[first + repeat.number as usize] += repeat.weight as f32 * loss;
+        batch.losses[first + repeat.index()] += repeat.weight as f32 * loss;
     }
 }
 
-/// How much the symbols of a part are pressed down by repeats that lose too much.
-pub(super) fn press(part: &mut Part, step: &Step, changes: &mut Vec<f64>) {
-    if part.repeats.is_empty() {
+/// Find how much the symbols of a batch are pressed down by repeats that lose too much.
+pub(super) fn press(batch: &mut Batch, shares: SpanShares, changes: &mut Vec<f64>) {
+    if batch.repeats.is_empty() {
         return;
     }
-    let first = part.losses.len() - part.num_repeats;
     changes.clear();
-    changes.resize(part.rows.len(), 0.0);
-    for (repeat, &excess) in part.repeats.iter().zip(&part.repeat_excess) {
-        let share = step.shares[first + repeat.number as usize] * ramp(excess / step.width);
+    changes.resize(batch.rows.len(), 0.0);
+    for (repeat, &excess) in batch.repeats.iter().zip(&batch.repeat_excess) {
+        let share = shares.of(batch.num_strings + repeat.index(), excess);
         if share > 0.0 {
             let pressure = f64::from(PRESSURE * share);
-            changes[repeat.start as usize] += pressure;
-            changes[repeat.end as usize] -= pressure;
+            let symbols = repeat.symbols();
+            changes[symbols.start] += pressure;
+            changes[symbols.end] -= pressure;
         }
     }
     let mut sum = 0.0;
-    for (pressure, change) in part.pressure.iter_mut().zip(changes) {
+    for (pressure, change) in batch.pressure.iter_mut().zip(changes) {
         sum += *change;
         *pressure = sum as f32;
     }
 }
 
 /// Lower prices until no repeat loses more than `threshold`; `losses` are those of the repeats.
-pub(super) fn settle(part: &mut Part, against: Against, losses: &[f32], threshold: f32) {
-    for index in 0..part.repeats.len() {
-        let repeat = part.repeats[index];
-        let loss = losses[repeat.number as usize];
-        let excess = part.repeat_excess[index].min(most(against));
+pub(super) fn settle(batch: &mut Batch, against: Against, losses: &[f32], threshold: f32) {
+    for (repeat, &excess) in batch.repeats.iter().zip(&batch.repeat_excess) {
+        let loss = losses[repeat.index()];
+        let excess = excess.min(most(against));
         if loss <= threshold || excess <= 0.0 {
             continue;
         }
-        let piece = part.pieces[repeat.piece as usize];
-        let symbols = repeat.start as usize..repeat.end as usize;
-        let at = symbols.map(|symbol| piece.price_of(symbol, &part.rows));
-        let sum: f32 = at.clone().map(|at| part.prices[at].max(0.0)).sum();
+        let piece = batch.pieces[repeat.piece as usize];
+        let symbols = repeat.symbols();
+        let at = symbols.map(|symbol| piece.price_of(symbol, &batch.rows));
+        let prices = &mut batch.prices.values;
+        let sum: f32 = at.clone().map(|at| prices[at].max(0.0)).sum();
         let most = 1.0 + excess * threshold / loss;
         if sum > most {
             for at in at {
-                let price = &mut part.prices[at];
+                let price = &mut prices[at];
                 *price *= if *price > 0.0 { most / sum } else { 1.0 };
             }
         }

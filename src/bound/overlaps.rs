@@ -1,67 +1,57 @@
 //! Strings that overlap themselves inside a piece, as `aa` does in `aaa`.
 //!
-//! Tokens of one string are disjoint, so that of overlapping places only the heaviest disjoint ones
+//! Tokens of one string are disjoint, so that of overlapping spans only the heaviest disjoint ones
 //! count. Few pieces hold any.
 
 use std::ops::{Add, Range};
 
-use super::naming::NONE;
+use crate::prices::{StringIndex, heaviest_disjoint};
 
-/// A place of a string: its first symbol and its item, both counted from the first of its piece.
+/// A span of a string: its first symbol and its item, both counted from the first of its piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
-    pub(super) start: u32,
-    pub(super) item: u32,
+struct Span {
+    start: u32,
+    item: u32,
 }
 
-/// Places of one string in one piece, each overlapping the next.
+/// Spans of one string in one piece, each overlapping the next.
 #[derive(Debug)]
 struct Group {
     length: u32,
-    places: Range<usize>,
+    spans: Range<usize>,
 }
 
 /// The overlaps of some pieces.
 #[derive(Debug, Default)]
 pub(super) struct Overlaps {
-    places: Vec<Place>,
+    spans: Vec<Span>,
     groups: Vec<Group>,
-    /// Which piece, counted by the caller, has which groups.
-    pieces: Vec<(usize, Range<usize>)>,
 }
 
 impl Overlaps {
-    /// Add the overlaps of a piece, given its rows and the names in them.
-    pub(super) fn add(&mut self, piece: usize, rows: &[u32], names: &[u32]) {
-        let mut found = overlapping(rows, names);
-        if found.is_empty() {
-            return;
-        }
+    /// Add the overlaps of a piece, given its rows and the strings in them; the groups of the piece.
+    pub(super) fn add(&mut self, rows: &[u32], strings: &[StringIndex]) -> Range<u32> {
+        let mut found = overlapping(rows, strings);
         found.sort_unstable();
         found.dedup();
-        let first = self.groups.len();
-        let mut last: Option<(u32, Place)> = None;
-        for &(name, length, place) in &found {
+        let first = self.groups.len() as u32;
+        let mut last: Option<(StringIndex, Span)> = None;
+        for &(string, length, span) in &found {
             let is_next = last.is_some_and(|(other, before)| {
-                other == name && place.start < before.start + length
+                other == string && span.start < before.start + length
             });
-            let start = self.places.len();
-            self.places.push(place);
+            let index = self.spans.len();
+            self.spans.push(span);
             match self.groups.last_mut() {
-                Some(group) if is_next => group.places.end = start + 1,
+                Some(group) if is_next => group.spans.end = index + 1,
                 _ => self.groups.push(Group {
                     length,
-                    places: start..start + 1,
+                    spans: index..index + 1,
                 }),
             }
-            last = Some((name, place));
+            last = Some((string, span));
         }
-        self.pieces.push((piece, first..self.groups.len()));
-    }
-
-    /// The pieces that have overlaps, in the order in which they were added.
-    pub(super) fn pieces(&self) -> &[(usize, Range<usize>)] {
-        &self.pieces
+        first..self.groups.len() as u32
     }
 
     /// Call `drop` for each item of `groups` that is not among the heaviest disjoint ones.
@@ -74,21 +64,22 @@ impl Overlaps {
         T: Copy + Default + PartialOrd + Add<Output = T>,
     {
         for group in &self.groups[groups] {
-            let places = &self.places[group.places.clone()];
-            let is_chosen = heaviest(places, group.length, &weigh);
-            for (place, is_chosen) in places.iter().zip(is_chosen) {
+            let spans = &self.spans[group.spans.clone()];
+            let weigh = |span: &Span| weigh(span.item as usize);
+            let (_, is_chosen) = heaviest_disjoint(spans, group.length, |span| span.start, weigh);
+            for (span, is_chosen) in spans.iter().zip(is_chosen) {
                 if !is_chosen {
-                    drop(place.item as usize);
+                    drop(span.item as usize);
                 }
             }
         }
     }
 }
 
-/// The places of strings that overlap another place of the same string: name, length, place.
-fn overlapping(rows: &[u32], names: &[u32]) -> Vec<(u32, u32, Place)> {
+/// The spans that overlap another span of the same string: string, length, span.
+fn overlapping(rows: &[u32], strings: &[StringIndex]) -> Vec<(StringIndex, u32, Span)> {
     let row = |start: usize| {
-        &names[(rows[start] - rows[0]) as usize..(rows[start + 1] - rows[0]) as usize]
+        &strings[(rows[start] - rows[0]) as usize..(rows[start + 1] - rows[0]) as usize]
     };
     let mut found = Vec::new();
     for start in 0..rows.len() - 1 {
@@ -97,48 +88,17 @@ fn overlapping(rows: &[u32], names: &[u32]) -> Vec<(u32, u32, Place)> {
             // Equal strings longer than their distance overlap.
             let theirs = row(start + distance);
             let longer = ours.iter().zip(theirs).enumerate().skip(distance);
-            for (index, (&name, _)) in longer.take_while(|(_, (a, b))| a == b && **a != NONE) {
-                for place in [start, start + distance] {
-                    let item = rows[place] - rows[0] + index as u32;
-                    let place = Place {
-                        start: place as u32,
-                        item,
+            let equal = longer.take_while(|(_, (a, b))| a == b && **a != StringIndex::NONE);
+            for (index, (&string, _)) in equal {
+                for start in [start, start + distance] {
+                    let span = Span {
+                        start: start as u32,
+                        item: rows[start] - rows[0] + index as u32,
                     };
-                    found.push((name, index as u32 + 1, place));
+                    found.push((string, index as u32 + 1, span));
                 }
             }
         }
     }
     found
-}
-
-/// Which of the places, all of one length, weigh most among disjoint ones.
-fn heaviest<T>(places: &[Place], length: u32, weigh: &impl Fn(usize) -> T) -> Vec<bool>
-where
-    T: Copy + Default + PartialOrd + Add<Output = T>,
-{
-    // best[i]: of the first i places. before[i]: how many end where place i begins, or earlier.
-    let mut best: Vec<T> = vec![T::default()];
-    let mut before: Vec<usize> = Vec::with_capacity(places.len());
-    let mut free = 0;
-    for (index, place) in places.iter().enumerate() {
-        while places[free].start + length <= place.start {
-            free += 1;
-        }
-        let with = best[free] + weigh(place.item as usize);
-        before.push(free);
-        let without = best[index];
-        best.push(if with > without { with } else { without });
-    }
-    let mut is_chosen = vec![false; places.len()];
-    let mut index = places.len();
-    while index > 0 {
-        if best[index] > best[index - 1] {
-            is_chosen[index - 1] = true;
-            index = before[index - 1];
-        } else {
-            index -= 1;
-        }
-    }
-    is_chosen
 }

@@ -3,27 +3,31 @@
 //! A proof is a list of discounts, whole numbers of 0 or more, each as a varint (LEB128): for each
 //! symbol of each piece by how much its price is below 1, and against merges, behind it, for each span
 //! that begins there by how much its price is below that of its dearest parts, or below 1 if those
-//! cost more. So every list of the right length proves something.
+//! cost more. So every list of the right length proves a bound.
 
+use super::against::Against;
+use super::descent::{DescentProgress, descend};
+use super::instance::{Instance, LONGEST};
+use super::schedule::DescentOptions;
 use super::verify::{Claim, Flaw, verify};
-use super::{Against, Instance, LONGEST, Options, Standing, Words, ascend};
+use super::words::Words;
 use crate::counts::WordCounts;
 use crate::error::{Error, Result};
 use crate::greedy::{self, Overlaps};
 use crate::merges::{Alphabet, Id, MergeList};
 use crate::watch::Watch;
 
-/// Prices are in units of 1 / 2^12: coarser ones lose more of the bound than they spare of the file.
+/// Prices are in units of 1 / 2^12: coarser units weaken the bound more than they shrink the file.
 pub const BITS: u32 = 12;
 
-/// With which prices were found, and which strings have one.
+/// The unit of prices, and which strings have one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Setting {
-    /// The price 1.
+pub struct PriceSetting {
+    /// The price 1, a power of two.
     pub one: u64,
-    /// Strings with a price occur more often.
+    /// Strings that occur at most this often have no price.
     pub floor: u64,
-    /// And are no longer.
+    /// No longer string has a price.
     pub longest: usize,
     /// Longer strings up to this length cost as much as their symbols.
     pub counted: usize,
@@ -32,41 +36,46 @@ pub struct Setting {
 /// A bound and its proof.
 #[derive(Debug, Clone)]
 pub struct Proof {
-    /// No list of that many merges, or no vocabulary of that many strings, saves more tokens.
+    /// No list of `num_merges` merges, or no vocabulary of that number of strings, saves more tokens.
     pub gain: u64,
     /// The list of discounts.
     pub discounts: Vec<u8>,
     /// What to read it with.
-    pub setting: Setting,
-    /// How many steps of the search were taken.
+    pub setting: PriceSetting,
+    /// The number of steps that the search took.
     pub num_steps: usize,
-    /// The strings that the prices would choose as tokens.
+    /// The strings with the largest losses: a good vocabulary.
     pub chosen: Vec<Vec<u8>>,
 }
 
 /// What to bound.
 #[derive(Debug, Clone, Copy)]
-pub struct Task<'a> {
+pub struct Problem<'a> {
     /// The corpus.
     pub counts: &'a WordCounts,
     /// Its symbols.
     pub alphabet: &'a Alphabet,
     /// Against what the bound holds.
     pub against: Against,
-    /// How many merges, or how many strings.
+    /// The number of merges, or of strings.
     pub num_merges: usize,
 }
 
-/// Search for a good bound. A stop ends it with the best so far, or, if nothing was found yet, with
-/// one that is trivial, but holds.
-pub fn find(task: &Task, options: &Options, watch: &Watch, standing: &Standing) -> Result<Proof> {
-    let words = Words::of(task.counts, task.alphabet)?;
-    let prepared = greedy_tokens(task, watch).and_then(|(tokens, last)| {
+/// Search for a good bound. If the watch stops it, the best so far is returned, or, before there is
+/// one, a trivial bound.
+pub fn find(
+    problem: &Problem,
+    options: &DescentOptions,
+    watch: &Watch,
+    progress: &DescentProgress,
+) -> Result<Proof> {
+    let words = Words::of(problem.counts, problem.alphabet)?;
+    let prepared = greedy_tokens(problem, watch).and_then(|(tokens, last)| {
         let instance = Instance::new(
             &words,
-            task.against,
-            task.num_merges,
-            floor(task.against, last),
+            problem.against,
+            problem.num_merges,
+            floor(problem.against, last),
             LONGEST,
             options.num_threads,
             watch,
@@ -74,19 +83,19 @@ pub fn find(task: &Task, options: &Options, watch: &Watch, standing: &Standing) 
         Ok((tokens, instance))
     });
     let (tokens, instance) = match prepared {
-        Err(Error::Interrupted) => return Ok(trivial(task, &words)),
+        Err(Error::Interrupted) => return Ok(trivial(problem, &words)),
         prepared => prepared?,
     };
-    let found = ascend(&instance, &tokens, options, watch, standing);
-    let symbols = MergeList::new(task.alphabet.clone());
+    let found = descend(&instance, &tokens, options, watch, progress)?;
+    let symbols = MergeList::new(problem.alphabet.clone());
     let spell = |string: &Vec<Id>| -> Vec<u8> {
         let symbols = string.iter().map(|&symbol| symbols.token(symbol));
         symbols.collect::<Vec<_>>().concat()
     };
     Ok(Proof {
-        gain: found.gain.min(most(task, &words)),
+        gain: found.gain.min(most(problem, &words)),
         discounts: written(&found.discounts),
-        setting: Setting {
+        setting: PriceSetting {
             one: 1 << options.bits,
             floor: instance.floor(),
             longest: instance.longest(),
@@ -97,9 +106,9 @@ pub fn find(task: &Task, options: &Options, watch: &Watch, standing: &Standing) 
     })
 }
 
-/// How often strings with a price occur more than, if the last greedy merge gained so much.
+/// Strings that occur at most this often have no price, given what the last greedy merge gained.
 ///
-/// Rarer strings are hardly worth a merge, but a rare and long one may be worth a token.
+/// They are hardly worth a merge, but a rare and long string may be worth a token.
 fn floor(against: Against, last_gain: u64) -> u64 {
     match against {
         Against::Merges => (last_gain.saturating_mul(9) / 10).max(1),
@@ -107,17 +116,17 @@ fn floor(against: Against, last_gain: u64) -> u64 {
     }
 }
 
-/// A proof that needs no search: no string occurs so often that it has a price.
-fn trivial(task: &Task, words: &Words) -> Proof {
+/// A proof that needs no search: no string has a price.
+fn trivial(problem: &Problem, words: &Words) -> Proof {
     let long = words.iter().filter(|(word, _)| word.len() > 1);
-    let num_discounts = match task.against {
+    let num_discounts = match problem.against {
         Against::Merges => 0,
         Against::Vocabularies => long.map(|(word, _)| word.len()).sum(),
     };
     Proof {
-        gain: most(task, words),
+        gain: most(problem, words),
         discounts: vec![0; num_discounts],
-        setting: Setting {
+        setting: PriceSetting {
             one: 1,
             floor: u64::MAX,
             longest: 2,
@@ -129,18 +138,18 @@ fn trivial(task: &Task, words: &Words) -> Proof {
 }
 
 /// The bound that a proof proves.
-pub fn check(task: &Task, setting: &Setting, discounts: &[u8]) -> Result<u64> {
+pub fn check(problem: &Problem, setting: &PriceSetting, discounts: &[u8]) -> Result<u64> {
     let flawed = |flaw: Flaw| Error::InvalidProof {
         message: flaw.to_string(),
     };
-    let words = Words::of(task.counts, task.alphabet)?;
+    let words = Words::of(problem.counts, problem.alphabet)?;
     let numbers = read(discounts).ok_or_else(|| flawed(Flaw::Damaged))?;
     if !setting.one.is_power_of_two() {
         return Err(flawed(Flaw::Claim));
     }
     let claim = Claim {
-        against: task.against,
-        num_merges: task.num_merges,
+        against: problem.against,
+        num_merges: problem.num_merges,
         floor: setting.floor,
         longest: setting.longest,
         counted: setting.counted,
@@ -148,13 +157,14 @@ pub fn check(task: &Task, setting: &Setting, discounts: &[u8]) -> Result<u64> {
     };
     let total = verify(&words, &claim, &numbers).map_err(flawed)?;
     let gain = u64::try_from(total >> claim.bits).unwrap_or(u64::MAX);
-    Ok(gain.min(most(task, &words)))
+    Ok(gain.min(most(problem, &words)))
 }
 
-/// What can be saved at all: no tree has more than 2^M symbols, no word less than one token.
-fn most(task: &Task, words: &Words) -> u64 {
-    let longest = match task.against {
-        Against::Merges if task.num_merges < 63 => 1_u64 << task.num_merges,
+/// The most that can be saved by any prices: a tree of M merges has at most 2^M symbols, and a word
+/// at least one token.
+fn most(problem: &Problem, words: &Words) -> u64 {
+    let longest = match problem.against {
+        Against::Merges if problem.num_merges < 63 => 1_u64 << problem.num_merges,
         _ => u64::MAX,
     };
     let saved = |(word, count): (&[Id], u64)| {
@@ -164,21 +174,22 @@ fn most(task: &Task, words: &Words) -> u64 {
     words.iter().map(saved).sum()
 }
 
-/// The tokens of the greedy list, and what its last merge gained; 0 if there were fewer merges.
-fn greedy_tokens(task: &Task, watch: &Watch) -> Result<(Vec<Vec<Id>>, u64)> {
-    let mut merges = MergeList::new(task.alphabet.clone());
+/// The tokens of the greedy list, and what its last merge gained: 0 if it has fewer than
+/// `num_merges` merges.
+fn greedy_tokens(problem: &Problem, watch: &Watch) -> Result<(Vec<Vec<Id>>, u64)> {
+    let mut merges = MergeList::new(problem.alphabet.clone());
     let options = greedy::TrainOptions {
-        num_merges: task.num_merges,
+        num_merges: problem.num_merges,
         min_frequency: 1,
         max_token_length: usize::MAX,
         overlaps: Overlaps::Skip,
     };
-    let gains = greedy::train(task.counts, &mut merges, &options, watch)?;
-    let first = task.alphabet.len() as Id;
+    let gains = greedy::train(problem.counts, &mut merges, &options, watch)?;
+    let first = problem.alphabet.len() as Id;
     let tokens = (first..merges.num_tokens() as Id)
-        .map(|id| task.alphabet.symbols(merges.token(id)))
+        .map(|id| problem.alphabet.symbols(merges.token(id)))
         .collect::<Result<_>>()?;
-    let is_full = gains.len() == task.num_merges;
+    let is_full = gains.len() == problem.num_merges;
     let last = gains.last().copied().filter(|_| is_full);
     Ok((tokens, last.unwrap_or(0)))
 }

@@ -1,20 +1,20 @@
 //! Strings that are too long for a price, but frequent: their maximal repeats.
 //!
-//! What such a string loses is summed over its places, and grows with the spans (`long`). A string all
-//! of whose places have the same neighbour loses no more than the longer one with that neighbour, so
-//! that only repeats with different neighbours on both sides need a look: few, where a long string
-//! has very many strings in it. If all places of a string have the same left neighbour, so have those
-//! of every string that it begins, and the search ends there.
+//! What such a string loses is summed over its places, and grows with the spans (`long`). A string
+//! whose places all have the same neighbour loses no more than the longer one with that neighbour, so
+//! that only repeats with different neighbours on both sides matter: few, where a long string has
+//! very many strings in it. If all places of a string have the same left neighbour, so have those of
+//! every string that it begins, and the search ends there.
 
 use rustc_hash::FxHashMap;
 
-use super::naming::{Level, NONE};
+use super::frequent::FrequentStrings;
 use super::words::Words;
 use crate::error::Result;
 use crate::watch::Watch;
 
-/// As many places are looked at, of strings up to this length. The strings beyond count as often as
-/// their beginnings occur.
+/// How many places are looked at: for each symbol, and in any case. Strings beyond, and those
+/// longer than `LONGEST_COUNTED`, are taken to occur as often as their beginnings.
 const PLACES_OF_A_SYMBOL: usize = 20;
 const ROOM_FOR_PLACES: usize = 20_000_000;
 const LONGEST_COUNTED: usize = 10_000;
@@ -24,8 +24,8 @@ const LONGEST_COUNTED: usize = 10_000;
 pub(super) struct Place {
     pub(super) start: u32,
     pub(super) length: u32,
-    /// Which repeat it is.
-    pub(super) number: u32,
+    /// Which repeat it is, from 0.
+    pub(super) repeat: u32,
 }
 
 /// The maximal repeats of some pieces.
@@ -33,19 +33,18 @@ pub(super) struct Place {
 pub(super) struct Repeats {
     /// Ascending.
     pub(super) places: Vec<Place>,
-    /// How many there are.
-    pub(super) number: usize,
+    pub(super) num_strings: usize,
     /// No longer string was looked at.
     pub(super) counted: usize,
-    /// How often a longer one occurs at most.
+    /// How often a longer string occurs at most.
     pub(super) too_long: u64,
 }
 
 /// The maximal repeats that have at least `length` symbols and occur more than `floor` times, given
-/// all strings of that length that do.
+/// the strings of exactly that length.
 pub(super) fn find(
     pieces: &Words,
-    level: Level,
+    frequent: FrequentStrings,
     length: usize,
     floor: u64,
     watch: &Watch,
@@ -55,15 +54,12 @@ pub(super) fn find(
         counted: length - 1,
         ..Repeats::default()
     };
-    let mut same = Same::of(pieces, level, length);
+    let mut same = SameLength::of(pieces, frequent, length);
     loop {
         watch.check()?;
         same.keep(|group| group.left == Neighbour::Different && group.count > floor);
-        if same.places.is_empty() {
-            repeats.places.sort_unstable();
-            return Ok(repeats);
-        }
-        if same.places.len() > room || repeats.counted == LONGEST_COUNTED {
+        let is_too_much = same.places.len() > room || repeats.counted == LONGEST_COUNTED;
+        if same.places.is_empty() || is_too_much {
             let counts = same.groups.iter().map(|group| group.count);
             repeats.too_long = counts.max().unwrap_or(0);
             repeats.places.sort_unstable();
@@ -78,27 +74,30 @@ pub(super) fn find(
 
 impl Repeats {
     /// Record the strings that have different neighbours on the right.
-    fn record(&mut self, same: &Same, length: usize) {
-        let mut numbers = Vec::with_capacity(same.groups.len());
-        for group in &same.groups {
-            let is_maximal = group.right == Neighbour::Different;
-            numbers.push(if is_maximal { self.number as u32 } else { NONE });
-            self.number += usize::from(is_maximal);
-        }
-        for &(start, name) in &same.places {
-            let number = numbers[name as usize];
-            if number != NONE {
+    fn record(&mut self, same: &SameLength, length: usize) {
+        let repeats = number(&same.groups, |group| group.right == Neighbour::Different);
+        let first = self.num_strings as u32;
+        self.num_strings += repeats.iter().flatten().count();
+        for &(start, group) in &same.places {
+            if let Some(repeat) = repeats[group as usize] {
                 self.places.push(Place {
                     start,
                     length: length as u32,
-                    number,
+                    repeat: first + repeat,
                 });
             }
         }
     }
 }
 
-/// What is beside the places of a string.
+/// The groups that `is_kept` says, numbered from 0.
+fn number(groups: &[Group], is_kept: impl Fn(&Group) -> bool) -> Vec<Option<u32>> {
+    let mut next = 0..;
+    let number = |group| is_kept(group).then(|| next.next()).flatten();
+    groups.iter().map(number).collect()
+}
+
+/// The symbol beside the places of a string.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Neighbour {
     Unknown,
@@ -117,6 +116,7 @@ impl Neighbour {
     }
 }
 
+/// The places of one string.
 #[derive(Clone, Copy)]
 struct Group {
     count: u64,
@@ -130,17 +130,19 @@ const NEW: Group = Group {
     right: Neighbour::Unknown,
 };
 
-/// Strings of one length: where they are, in ascending order, with their names.
-struct Same {
+/// Strings of one length.
+struct SameLength {
+    /// The symbols at which they begin, ascending, each with its group.
     places: Vec<(u32, u32)>,
     groups: Vec<Group>,
 }
 
-impl Same {
-    fn of(pieces: &Words, level: Level, length: usize) -> Self {
+impl SameLength {
+    fn of(pieces: &Words, frequent: FrequentStrings, length: usize) -> Self {
+        let strings = frequent.strings.into_iter().map(|string| string.0);
         let mut same = Self {
-            places: level.places.into_iter().zip(level.names).collect(),
-            groups: vec![NEW; level.num_names],
+            places: frequent.places.into_iter().zip(strings).collect(),
+            groups: vec![NEW; frequent.num_strings],
         };
         same.look_around(pieces, length);
         same
@@ -149,7 +151,7 @@ impl Same {
     /// Count the strings, and look at their neighbours.
     fn look_around(&mut self, pieces: &Words, length: usize) {
         let mut piece = 0;
-        for &(start, name) in &self.places {
+        for &(start, group) in &self.places {
             let start = start as usize;
             piece += pieces.ends()[piece..].partition_point(|&end| end <= start);
             let first = if piece == 0 {
@@ -158,7 +160,7 @@ impl Same {
                 pieces.ends()[piece - 1]
             };
             let symbols = &pieces.symbols()[first..pieces.ends()[piece]];
-            let group = &mut self.groups[name as usize];
+            let group = &mut self.groups[group as usize];
             group.count = group.count.saturating_add(pieces.counts()[piece]);
             let before = (start - first).checked_sub(1);
             group.left.add(before.map(|before| &symbols[before]));
@@ -166,44 +168,38 @@ impl Same {
         }
     }
 
-    /// Keep some of the strings, and name them anew.
+    /// Keep the strings that `is_kept` says, numbered from 0.
     fn keep(&mut self, is_kept: impl Fn(&Group) -> bool) {
-        let mut names = vec![NONE; self.groups.len()];
-        let mut kept = Vec::new();
-        for (name, group) in names.iter_mut().zip(&self.groups) {
-            if is_kept(group) {
-                *name = kept.len() as u32;
-                kept.push(*group);
-            }
-        }
-        self.groups = kept;
-        self.places.retain_mut(|(_, name)| {
-            *name = names[*name as usize];
-            *name != NONE
+        let numbers = number(&self.groups, &is_kept);
+        self.groups.retain(is_kept);
+        self.places.retain_mut(|(_, group)| {
+            let number = numbers[*group as usize];
+            *group = number.unwrap_or_default();
+            number.is_some()
         });
     }
 
-    /// The strings with one symbol more; those of now have `length`.
+    /// The strings with one symbol more than these, which have `length`.
     fn extended(self, pieces: &Words, length: usize) -> Self {
         let mut longer = Self {
             places: Vec::with_capacity(self.places.len()),
             groups: Vec::new(),
         };
-        let mut names: FxHashMap<(u32, u32), u32> = FxHashMap::default();
+        let mut groups: FxHashMap<(u32, u32), u32> = FxHashMap::default();
         let mut piece = 0;
-        for (start, name) in self.places {
+        for (start, group) in self.places {
             let next = start as usize + length;
             piece += pieces.ends()[piece..].partition_point(|&end| end < next);
             if pieces.ends()[piece] == next {
                 continue;
             }
             let new = longer.groups.len() as u32;
-            let key = (name, pieces.symbols()[next]);
-            let name = *names.entry(key).or_insert(new);
-            if name == new {
+            let key = (group, pieces.symbols()[next]);
+            let group = *groups.entry(key).or_insert(new);
+            if group == new {
                 longer.groups.push(NEW);
             }
-            longer.places.push((start, name));
+            longer.places.push((start, group));
         }
         longer.look_around(pieces, length + 1);
         longer

@@ -1,120 +1,116 @@
 //! Prices as integers, and the bound that they prove.
 //!
-//! This is the optimiser's own claim; `verify` computes it again from the words.
+//! This is the claim of the search; `verify` computes the bound again from the words.
 
 // A discount is never negative.
 #![allow(clippy::cast_sign_loss)]
 
-use super::instance::{Against, Instance};
-use super::part::{Part, items_of};
+use super::against::Against;
+use super::batch::{Batch, items_of};
+use super::instance::Instance;
+use crate::prices::{largest_losses, round_price};
 
-/// What a part adds to a bound.
+/// What a batch adds to a bound, in units of 1 / 2^`bits`.
 #[derive(Debug, Default)]
-pub(super) struct Share {
+pub(super) struct RoundedBatch {
     /// As a proof holds them.
     pub(super) discounts: Vec<u32>,
     /// The sum of what the symbols cost less than 1.
     rest: i128,
+    /// Of each string, then of each repeat.
     losses: Vec<i128>,
-    /// Against vocabularies, what an unpriced string can lose at most.
+    /// Against vocabularies, the most that a string without a price can lose.
     floor: i128,
 }
 
-/// What all parts together prove, in units of 1 / 2^`bits`.
-pub(super) fn total(instance: &Instance, shares: &[Share], bits: u32) -> i128 {
+/// What all batches together prove, in units of 1 / 2^`bits`.
+pub(super) fn total(instance: &Instance, batches: &[RoundedBatch], bits: u32) -> i128 {
     let floor = match instance.against {
         Against::Merges => i128::from(instance.least()) << bits,
-        Against::Vocabularies => shares.iter().map(|share| share.floor).max().unwrap_or(0),
+        Against::Vocabularies => batches.iter().map(|batch| batch.floor).max().unwrap_or(0),
     };
-    let mut losses = vec![0; instance.num_strings + instance.repeats.number];
-    for share in shares {
-        for (sum, loss) in losses.iter_mut().zip(&share.losses) {
+    let mut losses = vec![0; instance.num_losses()];
+    for batch in batches {
+        for (sum, loss) in losses.iter_mut().zip(&batch.losses) {
             *sum += loss;
         }
     }
     let long = losses.split_off(instance.num_strings);
     let floor = long.into_iter().fold(floor, i128::max);
-    let num_counted = instance.num_merges.min(losses.len());
-    if num_counted < losses.len() {
-        losses.select_nth_unstable_by(num_counted, |a, b| b.cmp(a));
-    }
-    let counted: i128 = losses[..num_counted]
-        .iter()
-        .map(|&loss| loss.max(floor))
-        .sum();
-    let others = (instance.num_merges - num_counted) as i128 * floor;
-    shares.iter().map(|share| share.rest).sum::<i128>() + counted + others
+    let (counted, _) = largest_losses(losses, instance.num_merges, floor);
+    batches.iter().map(|batch| batch.rest).sum::<i128>() + counted
 }
 
-/// Round the prices of a part.
-pub(super) fn round(part: &Part, instance: &Instance, bits: u32, scratch: &mut Exact) -> Share {
-    let mut share = Share {
+/// Round the prices of a batch.
+pub(super) fn round(batch: &Batch, instance: &Instance, bits: u32) -> RoundedBatch {
+    let mut rounded = RoundedBatch {
         discounts: Vec::with_capacity(match instance.against {
-            Against::Merges => part.num_items(),
-            Against::Vocabularies => part.rows.len() - 1,
+            Against::Merges => batch.num_items(),
+            Against::Vocabularies => batch.rows.len() - 1,
         }),
-        losses: vec![0; instance.num_strings + part.num_repeats],
-        ..Share::default()
+        losses: vec![0; instance.num_losses()],
+        ..RoundedBatch::default()
     };
     let one = 1 << bits;
-    let mut overlaps = part.overlaps.pieces().iter().peekable();
-    for (index, piece) in part.pieces.iter().enumerate() {
-        let rows = piece.rows(&part.rows);
-        let prices = &part.prices[piece.prices(rows)];
+    let mut exact = RoundedPiece::default();
+    for piece in &batch.pieces {
+        let rows = piece.rows(&batch.rows);
+        let prices = &batch.prices.values[piece.prices(rows)];
         match instance.against {
             Against::Merges => {
                 if piece.by_symbol {
-                    scratch.scale_symbols(rows, prices, one);
+                    exact.scale_symbols(rows, prices, one);
                 } else {
-                    scratch.scale_spans(rows, prices, one);
+                    exact.scale_spans(rows, prices, one);
                 }
-                scratch.forest(rows, one, &mut share.discounts);
+                exact.against_merges(rows, one, &mut rounded.discounts);
             }
             Against::Vocabularies => {
-                scratch.spread(rows, prices, one, &mut share.discounts);
-                let highest = heaviest_run(&scratch.prices) - i128::from(one);
-                share.floor = share.floor.max(i128::from(piece.unpriced) * highest);
+                exact.against_vocabularies(rows, prices, one, &mut rounded.discounts);
+                let highest = heaviest_run(&exact.prices) - i128::from(one);
+                rounded.floor = rounded.floor.max(i128::from(piece.unpriced) * highest);
             }
         }
-        if let Some((_, groups)) = overlaps.next_if(|(piece, _)| *piece == index) {
-            let losses = scratch.losses.clone();
-            let drop = |item: usize| scratch.losses[item] = 0;
-            part.overlaps
-                .drop_lighter(groups.clone(), |item| losses[item], drop);
+        if !piece.overlaps().is_empty() {
+            let losses = exact.losses.clone();
+            let drop = |item: usize| exact.losses[item] = 0;
+            let overlaps = &batch.overlaps;
+            overlaps.drop_lighter(piece.overlaps(), |item| losses[item], drop);
         }
         let weight = i128::from(piece.weight);
-        share.rest += weight * i128::from(scratch.rest);
-        for (&name, &loss) in part.names[items_of(rows)].iter().zip(&scratch.losses) {
+        rounded.rest += weight * i128::from(exact.rest);
+        for (string, &loss) in batch.strings[items_of(rows)].iter().zip(&exact.losses) {
             if loss > 0 {
-                share.losses[name as usize] += weight * i128::from(loss);
+                rounded.losses[string.at()] += weight * i128::from(loss);
             }
         }
     }
-    add_repeats(part, instance, one, &mut share);
-    share
+    add_repeats(batch, instance, one, &mut rounded);
+    rounded
 }
 
-/// What long strings lose by the prices of their symbols.
-fn add_repeats(part: &Part, instance: &Instance, one: i64, share: &mut Share) {
-    if part.repeats.is_empty() {
+/// Add what long strings lose by the prices of their symbols.
+fn add_repeats(batch: &Batch, instance: &Instance, one: i64, rounded: &mut RoundedBatch) {
+    if batch.repeats.is_empty() {
         return;
     }
     let mut sums: Vec<i64> = vec![0];
-    for symbol in 0..part.rows.len() - 1 {
+    for symbol in 0..batch.rows.len() - 1 {
         let item = match instance.against {
-            Against::Merges => part.rows[symbol] as usize,
+            Against::Merges => batch.rows[symbol] as usize,
             Against::Vocabularies => symbol,
         };
-        let price = one - i64::from(share.discounts[item]);
+        let price = one - i64::from(rounded.discounts[item]);
         sums.push(sums[symbol] + price.max(0));
     }
-    for repeat in &part.repeats {
-        let excess = sums[repeat.end as usize] - sums[repeat.start as usize] - one;
+    for repeat in &batch.repeats {
+        let symbols = repeat.symbols();
+        let excess = sums[symbols.end] - sums[symbols.start] - one;
         let loss = match instance.against {
             Against::Merges => excess.clamp(0, one),
             Against::Vocabularies => excess.max(0),
         };
-        share.losses[instance.num_strings + repeat.number as usize] +=
+        rounded.losses[instance.num_strings + repeat.index()] +=
             i128::from(repeat.weight) * i128::from(loss);
     }
 }
@@ -129,22 +125,23 @@ fn heaviest_run(prices: &[i64]) -> i128 {
     best
 }
 
-/// Working memory.
+/// The prices of a piece, and what they lose.
 #[derive(Debug, Default)]
-pub(super) struct Exact {
+struct RoundedPiece {
     prices: Vec<i64>,
-    /// Does a span cost what its symbols do, if that is not more than 1?
+    /// Whether a span costs what its symbols do, if that is not more than 1.
     adds_up: bool,
     losses: Vec<i64>,
+    /// The sum of what the symbols cost less than 1.
     rest: i64,
 }
 
-impl Exact {
+impl RoundedPiece {
     /// The prices of a piece in which every span has one.
     fn scale_spans(&mut self, rows: &[u32], prices: &[f32], one: i64) {
         self.prices.clear();
-        self.prices
-            .extend(prices.iter().map(|&price| scaled(price, one)));
+        let scaled = |&price: &f32| round_price(f64::from(price) * one as f64, one);
+        self.prices.extend(prices.iter().map(scaled));
         self.adds_up = false;
         let mut carry = Carry::default();
         for row in &rows[..rows.len() - 1] {
@@ -166,8 +163,8 @@ impl Exact {
         }
     }
 
-    /// The losses of a piece against merges. A span costs at most what its parts do.
-    fn forest(&mut self, rows: &[u32], one: i64, out: &mut Vec<u32>) {
+    /// The losses of a piece against merges. A span costs at most what its dearest parts do.
+    fn against_merges(&mut self, rows: &[u32], one: i64, out: &mut Vec<u32>) {
         let base = rows[0] as usize;
         self.losses.clear();
         self.losses.resize(self.prices.len(), 0);
@@ -205,7 +202,7 @@ impl Exact {
     }
 
     /// The losses of a piece against vocabularies.
-    fn spread(&mut self, rows: &[u32], prices: &[f32], one: i64, out: &mut Vec<u32>) {
+    fn against_vocabularies(&mut self, rows: &[u32], prices: &[f32], one: i64, out: &mut Vec<u32>) {
         let mut carry = Carry::default();
         self.prices.clear();
         self.prices
@@ -224,22 +221,16 @@ impl Exact {
     }
 }
 
-/// What rounding the prices of neighbours took away so far: given to the next, so that the sum over
-/// a long span is nearly right.
+/// What rounding the prices of neighbours has taken away so far: given to the next, so that the sum
+/// over a long span is nearly right.
 #[derive(Default)]
 struct Carry(f64);
 
 impl Carry {
     fn scaled(&mut self, price: f32, one: i64) -> i64 {
         let exact = f64::from(price) * one as f64 + self.0;
-        let rounded = (exact.round() as i64).clamp(-(1 << 30), one);
+        let rounded = round_price(exact, one);
         self.0 = (exact - rounded as f64).clamp(-0.5, 0.5);
         rounded
     }
-}
-
-/// A price as an integer, small enough that no sum of prices overflows.
-fn scaled(price: f32, one: i64) -> i64 {
-    let scaled = (f64::from(price) * one as f64).round();
-    (scaled as i64).clamp(-(1 << 30), one)
 }

@@ -1,37 +1,49 @@
-//! When an ascent takes its steps: by their number, or by the clock.
+//! When a descent takes its steps: by their number, or by the clock.
 //!
-//! Widths and step sizes shrink along the way, so that the way must be known from the beginning. With
-//! a deadline, progress is the part of the time that is over: whatever the limit, the whole way is
-//! gone.
+//! Widths and step sizes shrink from the first step to the last, so that the end must be known from
+//! the beginning. With a deadline, progress is the fraction of the time that has passed: whatever the
+//! deadline, the last steps are small ones.
 
 use std::time::{Duration, Instant};
 
-use super::Options;
 use super::instance::Instance;
 use crate::watch::Watch;
 
-/// The steps of an ascent without any limit, and the most that a time limit is used for.
+/// How to search for prices.
+#[derive(Debug, Clone)]
+pub struct DescentOptions {
+    /// The number of steps; None: as many as the deadline allows, a few hundred without one.
+    pub num_steps: Option<usize>,
+    /// When to end, without `num_steps`.
+    pub deadline: Option<Instant>,
+    /// Prices are integers in units of 1 / 2^bits; 10 is enough, at most 16.
+    pub bits: u32,
+    /// The number of threads; with `num_steps` the result does not depend on it.
+    pub num_threads: usize,
+}
+
+/// The number of steps without any limit, and the most with a deadline.
 const USUAL_STEPS: usize = 300;
 const MOST_STEPS: usize = 20_000;
-/// With more the schedule does not change.
+/// With more steps the schedule does not change.
 const MANY_STEPS: f64 = 480.0;
 
-/// Pieces are long if they have more symbols on average.
+/// Pieces are long if they have more symbols than this on average.
 const LONG: usize = 20;
 
 /// How a step is taken.
 pub(super) struct Stride {
-    /// After which part of the way.
+    /// The fraction of the way behind it, from 0 to 1.
     pub(super) progress: f64,
     /// How far prices move.
     pub(super) rate: f32,
-    /// Over which width corners are rounded.
+    /// Over which width corners are smoothed.
     pub(super) width: f32,
-    /// Over which part of the threshold the share of a string rises from 0 to 1.
+    /// Over which fraction of the threshold the share of a string rises from 0 to 1.
     pub(super) softness: f32,
 }
 
-/// The steps along the way.
+/// The steps from the first to the last.
 pub(super) struct Schedule {
     begin: Instant,
     /// When the last step should be taken.
@@ -39,14 +51,14 @@ pub(super) struct Schedule {
     has_long_pieces: bool,
     num_steps: usize,
     most_steps: usize,
-    /// How long a step takes, and how long a look.
+    /// How long a step takes, and how long an exact evaluation.
     pace: Duration,
-    look: Duration,
+    evaluation: Duration,
     since: Instant,
 }
 
 impl Schedule {
-    pub(super) fn new(instance: &Instance, options: &Options) -> Self {
+    pub(super) fn new(instance: &Instance, options: &DescentOptions) -> Self {
         let begin = Instant::now();
         let end = match options.num_steps {
             Some(_) => None,
@@ -64,7 +76,7 @@ impl Schedule {
             num_steps: 0,
             most_steps,
             pace: Duration::ZERO,
-            look: Duration::ZERO,
+            evaluation: Duration::ZERO,
             since: begin,
         }
     }
@@ -84,10 +96,10 @@ impl Schedule {
         let progress = match self.end {
             None => by_steps,
             Some(end) => {
-                // After the last step comes the last look.
+                // After the last step comes the last evaluation.
                 let whole = end
                     .saturating_duration_since(self.begin)
-                    .saturating_sub(self.pace + self.look.max(self.pace));
+                    .saturating_sub(self.pace + self.evaluation.max(self.pace));
                 let by_time = (now - self.begin).as_secs_f64() / whole.as_secs_f64().max(1e-9);
                 by_time.max(by_steps)
             }
@@ -99,14 +111,14 @@ impl Schedule {
         Some(self.stride(progress))
     }
 
-    /// A look is no part of the pace.
-    pub(super) fn was_interrupted_by_a_look(&mut self, began: Instant) {
+    /// Leave the exact evaluation that began at `began`, and ends now, out of the pace.
+    pub(super) fn leave_out_evaluation(&mut self, began: Instant) {
         let now = Instant::now();
-        self.look = now - began;
+        self.evaluation = now - began;
         self.since = now + self.pace;
     }
 
-    /// How many steps the whole way will have, as far as one can tell.
+    /// The number of steps in all, estimated if there is a deadline.
     fn expected_steps(&self) -> f64 {
         match self.end {
             Some(_) if self.pace.is_zero() => 1.0,
@@ -119,8 +131,8 @@ impl Schedule {
         .max(1.0)
     }
 
-    /// Few steps go straight on from where they begin; many have the leisure to go far away and to
-    /// come back slowly. In long pieces, where all prices hang together, that does not pay.
+    /// Few steps are small ones from where they begin; many begin with large ones, and shrink slowly.
+    /// In long pieces, where all prices depend on each other, that does not pay.
     fn stride(&self, progress: f64) -> Stride {
         let expected = self.expected_steps();
         let leisure = (expected / MANY_STEPS).clamp(0.25, 1.0);

@@ -1,5 +1,8 @@
+//! Bounds against brute force, and against the verifier.
+
 use super::*;
-use crate::exact::{self, Method, Text};
+use crate::exact::{self, Method, SearchOptions, SearchProgress, Text};
+use crate::merges::Id;
 use crate::watch::Watch;
 
 /// A small pseudo-random number generator.
@@ -27,42 +30,51 @@ impl Dice {
     }
 }
 
-fn options(num_threads: usize) -> Options {
-    Options {
-        num_steps: Some(30),
-        deadline: None,
+const NUM_STEPS: usize = 30;
+
+/// A claim with prices in units of 1 / 2^10.
+fn claim(against: Against, num_merges: u64, floor: u64, longest: u64) -> Claim {
+    Claim {
+        against,
+        num_merges: num_merges as usize,
+        floor,
+        longest: longest as usize,
+        counted: 0,
         bits: 10,
-        num_threads,
     }
 }
 
 fn best_gain(words: &Words, num_merges: usize) -> u64 {
     let text = Text::new(words.iter().map(|(word, count)| (word.to_vec(), count)), 3);
-    let options = exact::Options {
+    let options = SearchOptions {
         num_merges,
         method: Method::BruteForce,
         node_limit: None,
         memory_limit: 1 << 20,
         num_threads: 1,
     };
-    exact::solve(
-        &text,
-        &options,
-        &Watch::default(),
-        &exact::Standing::default(),
-    )
-    .utility
+    let progress = SearchProgress::default();
+    let solution = exact::solve(&text, &options, &Watch::default(), &progress);
+    solution.expect("no thread fails").utility
 }
 
-fn find(words: &Words, claim: &Claim, tokens: &[Vec<Id>], num_threads: usize) -> (Instance, Found) {
+/// Find prices, and check that the verifier finds what they are said to prove.
+fn find(words: &Words, claim: &Claim, tokens: &[Vec<Id>], num_threads: usize) -> FoundPrices {
     let Claim {
         against,
         num_merges,
         floor,
         longest,
+        bits,
         ..
     } = *claim;
-    let watch = Watch::default();
+    let options = DescentOptions {
+        num_steps: Some(NUM_STEPS),
+        deadline: None,
+        bits,
+        num_threads,
+    };
+    let (watch, progress) = (Watch::default(), DescentProgress::default());
     let instance = Instance::new(
         words,
         against,
@@ -73,10 +85,15 @@ fn find(words: &Words, claim: &Claim, tokens: &[Vec<Id>], num_threads: usize) ->
         &watch,
     )
     .expect("nothing stops it");
-    let standing = Standing::default();
-    let found = ascend(&instance, tokens, &options(num_threads), &watch, &standing);
-    assert_eq!(standing.read(), (30, found.gain));
-    (instance, found)
+    let found = descend(&instance, tokens, &options, &watch, &progress).expect("nothing stops it");
+    assert_eq!(progress.read(), (NUM_STEPS, Some(found.gain)));
+    let claim = Claim {
+        longest: instance.longest(),
+        counted: instance.counted(),
+        ..*claim
+    };
+    assert_eq!(verify(words, &claim, &found.discounts), Ok(found.total));
+    found
 }
 
 #[test]
@@ -85,21 +102,8 @@ fn no_list_gains_more_than_the_bound_and_the_verifier_agrees() {
     for _ in 0..150 {
         let words = dice.words();
         for against in [Against::Merges, Against::Vocabularies] {
-            let claim = Claim {
-                against,
-                num_merges: dice.below(4) as usize,
-                floor: dice.below(3),
-                longest: 2 + dice.below(7) as usize,
-                counted: 0,
-                bits: 10,
-            };
-            let (instance, found) = find(&words, &claim, &[], 1);
-            let claim = Claim {
-                longest: instance.longest(),
-                counted: instance.counted(),
-                ..claim
-            };
-            assert_eq!(verify(&words, &claim, &found.discounts), Ok(found.total));
+            let claim = claim(against, dice.below(4), dice.below(3), 2 + dice.below(7));
+            let found = find(&words, &claim, &[], 1);
             assert!(
                 found.gain >= best_gain(&words, claim.num_merges),
                 "{words:?} {claim:?}"
@@ -122,20 +126,13 @@ fn long_repeats_are_found_as_the_verifier_finds_them() {
             words.push(&word, 1 + dice.below(3));
         }
         for against in [Against::Merges, Against::Vocabularies] {
-            let claim = Claim {
+            let claim = claim(
                 against,
-                num_merges: 1 + dice.below(20) as usize,
-                floor: dice.below(4),
-                longest: 2 + dice.below(3) as usize,
-                counted: 0,
-                bits: 10,
-            };
-            let (instance, found) = find(&words, &claim, &[], 1);
-            let claim = Claim {
-                counted: instance.counted(),
-                ..claim
-            };
-            assert_eq!(verify(&words, &claim, &found.discounts), Ok(found.total));
+                1 + dice.below(20),
+                dice.below(4),
+                2 + dice.below(3),
+            );
+            find(&words, &claim, &[], 1);
         }
     }
 }
@@ -151,17 +148,9 @@ fn threads_change_nothing() {
         words.push(&word, 1 + dice.below(20));
     }
     for against in [Against::Merges, Against::Vocabularies] {
-        let claim = Claim {
-            against,
-            num_merges: 50,
-            floor: 30,
-            longest: 8,
-            counted: 0,
-            bits: 10,
-        };
-        let (_, alone) = find(&words, &claim, &[vec![0, 0]], 1);
-        let (_, together) = find(&words, &claim, &[vec![0, 0]], 3);
-        assert_eq!(alone, together);
+        let claim = claim(against, 50, 30, 8);
+        let alone = find(&words, &claim, &[vec![0, 0]], 1);
+        assert_eq!(alone, find(&words, &claim, &[vec![0, 0]], 3));
         assert_eq!(alone.chosen.len(), 50);
     }
 }
@@ -171,12 +160,8 @@ fn what_proves_nothing_is_refused() {
     let mut words = Words::default();
     words.push(&[0, 0, 0], 2);
     let claim = Claim {
-        against: Against::Merges,
-        num_merges: 1,
-        floor: 1,
-        longest: 4,
-        counted: 0,
         bits: 4,
+        ..claim(Against::Merges, 1, 1, 4)
     };
     // Rows of 3, 2 and 1 spans.
     assert_eq!(

@@ -1,31 +1,31 @@
 //! What prices prove, in integers, from the words alone.
 //!
-//! The fast twin of `formal.bound`: it shares nothing with the ascent but the words. Strings are
-//! compared exactly: two of one length are equal if their prefixes and their suffixes one symbol
-//! shorter are. Lengths are taken one after the other, so that only the prices of all spans and the
-//! names of one length are in memory. Cost: linear in the number of parts of all spans.
+//! The fast twin of `formal.bound`: it shares nothing with the search for prices but the words.
+//! Strings are compared exactly: two of one length are equal if their prefixes and their suffixes one
+//! symbol shorter are. Lengths are taken one after the other, so that only the prices of all spans
+//! and the strings of one length are in memory. Cost: linear in the number of cuts of all spans.
 
 use std::fmt;
 
 use rustc_hash::FxHashMap;
 
-use super::instance::Against;
+use super::against::Against;
 use super::words::Words;
 use crate::merges::Id;
 
-/// What is claimed to be bounded, and which strings have prices.
+/// What a proof claims to bound, and which strings have prices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Claim {
     /// Against what the bound holds.
     pub against: Against,
-    /// How many merges, or how many strings.
+    /// The number of merges, or of strings.
     pub num_merges: usize,
     /// Strings that occur at most this often have no prices.
     pub floor: u64,
     /// No longer string has a price; at least 2.
     pub longest: usize,
-    /// Longer strings up to this length cost as much as their symbols, and those beyond count as
-    /// often as their beginnings occur.
+    /// Longer strings up to this length cost as much as their symbols; those beyond are taken to
+    /// occur as often as their beginnings.
     pub counted: usize,
     /// Prices are in units of 1 / 2^bits; at most 30.
     pub bits: u32,
@@ -33,18 +33,19 @@ pub struct Claim {
 
 /// Why discounts prove nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Flaw {
     /// There are too many or too few.
     Number {
-        /// As many are there.
+        /// How many there are.
         found: usize,
-        /// As many are needed.
+        /// How many are needed.
         expected: usize,
     },
     /// The last is cut short, or one is too large.
     Damaged,
-    /// The claim is not one that can be checked: more bits than 30, a longest
-    /// length below 2, more merges or symbols than 32 bits can number.
+    /// The claim is unsupported: more bits than 30, a longest length below 2, more merges or symbols
+    /// than 32 bits can number.
     Claim,
 }
 
@@ -55,7 +56,7 @@ impl fmt::Display for Flaw {
                 write!(f, "found {found} discounts, expected {expected}")
             }
             Self::Damaged => write!(f, "a discount is cut short or too large"),
-            Self::Claim => write!(f, "its unit, its longest length or its size cannot be"),
+            Self::Claim => write!(f, "its unit, its longest length or its size is unsupported"),
         }
     }
 }
@@ -69,7 +70,7 @@ pub fn verify(words: &Words, claim: &Claim, discounts: &[u32]) -> Result<i128, F
     if claim.bits > 30 || claim.longest < 2 || is_too_large {
         return Err(Flaw::Claim);
     }
-    let (rows, level) = rows(&pieces, claim);
+    let (rows, too_long) = rows(&pieces, claim);
     let mut check = Check {
         claim,
         pieces: &pieces,
@@ -81,7 +82,7 @@ pub fn verify(words: &Words, claim: &Claim, discounts: &[u32]) -> Result<i128, F
     check.read(discounts)?;
     let rest = check.rest();
     check.weigh_all();
-    let (long, too_long) = check.weigh_long(level);
+    let (long, too_long) = check.weigh_long(too_long);
     let floor = match claim.against {
         Against::Merges => i128::from(claim.floor.max(too_long)) << claim.bits,
         Against::Vocabularies => check.unpriced(too_long),
@@ -98,7 +99,7 @@ pub fn verify(words: &Words, claim: &Claim, discounts: &[u32]) -> Result<i128, F
 }
 
 /// Words of two symbols or more, against merges cut where two neighbours are no frequent pair; equal
-/// ones taken together, in ascending order.
+/// ones added up, in ascending order.
 fn pieces(words: &Words, claim: &Claim) -> Words {
     let mut pairs: FxHashMap<(Id, Id), u64> = FxHashMap::default();
     for (word, count) in words.iter() {
@@ -127,33 +128,33 @@ fn pieces(words: &Words, claim: &Claim) -> Words {
     pieces
 }
 
-/// The frequent strings of one length.
+/// The strings of one length.
 #[derive(Default)]
-struct Level {
-    /// Where they stand, piece by piece: the piece, the symbol, the string's name.
+struct Occurrences {
+    /// Where they stand, piece by piece: the piece, the symbol, the number of the string.
     places: Vec<(u32, u32, u32)>,
-    num_names: usize,
+    num_strings: usize,
 }
 
 /// The strings of one symbol.
-fn first_level(pieces: &Words) -> Level {
-    let mut level = Level::default();
+fn single_symbols(pieces: &Words) -> Occurrences {
+    let mut strings = Occurrences::default();
     let mut symbol = 0;
     for (index, (piece, _)) in (0..).zip(pieces.iter()) {
-        for &name in piece {
-            level.places.push((index, symbol, name));
+        for &string in piece {
+            strings.places.push((index, symbol, string));
             symbol += 1;
         }
     }
-    level
+    strings
 }
 
 /// The strings one symbol longer that occur more than `floor` times.
-fn next_level(pieces: &Words, level: &Level, floor: u64) -> Level {
+fn longer(pieces: &Words, strings: &Occurrences, floor: u64) -> Occurrences {
     let mut numbers: FxHashMap<(u32, u32), u32> = FxHashMap::default();
     let mut sums: Vec<u64> = Vec::new();
-    let mut next = Level::default();
-    for pair in level.places.windows(2) {
+    let mut next = Occurrences::default();
+    for pair in strings.places.windows(2) {
         let ((piece, symbol, prefix), (other, after, suffix)) = (pair[0], pair[1]);
         if piece == other && symbol + 1 == after {
             let new = sums.len() as u32;
@@ -166,33 +167,33 @@ fn next_level(pieces: &Words, level: &Level, floor: u64) -> Level {
             next.places.push((piece, symbol, number));
         }
     }
-    let mut names = Vec::with_capacity(sums.len());
+    let mut frequent = Vec::with_capacity(sums.len());
     for &sum in &sums {
-        names.push(if sum > floor {
-            next.num_names as u32
+        frequent.push(if sum > floor {
+            next.num_strings as u32
         } else {
             NONE
         });
-        next.num_names += usize::from(sum > floor);
+        next.num_strings += usize::from(sum > floor);
     }
-    next.places.retain_mut(|(_, _, name)| {
-        *name = names[*name as usize];
-        *name != NONE
+    next.places.retain_mut(|(_, _, string)| {
+        *string = frequent[*string as usize];
+        *string != NONE
     });
     next
 }
 
 /// Where the prices of the spans of each symbol begin, and where the last end; and the strings that
 /// are one symbol too long for a price.
-fn rows(pieces: &Words, claim: &Claim) -> (Vec<usize>, Level) {
+fn rows(pieces: &Words, claim: &Claim) -> (Vec<usize>, Occurrences) {
     let mut reach = vec![1; pieces.symbols().len()];
-    let mut level = first_level(pieces);
+    let mut strings = single_symbols(pieces);
     for length in 2.. {
-        level = next_level(pieces, &level, claim.floor);
-        if level.num_names == 0 || length > claim.longest {
+        strings = longer(pieces, &strings, claim.floor);
+        if strings.num_strings == 0 || length > claim.longest {
             break;
         }
-        for &(_, symbol, _) in &level.places {
+        for &(_, symbol, _) in &strings.places {
             reach[symbol as usize] = length;
         }
     }
@@ -202,7 +203,7 @@ fn rows(pieces: &Words, claim: &Claim) -> (Vec<usize>, Level) {
         end += reach;
         end
     }));
-    (rows, level)
+    (rows, strings)
 }
 
 /// A string that is too long for a price.
@@ -212,8 +213,8 @@ struct Long {
     loss: i128,
     /// The symbol before its places; None at the beginning of a piece.
     before: Option<Id>,
-    /// Is that not always the same? If it is, the string with it loses no less, and so does every
-    /// longer one than the longer one without it.
+    /// Whether that is not always the same. If it is, the string with it loses no less, and the same
+    /// holds for every longer string that this one begins.
     is_left_maximal: bool,
 }
 
@@ -222,8 +223,8 @@ struct Check<'a> {
     pieces: &'a Words,
     rows: Vec<usize>,
     one: i64,
-    /// Against merges those of the spans, against vocabularies those of the symbols. A span's first
-    /// holds its discount.
+    /// Against merges those of all items, against vocabularies those of the symbols. That of a span is
+    /// its discount until `loss` computes the price.
     prices: Vec<i64>,
     /// Of each string.
     losses: Vec<i128>,
@@ -274,18 +275,19 @@ impl Check<'_> {
 
     /// The losses of all strings, one length after the other.
     fn weigh_all(&mut self) {
-        let mut level = first_level(self.pieces);
+        let mut strings = single_symbols(self.pieces);
         for length in 2..=self.claim.longest {
-            level = next_level(self.pieces, &level, self.claim.floor);
-            if level.num_names == 0 {
+            strings = longer(self.pieces, &strings, self.claim.floor);
+            if strings.num_strings == 0 {
                 return;
             }
-            let mut losses = vec![0; level.num_names];
+            let mut losses = vec![0; strings.num_strings];
             let mut found: Vec<(u32, usize, i64)> = Vec::new();
-            for places in level.places.chunk_by(|a, b| a.0 == b.0) {
+            for places in strings.places.chunk_by(|a, b| a.0 == b.0) {
                 found.clear();
-                for &(_, symbol, name) in places {
-                    found.push((name, symbol as usize, self.loss(symbol as usize, length)));
+                for &(_, symbol, string) in places {
+                    let symbol = symbol as usize;
+                    found.push((string, symbol, self.loss(symbol, length)));
                 }
                 found.sort_unstable();
                 let count = i128::from(self.pieces.counts()[places[0].0 as usize]);
@@ -297,7 +299,7 @@ impl Check<'_> {
         }
     }
 
-    /// What a span loses; the spans inside it were asked for before.
+    /// What a span loses; those of the spans inside it must have been computed before.
     fn loss(&mut self, symbol: usize, length: usize) -> i64 {
         if self.claim.against == Against::Vocabularies {
             let sum: i64 = self.prices[symbol..symbol + length].iter().sum();
@@ -317,7 +319,7 @@ impl Check<'_> {
 
     /// The most that a string too long for a price loses, up to the length `counted`; and how often
     /// a longer one occurs at most. Given are the shortest of them.
-    fn weigh_long(&self, mut level: Level) -> (i128, u64) {
+    fn weigh_long(&self, mut strings: Occurrences) -> (i128, u64) {
         let mut sums = vec![0];
         for symbol in 0..self.rows.len() - 1 {
             sums.push(sums[symbol] + self.price_of_symbol(symbol).max(0));
@@ -325,7 +327,7 @@ impl Check<'_> {
         let counted = self.claim.counted.max(self.claim.longest);
         let mut most = 0;
         for length in self.claim.longest + 1.. {
-            let long = self.long_strings(&level, length, &sums);
+            let long = self.long_strings(&strings, length, &sums);
             let is_kept = |long: &Long| long.is_left_maximal && long.count > self.claim.floor;
             if length > counted {
                 let kept = long.iter().filter(|long| is_kept(long));
@@ -334,26 +336,26 @@ impl Check<'_> {
             for string in long.iter().filter(|long| is_kept(long)) {
                 most = most.max(string.loss);
             }
-            level
+            strings
                 .places
                 .retain(|place| is_kept(&long[place.2 as usize]));
-            if level.places.is_empty() {
+            if strings.places.is_empty() {
                 break;
             }
-            level = self.with_the_next_symbol(&level, length);
+            strings = self.with_the_next_symbol(&strings, length);
         }
         (most, 0)
     }
 
-    fn long_strings(&self, level: &Level, length: usize, sums: &[i64]) -> Vec<Long> {
+    fn long_strings(&self, strings: &Occurrences, length: usize, sums: &[i64]) -> Vec<Long> {
         let most = match self.claim.against {
             Against::Merges => self.one,
             Against::Vocabularies => i64::MAX,
         };
         let mut long: Vec<Long> = Vec::new();
-        long.resize_with(level.num_names, Long::default);
-        for &(piece, symbol, name) in &level.places {
-            let (string, start) = (&mut long[name as usize], symbol as usize);
+        long.resize_with(strings.num_strings, Long::default);
+        for &(piece, symbol, string) in &strings.places {
+            let (string, start) = (&mut long[string as usize], symbol as usize);
             let first = match piece {
                 0 => 0,
                 _ => self.pieces.ends()[piece as usize - 1],
@@ -370,24 +372,24 @@ impl Check<'_> {
         long
     }
 
-    fn with_the_next_symbol(&self, level: &Level, length: usize) -> Level {
-        let mut names: FxHashMap<(u32, Id), u32> = FxHashMap::default();
-        let mut next = Level::default();
-        for &(piece, symbol, name) in &level.places {
+    fn with_the_next_symbol(&self, strings: &Occurrences, length: usize) -> Occurrences {
+        let mut numbers: FxHashMap<(u32, Id), u32> = FxHashMap::default();
+        let mut next = Occurrences::default();
+        for &(piece, symbol, string) in &strings.places {
             let after = symbol as usize + length;
             if after < self.pieces.ends()[piece as usize] {
-                let new = names.len() as u32;
-                let key = (name, self.pieces.symbols()[after]);
-                let name = *names.entry(key).or_insert(new);
-                next.places.push((piece, symbol, name));
+                let new = numbers.len() as u32;
+                let key = (string, self.pieces.symbols()[after]);
+                let number = *numbers.entry(key).or_insert(new);
+                next.places.push((piece, symbol, number));
             }
         }
-        next.num_names = names.len();
+        next.num_strings = numbers.len();
         next
     }
 
-    /// Against vocabularies, what a string without prices can lose: it occurs at most `floor` times,
-    /// and only in words that do, or it is too long, and only in words that are.
+    /// Against vocabularies, the most that a string without a price can lose: it occurs at most
+    /// `floor` times, so all words that hold it do too, or it is too long, and so are these words.
     fn unpriced(&self, too_long: u64) -> i128 {
         let mut most = 0;
         let mut start = 0;
@@ -410,7 +412,8 @@ impl Check<'_> {
     }
 }
 
-/// The largest sum of the losses of disjoint places of one string of that length, left to right.
+/// The largest sum of losses over disjoint places of one string of `length` symbols, given from left
+/// to right.
 fn heaviest(places: &[(u32, usize, i64)], length: usize) -> i128 {
     if let [place] = places {
         return place.2.into();

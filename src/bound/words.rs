@@ -13,7 +13,7 @@ pub struct Words {
 }
 
 impl Words {
-    /// The words of `counts` over an alphabet, in ascending order of their bytes.
+    /// The words of `counts` as symbols of an alphabet, in ascending order of their bytes.
     pub fn of(counts: &WordCounts, alphabet: &Alphabet) -> Result<Self> {
         let mut words = Self::default();
         for (word, count) in counts.sorted() {
@@ -31,18 +31,6 @@ impl Words {
         self.counts.push(count);
     }
 
-    /// How many words there are.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.counts.len()
-    }
-
-    /// Is there no word at all?
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.counts.is_empty()
-    }
-
     /// The words, each with its count.
     pub fn iter(&self) -> impl Iterator<Item = (&[Id], u64)> {
         let mut start = 0;
@@ -56,7 +44,7 @@ impl Words {
             })
     }
 
-    /// The same words, equal ones taken together, in ascending order of their symbols.
+    /// The same words, equal ones added up, in ascending order of their symbols.
     #[must_use]
     pub(super) fn united<'a>(words: impl Iterator<Item = (&'a [Id], u64)>) -> Self {
         let mut sorted: Vec<(&[Id], u64)> = words.collect();

@@ -5,58 +5,58 @@ use rustc_hash::FxHashSet;
 use super::text::{Pair, PairCount, Text};
 use crate::watch::Watch;
 
-/// A path of merges and what it gains.
+/// Merges one after another, and what they gain.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct MergePath {
     pub(super) gain: u64,
-    pub(super) path: Vec<Pair>,
+    pub(super) merges: Vec<Pair>,
 }
 
-impl Found {
+impl MergePath {
     /// This path, and then another.
     pub(super) fn and(&self, rest: &Self) -> Self {
         Self {
             gain: self.gain + rest.gain,
-            path: [self.path.as_slice(), &rest.path].concat(),
+            merges: [self.merges.as_slice(), &rest.merges].concat(),
         }
     }
 }
 
-/// The most lists that are followed at once, and the most merges that each is tried with.
+/// The most paths that are followed at once, and the most merges that each is tried with.
 const WIDEST: usize = 64;
 const MOST_PAIRS: usize = 16;
 
-/// How many tokens a beam may look at in all: about a second.
+/// The most tokens that a beam looks at in all: about a second.
 const TOKENS_IN_ALL: usize = 1 << 27;
 
-/// The greedy path from a text; ties go to the pair that occurs first. Also what its last merge
-/// gained.
-pub(super) fn greedy(text: &Text, num_merges: usize, watch: &Watch) -> (Found, u64) {
-    let (mut found, mut last) = (Found::default(), 0);
+/// The greedy path from a text, and what its last merge gained, 0 if there are fewer merges. Ties go
+/// to the pair that occurs first.
+pub(super) fn greedy(text: &Text, num_merges: usize, watch: &Watch) -> (MergePath, u64) {
+    let (mut path, mut last) = (MergePath::default(), 0);
     let mut text = text.clone();
-    while found.path.len() < num_merges && !watch.is_stopped() {
+    while path.merges.len() < num_merges && !watch.is_stopped() {
         let pairs = text.pairs();
         let Some(best) = pairs.iter().rev().max_by_key(|pair| pair.gain) else {
-            return (found, 0);
+            return (path, 0);
         };
-        found.path.push(best.pair);
-        found.gain += best.gain;
+        path.merges.push(best.pair);
+        path.gain += best.gain;
         last = best.gain;
         text = text.merged(best.pair);
     }
-    (found, last)
+    (path, last)
 }
 
 /// The best of many paths, followed side by side.
-pub(super) fn beam(text: &Text, num_merges: usize, watch: &Watch) -> Found {
-    let mut best = Found::default();
-    let per_list = text.tokens().len() * num_merges * MOST_PAIRS;
-    let width = (TOKENS_IN_ALL / per_list.max(1)).min(WIDEST);
-    let mut lists = vec![(Found::default(), text.clone())];
+pub(super) fn beam(text: &Text, num_merges: usize, watch: &Watch) -> MergePath {
+    let mut best = MergePath::default();
+    let per_path = text.tokens().len() * num_merges * MOST_PAIRS;
+    let width = (TOKENS_IN_ALL / per_path.max(1)).min(WIDEST);
+    let mut paths = vec![(MergePath::default(), text.clone())];
     for left in (0..num_merges).rev() {
         let mut seen = FxHashSet::default();
-        let mut longer: Vec<(u64, Found, Text)> = Vec::new();
-        for (found, text) in &lists {
+        let mut longer: Vec<(u64, MergePath, Text)> = Vec::new();
+        for (path, text) in &paths {
             let mut pairs = text.pairs();
             pairs.sort_by_key(|pair| std::cmp::Reverse(pair.gain));
             for pair in pairs.iter().take(MOST_PAIRS) {
@@ -67,29 +67,30 @@ pub(super) fn beam(text: &Text, num_merges: usize, watch: &Watch) -> Found {
                 if !seen.insert(merged.shape()) {
                     continue;
                 }
-                let mut path = found.path.clone();
-                path.push(pair.pair);
-                let gain = found.gain + pair.gain;
-                let hoped_for = gain + largest_gains(&merged.pairs(), left);
-                longer.push((hoped_for, Found { gain, path }, merged));
+                let path = path.and(&MergePath {
+                    gain: pair.gain,
+                    merges: vec![pair.pair],
+                });
+                let estimate = path.gain + largest_gains(&merged.pairs(), left);
+                longer.push((estimate, path, merged));
             }
         }
-        longer.sort_by_key(|&(hoped_for, ref found, _)| std::cmp::Reverse((hoped_for, found.gain)));
+        longer.sort_by_key(|&(estimate, ref path, _)| std::cmp::Reverse((estimate, path.gain)));
         longer.truncate(width);
-        lists = longer
+        paths = longer
             .into_iter()
-            .map(|(_, found, text)| (found, text))
+            .map(|(_, path, text)| (path, text))
             .collect();
-        for (found, _) in &lists {
-            if found.gain > best.gain {
-                best = found.clone();
+        for (path, _) in &paths {
+            if path.gain > best.gain {
+                best = path.clone();
             }
         }
     }
     best
 }
 
-/// What the most frequent pairs would gain if none got into the way of another.
+/// What the most frequent pairs would gain if their merges did not conflict.
 fn largest_gains(pairs: &[PairCount], num_merges: usize) -> u64 {
     let mut gains: Vec<u64> = pairs.iter().map(|pair| pair.gain).collect();
     gains.sort_unstable_by(|a, b| b.cmp(a));

@@ -1,76 +1,75 @@
 //! The paper's search, for comparison: depth first through the sequences of merges.
 
-use super::beam::Found;
+use super::beam::MergePath;
+use super::solution::{Limit, Method, SearchOptions, SearchProgress, Solution};
 use super::text::{Pair, PairCount, Text, boundary_bound};
-use super::{Limit, Options, Solution, Standing};
 use crate::merges::Id;
 use crate::watch::Watch;
 
-/// The best list of merges, by trying every sequence, or, `is_guarded`, of two neighbours that
-/// commute only one order: Algorithm 3 with a guard that is right.
+/// The best list of merges, by trying every sequence, or, with `Method::Guarded`, only one order of
+/// two neighbours that commute: Algorithm 3 with a corrected guard.
 pub(super) fn depth_first(
     root: &Text,
-    options: &Options,
-    is_guarded: bool,
+    options: &SearchOptions,
     watch: &Watch,
-    standing: &Standing,
+    progress: &SearchProgress,
 ) -> Solution {
     let bound = root
         .most()
         .min(boundary_bound(&root.pairs(), options.num_merges));
-    standing.set(0, bound);
+    progress.set(0, bound);
     let mut search = DepthFirst {
         options,
-        is_guarded,
+        is_guarded: options.method == Method::Guarded,
         watch,
         path: Vec::new(),
         strings: Strings::new(root.next_id()),
-        best: Found::default(),
+        best: MergePath::default(),
         nodes: 0,
     };
-    let limit = search.run(root, |best| standing.set(best, bound.max(best)));
+    let limit = search.run(root, |best| progress.set(best, bound.max(best)));
     Solution {
         utility: search.best.gain,
         bound: match limit {
             None => search.best.gain,
             Some(_) => bound.max(search.best.gain),
         },
-        merges: search.best.path,
+        merges: search.best.merges,
         nodes: search.nodes,
         limit,
     }
 }
 
 struct DepthFirst<'a> {
-    options: &'a Options,
+    options: &'a SearchOptions,
     is_guarded: bool,
     watch: &'a Watch,
     path: Vec<Pair>,
     strings: Strings,
-    best: Found,
+    best: MergePath,
     nodes: u64,
 }
 
 /// A sequence of merges, by what it makes of the text, and the merges that are still to be tried
 /// after it.
-struct Level {
+struct Frame {
     text: Text,
     gain: u64,
     untried: std::vec::IntoIter<PairCount>,
 }
 
 impl DepthFirst<'_> {
-    /// Go through all sequences; what ended that early, if something did.
+    /// Go through all sequences; the limit that ended it early, if one did.
     fn run(&mut self, root: &Text, report: impl Fn(u64)) -> Option<Limit> {
-        let mut levels = vec![self.visit(root.clone(), 0, &report)];
-        while let Some(level) = levels.last_mut() {
-            let Some(pair) = level.untried.next() else {
-                levels.pop();
+        let mut frames = vec![self.visit(root.clone(), 0, &report)];
+        while let Some(frame) = frames.last_mut() {
+            let Some(pair) = frame.untried.next() else {
+                frames.pop();
                 self.path.pop();
                 self.strings.pop();
                 continue;
             };
-            if self.is_guarded && self.is_out_of_order(pair.pair, level.text.next_id()) {
+            if self.is_guarded && self.is_out_of_order(pair.pair, frame.text.next_id()) {
                 continue;
             }
             if self
@@ -83,35 +82,35 @@ impl DepthFirst<'_> {
             if self.watch.is_stopped() {
                 return Some(Limit::of(self.watch));
             }
-            let (text, gain) = (level.text.merged(pair.pair), level.gain + pair.gain);
+            let (text, gain) = (frame.text.merged(pair.pair), frame.gain + pair.gain);
             self.path.push(pair.pair);
             self.strings.push(pair.pair);
             let next = self.visit(text, gain, &report);
-            levels.push(next);
+            frames.push(next);
         }
         None
     }
 
-    fn visit(&mut self, text: Text, gain: u64, report: &impl Fn(u64)) -> Level {
+    fn visit(&mut self, text: Text, gain: u64, report: &impl Fn(u64)) -> Frame {
         self.nodes += 1;
         self.watch.advance(1);
         if gain > self.best.gain {
-            self.best = Found {
+            self.best = MergePath {
                 gain,
-                path: self.path.clone(),
+                merges: self.path.clone(),
             };
             report(gain);
         }
         let is_full = self.path.len() == self.options.num_merges;
         let untried = if is_full { Vec::new() } else { text.pairs() };
-        Level {
+        Frame {
             text,
             gain,
             untried: untried.into_iter(),
         }
     }
 
-    /// Would swapping this merge with the last give the same, in a smaller order?
+    /// Whether this merge commutes with the last and comes before it in the order of strings.
     fn is_out_of_order(&self, merge: Pair, product: Id) -> bool {
         let Some(&last) = self.path.last() else {
             return false;

@@ -1,40 +1,46 @@
-//! The forest bound: what a list of merges can gain at most, from prices.
+//! The spans of a text that could become tokens, and the bound that prices of them prove.
 //!
-//! A list of merges makes each word an ordered forest of binary trees whose inner nodes are spans
-//! with the strings of its merges. Give every token a price of at most 1, and every span that could
-//! become a token too. Let the loss of a span be what the best two parts of it cost more than it
-//! does, if they do. Climbing a tree, the prices of its leaves sum to at most 1 plus the losses of
-//! its inner nodes. So n tokens of prices p, with r merges to come, save at most
-//!
-//! ```text
-//! sum of (1 - p) over the tokens  +  the r largest sums of losses over the spans of one string
-//! ```
-//!
-//! Only strings that occur more than `floor` times get prices. Deleting the others from the forest
-//! adds at most `floor` tokens each, so that a merge counts as `floor` at least.
-//!
-//! Any prices give a valid bound; good ones are found by gradient ascent on a smoothed bound, and
-//! the bound itself is computed in integers. Words are cut where no string with a price goes across,
-//! and equal pieces are taken together. The formal twin is in the tests: no brute-force optimum
-//! exceeds the bound.
+//! Only strings that occur more than `floor` times have prices. Words are cut into pieces where no
+//! string with a price goes across, and equal pieces are added up. The bound is computed in integers.
+//! Its twin is in the tests: no brute-force optimum exceeds it.
+
+use std::ops::{Add, Range};
 
 use rustc_hash::FxHashMap;
 
 use super::text::{Pair, PairCount, Text};
 use crate::merges::Id;
+use crate::prices::{StringIndex, heaviest_disjoint, largest_losses, whole_tokens};
 
-/// The price 1, in the integers in which bounds are computed.
-pub(super) const ONE: i64 = 1 << 24;
+/// Prices are in units of 1 / 2^24.
+const BITS: u32 = 24;
 
-/// No string longer than this gets a price.
+/// The price 1.
+pub(super) const ONE: i64 = 1 << BITS;
+
+/// No string longer than this has a price.
 const LONGEST: usize = 32;
 
-/// In place of an index.
-pub(super) const NONE: u32 = u32::MAX;
+/// A token of a piece, or a span.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ItemIndex(u32);
+
+impl ItemIndex {
+    #[inline]
+    pub(super) fn at(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// The two parts of a span, at one place where it can be cut.
+type Cut = (ItemIndex, ItemIndex);
+
+/// For each token of the pieces the string of one length that begins there, if it has a price.
+type StringsAtTokens = Vec<Option<StringIndex>>;
 
 /// The spans of a text that could become tokens.
 ///
-/// An item is a token of a piece or a span; spans stand in the order of their lengths, so that the
+/// The items are the tokens of all pieces, then the spans in the order of their lengths, so that the
 /// parts of a span come before it.
 pub(super) struct Forest {
     pub(super) num_merges: usize,
@@ -42,57 +48,55 @@ pub(super) struct Forest {
     /// How often the piece of each item occurs.
     pub(super) weights: Vec<u64>,
     pub(super) num_tokens: usize,
-    pub(super) spans: Vec<Span>,
-    /// The two parts of a span, for each place where it can be cut.
-    pub(super) cuts: Vec<(u32, u32)>,
+    spans: Vec<Span>,
+    cuts: Vec<Cut>,
     /// The spans of each string, from left to right.
-    pub(super) strings: Vec<Vec<u32>>,
+    pub(super) strings: Vec<Vec<ItemIndex>>,
     /// For each token of the text its item, and the span of it and the next.
-    pub(super) items: Vec<u32>,
-    doubles: Vec<u32>,
+    pub(super) items: Vec<Option<ItemIndex>>,
+    doubles: Vec<Option<ItemIndex>>,
     /// For each pair of the text its string, if it is frequent.
-    pair_strings: Vec<u32>,
+    pair_strings: Vec<Option<StringIndex>>,
 }
 
 pub(super) struct Span {
-    pub(super) string: u32,
-    pub(super) cuts: std::ops::Range<u32>,
-    /// The token with which it begins, as an item.
-    start: u32,
+    pub(super) string: StringIndex,
+    cuts: Range<u32>,
+    /// The token with which it begins.
+    start: ItemIndex,
     length: u32,
 }
 
-/// A bound and the prices that prove it.
-pub(super) struct Bound {
-    prices: Vec<i64>,
-    /// In units of 1 / `ONE`.
-    total: i128,
-    /// The loss of each string, at least the floor, in the same units.
+/// A bound and the prices that prove it, in units of 1 / `ONE`.
+pub(super) struct ProvedBound {
+    pub(super) prices: Vec<i64>,
+    pub(super) total: i128,
+    /// The loss of each string, at least the floor.
     losses: Vec<i128>,
     /// The smallest loss that counts.
     last: i128,
 }
 
-impl Bound {
-    /// What can be gained at most.
+impl ProvedBound {
+    /// The most that can be gained.
     pub(super) fn gain(&self) -> u64 {
-        whole(self.total)
-    }
-
-    /// The same, in the units in which prices are given.
-    pub(super) fn total(&self) -> i128 {
-        self.total
-    }
-
-    /// The prices that prove it.
-    pub(super) fn prices(&self) -> &[i64] {
-        &self.prices
+        whole_tokens(self.total, BITS)
     }
 }
 
-/// What an amount in units of 1 / `ONE` allows in whole tokens.
-fn whole(amount: i128) -> u64 {
-    u64::try_from(amount.max(0) / i128::from(ONE)).unwrap_or(u64::MAX)
+/// What the dearest parts cost, given the cuts of a span.
+#[inline]
+pub(super) fn dearest<T>(cuts: &[Cut], prices: &[T]) -> T
+where
+    T: Copy + PartialOrd + Add<Output = T>,
+{
+    let parts = |&(left, right): &Cut| prices[left.at()] + prices[right.at()];
+    let mut dearest = parts(&cuts[0]);
+    for cut in &cuts[1..] {
+        let parts = parts(cut);
+        dearest = if parts > dearest { parts } else { dearest };
+    }
+    dearest
 }
 
 impl Forest {
@@ -106,36 +110,29 @@ impl Forest {
             spans: Vec::new(),
             cuts: Vec::new(),
             strings: Vec::new(),
-            items: vec![NONE; text.tokens().len()],
+            items: vec![None; text.tokens().len()],
             doubles: Vec::new(),
             pair_strings: Vec::new(),
         };
-        let first_level = forest.cut_into_pieces(text, pairs);
-        forest.find_spans(first_level);
-        let double_of = |item: u32| match item {
-            NONE => NONE,
-            item => forest.double_at(item),
-        };
-        forest.doubles = forest.items.iter().map(|&item| double_of(item)).collect();
+        let pairs_at = forest.cut_into_pieces(text, pairs);
+        forest.find_spans(pairs_at);
+        let items = forest.items.iter();
+        forest.doubles = items.map(|&item| forest.double_at(item?)).collect();
         forest
     }
 
-    /// Fill the tokens, of distinct pieces only; for each, the string of it and the next, if those
-    /// are in one piece.
-    fn cut_into_pieces(&mut self, text: &Text, pairs: &[PairCount]) -> Vec<u32> {
-        let mut strings: FxHashMap<Pair, u32> = FxHashMap::default();
+    /// Fill in the tokens, of distinct pieces only; the strings of two tokens.
+    fn cut_into_pieces(&mut self, text: &Text, pairs: &[PairCount]) -> StringsAtTokens {
+        let mut strings: FxHashMap<Pair, StringIndex> = FxHashMap::default();
         for pair in pairs {
             let is_frequent = pair.places > self.floor;
-            let string = strings.len() as u32;
-            self.pair_strings
-                .push(if is_frequent { string } else { NONE });
-            if is_frequent {
-                strings.insert(pair.pair, string);
-            }
+            let string = is_frequent.then_some(StringIndex(strings.len() as u32));
+            self.pair_strings.push(string);
+            strings.extend(string.map(|string| (pair.pair, string)));
         }
         self.strings = vec![Vec::new(); strings.len()];
         let mut pieces: FxHashMap<&[Id], u32> = FxHashMap::default();
-        let mut level = Vec::new();
+        let mut pairs_at = Vec::new();
         let mut position = 0;
         for (word, count) in text.words() {
             for piece in word.chunk_by(|&left, &right| strings.contains_key(&(left, right))) {
@@ -143,12 +140,13 @@ impl Forest {
                     let start = *pieces.entry(piece).or_insert(self.weights.len() as u32);
                     if start as usize == self.weights.len() {
                         self.weights.resize(self.weights.len() + piece.len(), 0);
-                        level.extend(piece.windows(2).map(|pair| strings[&(pair[0], pair[1])]));
-                        level.push(NONE);
+                        let pairs = piece.windows(2).map(|pair| (pair[0], pair[1]));
+                        pairs_at.extend(pairs.map(|pair| strings.get(&pair).copied()));
+                        pairs_at.push(None);
                     }
                     for (item, place) in (start..).zip(position..position + piece.len()) {
                         self.weights[item as usize] += count;
-                        self.items[place] = item;
+                        self.items[place] = Some(ItemIndex(item));
                     }
                 }
                 position += piece.len();
@@ -156,200 +154,175 @@ impl Forest {
             position += 1;
         }
         self.num_tokens = self.weights.len();
-        level
+        pairs_at
     }
 
-    /// Fill the spans, one length after the other: a span is frequent only if both spans one token
-    /// shorter are.
-    fn find_spans(&mut self, mut level: Vec<u32>) {
-        // For each length and each token the span that begins there.
-        let mut at: Vec<Vec<u32>> = vec![(0..self.num_tokens as u32).collect()];
+    /// Fill in the spans, one length after the other: a string is frequent only if both strings one
+    /// token shorter are.
+    fn find_spans(&mut self, mut strings_at: StringsAtTokens) {
+        // For each length and each token the item of that length that begins there.
+        let tokens = 0..self.num_tokens as u32;
+        let mut at: Vec<Vec<Option<ItemIndex>>> =
+            vec![tokens.map(|token| Some(ItemIndex(token))).collect()];
         for length in 2.. {
-            if level.iter().all(|&string| string == NONE) {
+            if strings_at.iter().all(Option::is_none) {
                 return;
             }
-            at.push(self.add_spans(&level, &at, length));
-            let (longer, num_strings, largest) = self.longer_strings(&level);
+            at.push(self.add_spans(&strings_at, &at, length));
+            let (longer, num_strings, largest) = self.longer_strings(&strings_at);
             if length == LONGEST {
-                // Longer strings get no price either, and so count as much as the most frequent.
+                // Longer strings have no price either, and so count as much as the most frequent.
                 self.floor = self.floor.max(largest);
                 return;
             }
-            level = longer
-                .iter()
-                .map(|&string| match string {
-                    NONE => NONE,
-                    string => string + self.strings.len() as u32,
-                })
-                .collect();
+            strings_at = longer;
             self.strings
                 .resize(self.strings.len() + num_strings, Vec::new());
         }
     }
 
     /// Add the spans of one length, given the string at each token; the span at each token.
-    fn add_spans(&mut self, level: &[u32], at: &[Vec<u32>], length: usize) -> Vec<u32> {
-        let mut here = vec![NONE; level.len()];
-        for (start, &string) in level.iter().enumerate() {
-            if string == NONE {
-                continue;
-            }
+    fn add_spans(
+        &mut self,
+        strings_at: &[Option<StringIndex>],
+        at: &[Vec<Option<ItemIndex>>],
+        length: usize,
+    ) -> Vec<Option<ItemIndex>> {
+        let mut here = vec![None; strings_at.len()];
+        for (start, &string) in strings_at.iter().enumerate() {
+            let Some(string) = string else { continue };
             let first_cut = self.cuts.len() as u32;
-            self.cuts.extend(
-                (1..length).map(|cut| (at[cut - 1][start], at[length - cut - 1][start + cut])),
-            );
-            here[start] = self.weights.len() as u32;
-            self.strings[string as usize].push(self.spans.len() as u32);
+            // All parts of a frequent string are frequent.
+            let parts =
+                |cut: usize| Some((at[cut - 1][start]?, at[length - cut - 1][start + cut]?));
+            self.cuts.extend((1..length).filter_map(parts));
+            let item = ItemIndex(self.weights.len() as u32);
+            here[start] = Some(item);
+            self.strings[string.at()].push(item);
             self.weights.push(self.weights[start]);
             self.spans.push(Span {
                 string,
                 cuts: first_cut..self.cuts.len() as u32,
-                start: start as u32,
+                start: ItemIndex(start as u32),
                 length: length as u32,
             });
         }
         here
     }
 
-    /// The frequent strings one token longer, numbered from 0: at each token, how many, and the
-    /// largest number of occurrences.
-    fn longer_strings(&self, level: &[u32]) -> (Vec<u32>, usize, u64) {
-        let mut places: FxHashMap<Pair, u64> = FxHashMap::default();
-        let longer = |start: usize| match (level[start], level.get(start + 1)) {
-            (NONE, _) | (_, None | Some(&NONE)) => None,
-            (left, Some(&right)) => Some((left, right)),
-        };
-        for start in 0..level.len() {
+    /// The frequent strings one token longer: at each token, how many, and the largest number of
+    /// occurrences.
+    fn longer_strings(&self, strings_at: &[Option<StringIndex>]) -> (StringsAtTokens, usize, u64) {
+        let mut places: FxHashMap<(StringIndex, StringIndex), u64> = FxHashMap::default();
+        let longer = |start: usize| Some((strings_at[start]?, (*strings_at.get(start + 1)?)?));
+        for start in 0..strings_at.len() {
             if let Some(halves) = longer(start) {
                 *places.entry(halves).or_default() += self.weights[start];
             }
         }
         let largest = places.values().copied().max().unwrap_or(0);
-        let mut names: FxHashMap<Pair, u32> = FxHashMap::default();
-        let next = (0..level.len())
-            .map(|start| match longer(start) {
-                Some(halves) if places[&halves] > self.floor => {
-                    let name = names.len() as u32;
-                    *names.entry(halves).or_insert(name)
-                }
-                _ => NONE,
+        let mut numbers: FxHashMap<_, StringIndex> = FxHashMap::default();
+        let next = (0..strings_at.len())
+            .map(|start| {
+                let halves = longer(start).filter(|halves| places[halves] > self.floor)?;
+                let new = StringIndex((self.strings.len() + numbers.len()) as u32);
+                Some(*numbers.entry(halves).or_insert(new))
             })
             .collect();
-        (next, names.len(), largest)
+        (next, numbers.len(), largest)
     }
 
-    /// The span of a token of a piece and the next, as an item.
-    fn double_at(&self, item: u32) -> u32 {
+    /// The span of a token of a piece and the next.
+    fn double_at(&self, token: ItemIndex) -> Option<ItemIndex> {
         // Spans of two tokens come first, in the order of their tokens.
         let doubles = self.spans.partition_point(|span| span.length == 2);
-        match self.spans[..doubles].binary_search_by_key(&item, |span| span.start) {
-            Ok(found) => (self.num_tokens + found) as u32,
-            Err(_) => NONE,
-        }
+        let doubles = &self.spans[..doubles];
+        let found = doubles.binary_search_by_key(&token.0, |span| span.start.0);
+        Some(ItemIndex((self.num_tokens + found.ok()?) as u32))
     }
 
-    /// The bound that `prices` prove, once the spans are lowered to what their parts cost.
-    pub(super) fn evaluate(&self, mut prices: Vec<i64>) -> Bound {
+    /// The spans, with their items.
+    pub(super) fn spans(&self) -> impl Iterator<Item = (ItemIndex, &Span)> {
+        (self.num_tokens as u32..).map(ItemIndex).zip(&self.spans)
+    }
+
+    /// Where a span can be cut; never empty.
+    #[inline]
+    pub(super) fn cuts_of(&self, span: &Span) -> &[Cut] {
+        &self.cuts[span.cuts.start as usize..span.cuts.end as usize]
+    }
+
+    /// The bound that `prices` prove, once those of the spans are lowered to what their parts cost.
+    pub(super) fn evaluate(&self, mut prices: Vec<i64>) -> ProvedBound {
         let tokens = self.weights.iter().zip(&prices).take(self.num_tokens);
-        let mut total: i128 = tokens
+        let rest: i128 = tokens
             .map(|(&weight, &price)| i128::from(weight) * i128::from(ONE - price))
             .sum();
-        let mut losses: Vec<i128> = Vec::with_capacity(self.spans.len());
-        for (item, span) in (self.num_tokens..).zip(&self.spans) {
-            let cuts = &self.cuts[span.cuts.start as usize..span.cuts.end as usize];
-            let parts = cuts
-                .iter()
-                .map(|&(left, right)| prices[left as usize] + prices[right as usize])
-                .max()
-                .unwrap_or(0);
+        let mut losses = vec![0; prices.len()];
+        for (item, span) in self.spans() {
+            let (item, parts) = (item.at(), dearest(self.cuts_of(span), &prices));
             prices[item] = prices[item].min(parts).min(ONE);
-            losses.push(i128::from(self.weights[item]) * i128::from(parts - prices[item]));
+            losses[item] = i128::from(self.weights[item]) * i128::from(parts - prices[item]);
         }
-        let floor = i128::from(self.floor) * i128::from(ONE);
-        let losses: Vec<i128> = self
-            .strings
-            .iter()
-            .map(|spans| self.heaviest(spans, |span| losses[span as usize]).0)
-            .map(|loss| loss.max(floor))
+        let floor = i128::from(self.floor) << BITS;
+        let strings = self.strings.iter();
+        let losses: Vec<i128> = strings
+            .map(|spans| self.heaviest(spans, |item| losses[item.at()]).0.max(floor))
             .collect();
-        let mut largest = losses.clone();
-        largest.resize(largest.len().max(self.num_merges), floor);
-        largest.sort_unstable_by(|a, b| b.cmp(a));
-        total += largest[..self.num_merges].iter().sum::<i128>();
-        Bound {
+        let (counted, last) = largest_losses(losses.clone(), self.num_merges, floor);
+        ProvedBound {
             prices,
-            total,
+            total: rest + counted,
             losses,
-            last: largest[self.num_merges - 1],
+            last,
         }
     }
 
     /// The most that disjoint spans of one string weigh, and which they are.
-    pub(super) fn heaviest<T>(&self, spans: &[u32], weigh: impl Fn(u32) -> T) -> (T, Vec<bool>)
+    pub(super) fn heaviest<T>(
+        &self,
+        spans: &[ItemIndex],
+        weigh: impl Fn(ItemIndex) -> T,
+    ) -> (T, Vec<bool>)
     where
-        T: Copy + Default + PartialOrd + std::ops::Add<Output = T>,
+        T: Copy + Default + PartialOrd + Add<Output = T>,
     {
-        // best[i]: of the first i spans.
-        let mut best: Vec<T> = vec![T::default()];
-        let mut before: Vec<usize> = Vec::new();
-        let mut free = 0;
-        for (index, &span) in spans.iter().enumerate() {
-            let Span { start, length, .. } = self.spans[span as usize];
-            while self.spans[spans[free] as usize].start + length <= start {
-                free += 1;
-            }
-            let with = best[free] + weigh(span);
-            before.push(free);
-            best.push(if with > best[index] {
-                with
-            } else {
-                best[index]
-            });
-        }
-        let mut is_chosen = vec![false; spans.len()];
-        let mut index = spans.len();
-        while index > 0 {
-            if best[index] > best[index - 1] {
-                is_chosen[index - 1] = true;
-                index = before[index - 1];
-            } else {
-                index -= 1;
-            }
-        }
-        (best[spans.len()], is_chosen)
+        let span = |item: ItemIndex| &self.spans[item.at() - self.num_tokens];
+        let length = spans.first().map_or(0, |&item| span(item).length);
+        heaviest_disjoint(
+            spans,
+            length,
+            |&item| span(item).start.0,
+            |&item| weigh(item),
+        )
     }
 
     /// For each pair, the most that can be gained if it is merged next.
     ///
     /// A replaced pair takes the prices of its parts from the sum and adds that of its span; no
     /// loss grows, and its own string cannot be merged again.
-    pub(super) fn gains_after(&self, text: &Text, pairs: &[PairCount], bound: &Bound) -> Vec<u64> {
+    pub(super) fn gains_after(
+        &self,
+        text: &Text,
+        pairs: &[PairCount],
+        bound: &ProvedBound,
+    ) -> Vec<u64> {
         let slots: FxHashMap<Pair, usize> = pairs.iter().map(|p| p.pair).zip(0..).collect();
-        let price = |item: u32| match item {
-            NONE => ONE,
-            item => bound.prices[item as usize],
-        };
-        let loss = |string: u32| match string {
-            NONE => bound.last,
-            string => bound.losses[string as usize].max(bound.last),
+        let price = |item: Option<ItemIndex>| item.map_or(ONE, |item| bound.prices[item.at()]);
+        let loss = |string: &Option<StringIndex>| match string {
+            None => bound.last,
+            Some(string) => bound.losses[string.at()].max(bound.last),
         };
         let strings = self.pair_strings.iter();
-        let mut totals: Vec<i128> = strings.map(|&s| bound.total - loss(s)).collect();
-        let mut position = 0;
-        for (word, count) in text.words() {
-            let mut is_overlap = false;
-            for (place, neighbours) in (position..).zip(word.windows(2)) {
-                let slot = slots[&(neighbours[0], neighbours[1])];
-                let is_run = neighbours[0] == neighbours[1];
-                if !(is_run && is_overlap) {
-                    let parts = price(self.items[place]) + price(self.items[place + 1]);
-                    let saved = parts - price(self.doubles[place]);
-                    totals[slot] += i128::from(count) * i128::from(saved);
-                }
-                is_overlap = is_run && !is_overlap;
+        let mut totals: Vec<i128> = strings.map(|string| bound.total - loss(string)).collect();
+        text.for_each_pair(|position, pair, count, is_replaced| {
+            if is_replaced {
+                let parts = price(self.items[position]) + price(self.items[position + 1]);
+                let saved = parts - price(self.doubles[position]);
+                totals[slots[&pair]] += i128::from(count) * i128::from(saved);
             }
-            position += word.len() + 1;
-        }
-        totals.into_iter().map(whole).collect()
+        });
+        let gain = |total| whole_tokens(total, BITS);
+        totals.into_iter().map(gain).collect()
     }
 }

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::merges::Id;
+use crate::counts::WordCounts;
+use crate::error::Result;
+use crate::merges::{Id, MergeList};
 
 /// Two ids that a merge joins.
 pub type Pair = (Id, Id);
@@ -20,7 +22,7 @@ pub struct Text {
     next_id: Id,
 }
 
-/// A pair of neighbours: how often it stands, and how often it can be replaced.
+/// A pair of neighbours: how often it occurs, and how often it can be replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PairCount {
     pub(super) pair: Pair,
@@ -50,6 +52,16 @@ impl Text {
         }
     }
 
+    /// The words of `counts` over the symbols of `initial`, in an order that does not depend on how
+    /// they were counted.
+    pub fn of(counts: &WordCounts, initial: &MergeList) -> Result<Self> {
+        let symbols_of = |word| initial.alphabet().symbols(word);
+        let words = counts.sorted().into_iter();
+        let words = words.map(|(word, count)| Ok((symbols_of(word)?, count)));
+        let words: Vec<_> = words.collect::<Result<_>>()?;
+        Ok(Self::new(words, initial.num_tokens() as Id))
+    }
+
     /// The words, each with its count.
     pub(super) fn words(&self) -> impl Iterator<Item = (&[Id], u64)> {
         let words = self.tokens.split(|&token| token == END);
@@ -66,7 +78,7 @@ impl Text {
         self.next_id
     }
 
-    /// How many tokens all merges together could save.
+    /// The number of tokens that merges could save if every word became one token.
     pub(super) fn most(&self) -> u64 {
         let saved = |(word, count): (&[Id], u64)| (word.len() as u64 - 1) * count;
         self.words().map(saved).sum()
@@ -76,28 +88,36 @@ impl Text {
     pub(super) fn pairs(&self) -> Vec<PairCount> {
         let mut slots: FxHashMap<Pair, usize> = FxHashMap::default();
         let mut pairs: Vec<PairCount> = Vec::new();
+        self.for_each_pair(|_, pair, count, is_replaced| {
+            let slot = *slots.entry(pair).or_insert(pairs.len());
+            if slot == pairs.len() {
+                pairs.push(PairCount {
+                    pair,
+                    places: 0,
+                    gain: 0,
+                });
+            }
+            pairs[slot].places += count;
+            pairs[slot].gain += if is_replaced { count } else { 0 };
+        });
+        pairs
+    }
+
+    /// Call `visit(position, pair, count, is_replaced)` for each two neighbours: the position of the
+    /// left one among the tokens, and whether a merge of the pair replaces them.
+    pub(super) fn for_each_pair(&self, mut visit: impl FnMut(usize, Pair, u64, bool)) {
+        let mut first = 0;
         for (word, count) in self.words() {
             let mut is_overlap = false;
-            for neighbours in word.windows(2) {
-                let pair = (neighbours[0], neighbours[1]);
-                let slot = *slots.entry(pair).or_insert(pairs.len());
-                if slot == pairs.len() {
-                    pairs.push(PairCount {
-                        pair,
-                        places: 0,
-                        gain: 0,
-                    });
-                }
+            for (position, neighbours) in (first..).zip(word.windows(2)) {
                 // In a run of equals every second pair overlaps the one that is replaced before it.
-                let is_run = pair.0 == pair.1;
-                pairs[slot].places += count;
-                if !(is_run && is_overlap) {
-                    pairs[slot].gain += count;
-                }
+                let is_run = neighbours[0] == neighbours[1];
+                let pair = (neighbours[0], neighbours[1]);
+                visit(position, pair, count, !(is_run && is_overlap));
                 is_overlap = is_run && !is_overlap;
             }
+            first += word.len() + 1;
         }
-        pairs
     }
 
     /// The text after one more merge.
@@ -146,9 +166,9 @@ impl Text {
     }
 }
 
-/// At most this much can be gained by `num_merges` more merges, by the types of boundaries.
+/// The most that `num_merges` more merges can gain, by the types of boundaries.
 ///
-/// All boundaries that one merge removes lie between the same two tokens of now, so that merges
+/// All boundaries that one merge removes lie between the same two tokens of this text, so that merges
 /// remove at most the boundaries of the `num_merges` most frequent types. And no merge gains more
 /// than the first could.
 pub(super) fn boundary_bound(pairs: &[PairCount], num_merges: usize) -> u64 {

@@ -5,8 +5,8 @@ use pyo3::types::PyBytes;
 
 use super::exact::deadline;
 use super::{PyMergeList, PyWordCounts, anytime, choose, threads, watched};
-use crate::bound::proof::{BITS, Proof, Setting, Task, check, find};
-use crate::bound::{Against, Options, Standing};
+use crate::bound::proof::{BITS, PriceSetting, Problem, check, find};
+use crate::bound::{Against, DescentOptions, DescentProgress};
 use crate::watch::Watch;
 
 const AGAINST: &[(&str, Against)] = &[
@@ -14,7 +14,8 @@ const AGAINST: &[(&str, Against)] = &[
     ("vocabularies", Against::Vocabularies),
 ];
 
-/// The bound, its proof, and what it was made with; the strings that would make a good vocabulary.
+/// The gain, the discounts, `one`, `floor`, `longest`, `counted`, the number of steps, the chosen
+/// strings.
 type Answer<'py> = (
     u64,
     Bound<'py, PyBytes>,
@@ -42,46 +43,30 @@ pub(super) fn find_bound<'py>(
     num_threads: usize,
     progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Answer<'py>> {
-    let task = Task {
-        counts: &counts.get().0,
-        alphabet: initial.get().0.alphabet(),
-        against: choose("against", against, AGAINST)?,
-        num_merges,
-    };
-    let options = Options {
+    let problem = problem(counts, initial, against, num_merges)?;
+    let options = DescentOptions {
         num_steps,
         deadline: deadline(time_limit),
         bits: BITS,
         num_threads: threads(num_threads),
     };
-    let (watch, standing) = (Watch::default(), Standing::default());
+    let (watch, descent) = (Watch::default(), DescentProgress::default());
     let report = || match progress {
-        Some(progress) => {
-            let (num_steps, gain) = standing.read();
-            let known = (gain != u64::MAX).then_some(gain);
-            progress.call1((num_steps, known)).map(drop)
-        }
+        Some(progress) => progress.call1(descent.read()).map(drop),
         None => Ok(()),
     };
     let proof = anytime(py, &watch, report, || {
-        find(&task, &options, &watch, &standing)
+        find(&problem, &options, &watch, &descent)
     })??;
-    let Proof {
-        gain,
-        discounts,
-        setting,
-        num_steps,
-        chosen,
-    } = proof;
-    let chosen = chosen.iter().map(|string| PyBytes::new(py, string));
+    let chosen = proof.chosen.iter().map(|string| PyBytes::new(py, string));
     Ok((
-        gain,
-        PyBytes::new(py, &discounts),
-        setting.one,
-        setting.floor,
-        setting.longest,
-        setting.counted,
-        num_steps,
+        proof.gain,
+        PyBytes::new(py, &proof.discounts),
+        proof.setting.one,
+        proof.setting.floor,
+        proof.setting.longest,
+        proof.setting.counted,
+        proof.num_steps,
         chosen.collect(),
     ))
 }
@@ -103,17 +88,26 @@ pub(super) fn verify_bound(
     counted: usize,
     discounts: &[u8],
 ) -> PyResult<u64> {
-    let task = Task {
-        counts: &counts.get().0,
-        alphabet: initial.get().0.alphabet(),
-        against: choose("against", against, AGAINST)?,
-        num_merges,
-    };
-    let setting = Setting {
+    let problem = problem(counts, initial, against, num_merges)?;
+    let setting = PriceSetting {
         one,
         floor,
         longest,
         counted,
     };
-    watched(py, None, |_| check(&task, &setting, discounts))
+    watched(py, None, |_| check(&problem, &setting, discounts))
+}
+
+fn problem<'a>(
+    counts: &'a Bound<'_, PyWordCounts>,
+    initial: &'a Bound<'_, PyMergeList>,
+    against: &str,
+    num_merges: usize,
+) -> PyResult<Problem<'a>> {
+    Ok(Problem {
+        counts: &counts.get().0,
+        alphabet: initial.get().0.alphabet(),
+        against: choose("against", against, AGAINST)?,
+        num_merges,
+    })
 }

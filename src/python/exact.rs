@@ -5,9 +5,7 @@ use std::time::{Duration, Instant};
 use pyo3::prelude::*;
 
 use super::{PyMergeList, PyWordCounts, anytime, choose};
-use crate::error::Result;
-use crate::exact::{Limit, Method, Options, Solution, Standing, Text, solve};
-use crate::merges::{Id, MergeList};
+use crate::exact::{Limit, Method, SearchOptions, SearchProgress, Text, solve};
 use crate::watch::Watch;
 
 const METHODS: &[(&str, Method)] = &[
@@ -37,59 +35,50 @@ pub(super) fn solve_exactly(
     num_threads: usize,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Answer> {
-    let options = Options {
+    let options = SearchOptions {
         num_merges,
         method: choose("method", method, METHODS)?,
         node_limit,
         memory_limit,
         num_threads: super::threads(num_threads),
     };
-    let merges = initial.get().0.clone();
-    let counts = counts.get();
-    let text = py.detach(|| symbols_of(counts, &merges))?;
-    let (watch, standing) = (Watch::until(deadline(time_limit)), Standing::default());
+    let mut merges = initial.get().0.clone();
+    let counts = &counts.get().0;
+    let text = py.detach(|| Text::of(counts, &merges))?;
+    let watch = Watch::until(deadline(time_limit));
+    let search = SearchProgress::default();
     let report = || match progress {
         Some(progress) => {
-            let (utility, bound) = standing.read();
+            let (utility, bound) = search.read();
             progress.call1((watch.done(), utility, bound)).map(drop)
         }
         None => Ok(()),
     };
     let solution = anytime(py, &watch, report, || {
-        solve(&text, &options, &watch, &standing)
-    })?;
-    Ok(answer(merges, solution)?)
+        solve(&text, &options, &watch, &search)
+    })??;
+    for (left, right) in solution.merges {
+        merges.push(left, right)?;
+    }
+    Ok((
+        PyMergeList(merges),
+        solution.utility,
+        solution.bound,
+        solution.nodes,
+        solution.limit.map(name_of),
+    ))
 }
 
-/// When a limit in seconds ends; None: never.
+/// When a time limit in seconds ends; None: never.
 pub(super) fn deadline(time_limit: Option<f64>) -> Option<Instant> {
     let limit = Duration::try_from_secs_f64(time_limit?).ok()?;
     Instant::now().checked_add(limit)
 }
 
-/// The words as symbols, in an order that does not depend on how they were counted.
-fn symbols_of(counts: &PyWordCounts, merges: &MergeList) -> Result<Text> {
-    let alphabet = merges.alphabet();
-    let words = counts.0.sorted().into_iter();
-    let words = words.map(|(word, count)| Ok((alphabet.symbols(word)?, count)));
-    let words: Result<Vec<(Vec<Id>, u64)>> = words.collect();
-    Ok(Text::new(words?, merges.num_tokens() as Id))
-}
-
-fn answer(mut merges: MergeList, solution: Solution) -> Result<Answer> {
-    for (left, right) in solution.merges {
-        merges.push(left, right)?;
-    }
-    let limit = solution.limit.map(|limit| match limit {
+fn name_of(limit: Limit) -> &'static str {
+    match limit {
         Limit::Time => "time",
         Limit::Nodes => "nodes",
         Limit::Interrupt => "interrupt",
-    });
-    let Solution {
-        utility,
-        bound,
-        nodes,
-        ..
-    } = solution;
-    Ok((PyMergeList(merges), utility, bound, nodes, limit))
+    }
 }

@@ -1,20 +1,19 @@
 //! Pieces in which every span has a price.
 //!
-//! The loss of a span is what its dearest two parts cost more than it does. A span that counts takes
-//! its dearest parts; prices of what is taken too little rise, of what is taken too much fall. The
-//! spans that begin at a symbol are worked on side by side, a block of lengths at a time: the right
-//! parts of a cut lie in one row. Items are counted from the first of the piece.
+//! The loss of a span is what its dearest two parts cost more than it does. A span that counts pulls
+//! its own price up and the prices of its dearest parts down. The spans that begin at a symbol are
+//! worked on side by side, a block of lengths at a time: the right parts of a cut lie in one row.
+//! Items are counted from the first of the piece.
 
-// The loops over cuts are the heart of a step: as calls they would be slower several times.
+// The loops over cuts take most of the time of a step, and several times as long without inlining.
 #![allow(clippy::inline_always)]
 
-use super::part::LANES;
-use super::smooth::ramp;
-use super::step::Step;
+use super::batch::LANES;
+use crate::prices::{SpanShares, StringIndex, ramp};
 
 type Lanes = [f32; LANES];
 
-/// -infinity for as many lanes as are too far left.
+/// From `LANES - n` on: -infinity for the first n lanes, 0 for the others.
 const MASKS: [f32; 2 * LANES] = {
     let mut masks = [0.0; 2 * LANES];
     let mut lane = 0;
@@ -32,7 +31,7 @@ struct Block<'a> {
     /// The first row of the piece.
     base: u32,
     first: usize,
-    /// How long the longest span is.
+    /// The length of the longest span.
     reach: usize,
 }
 
@@ -41,13 +40,13 @@ impl Block<'_> {
         (self.rows[0] - self.base) as usize
     }
 
-    /// The first of the spans among the items.
+    /// The item of the first span.
     fn at(&self) -> usize {
         self.row() + self.first + 1
     }
 
     /// Call `visit(left, right, mask)` for each cut: the item of the left part, the first of the
-    /// items of the right parts, and what to add to those that are none.
+    /// items of the right parts, and -infinity to add to those lanes where the cut is not inside.
     #[inline(always)]
     fn for_each_cut(&self, mut visit: impl FnMut(usize, usize, Option<&Lanes>)) {
         let last = (self.reach - 1).min(self.first + LANES);
@@ -137,51 +136,52 @@ pub(super) fn find_excess(rows: &[u32], prices: &[f32], excess: &mut [f32]) {
     }
 }
 
-/// The gradients of the prices, given what the dearest parts of each span cost more than it does.
-pub(super) fn slope(
+/// The pulls on the prices, given what the dearest parts of each span cost more than it does.
+pub(super) fn pull(
     rows: &[u32],
-    names: &[u32],
+    strings: &[StringIndex],
     prices: &[f32],
     excess: &[f32],
-    step: &Step,
-    gradients: &mut Vec<f32>,
+    shares: SpanShares,
+    pulls: &mut Vec<f32>,
 ) {
-    gradients.clear();
-    gradients.resize(names.len() + LANES, 0.0);
+    pulls.clear();
+    pulls.resize(strings.len() + LANES, 0.0);
     for row in &rows[..rows.len() - 1] {
-        gradients[(row - rows[0]) as usize] = 1.0;
+        pulls[(row - rows[0]) as usize] = 1.0;
     }
     for_each_block(rows, |block| {
-        share_out(&block, prices, excess, names, step, gradients);
+        share_out(&block, prices, excess, strings, shares, pulls);
     });
 }
 
-/// Spans that count take their dearest parts; those that are nearly as dear have a share in it.
+/// Pull down the dearest parts of the spans that count; parts that are nearly as dear have a share
+/// in it.
 #[inline(always)]
 fn share_out(
     block: &Block,
     prices: &[f32],
     excess: &[f32],
-    names: &[u32],
-    step: &Step,
-    gradients: &mut [f32],
+    strings: &[StringIndex],
+    of_spans: SpanShares,
+    pulls: &mut [f32],
 ) {
     let at = block.at();
     let (excess, ours) = (lanes(excess, at), lanes(prices, at));
     let mut shares = [0.0; LANES];
     let mut bottoms = [f32::INFINITY; LANES];
-    let (beyond, steepness) = (-step.width / 2.0, 1.0 / step.width);
+    let (beyond, steepness) = (-of_spans.width / 2.0, 1.0 / of_spans.width);
     let mut any = 0.0;
-    for (lane, &name) in names[at..block.row() + block.reach]
+    for (lane, string) in strings[at..block.row() + block.reach]
         .iter()
         .take(LANES)
         .enumerate()
     {
         if excess[lane] > beyond {
-            let share = step.shares[name as usize] * ramp(excess[lane] * steepness);
+            let share = of_spans.strings[string.at()] * ramp(excess[lane] * steepness);
             shares[lane] = share;
             any += share;
-            bottoms[lane] = ours[lane] + excess[lane] - step.width;
+            bottoms[lane] = ours[lane] + excess[lane] - of_spans.width;
         }
     }
     if any == 0.0 {
@@ -203,7 +203,7 @@ fn share_out(
             0.0
         };
     }
-    if let Some(ours) = gradients[at..].first_chunk_mut::<LANES>() {
+    if let Some(ours) = pulls[at..].first_chunk_mut::<LANES>() {
         for lane in 0..LANES {
             ours[lane] += shares[lane];
         }
@@ -215,7 +215,7 @@ fn share_out(
             let near = parts[lane] - bottoms[lane];
             parts[lane] = if near > 0.0 { near } else { 0.0 } * scales[lane];
         }
-        if let Some(rights) = gradients[right..].first_chunk_mut::<LANES>() {
+        if let Some(rights) = pulls[right..].first_chunk_mut::<LANES>() {
             for lane in 0..LANES {
                 rights[lane] -= parts[lane];
             }
@@ -223,6 +223,6 @@ fn share_out(
         for lane in 0..LANES / 2 {
             sum += parts[lane] + parts[lane + LANES / 2];
         }
-        gradients[left] -= sum;
+        pulls[left] -= sum;
     });
 }

@@ -1,10 +1,9 @@
 //! Pieces in which only symbols have prices.
 //!
-//! The loss of a span is what its symbols cost more than 1; a span that counts takes all of its
-//! symbols.
+//! The loss of a span is what its symbols cost more than 1; a span that counts pulls all of its
+//! symbols down.
 
-use super::smooth::ramp;
-use super::step::Step;
+use crate::prices::{SpanShares, StringIndex};
 
 /// A span of two symbols or more.
 #[derive(Debug, Clone, Copy)]
@@ -51,66 +50,29 @@ pub(super) fn find_excess(rows: &[u32], prices: &[f32], excess: &mut Vec<f32>) {
     });
 }
 
-/// The gradients of the prices.
-pub(super) fn slope(
-    rows: &[u32],
-    names: &[u32],
-    prices: &[f32],
-    step: &Step,
-    gradients: &mut Vec<f32>,
-) {
-    // First the differences from symbol to symbol, then their sums.
-    begin(rows, gradients);
-    for_each_excess(rows, prices, -step.width / 2.0, |span, excess| {
-        take(span, names, excess, step, gradients);
-    });
-    sum_up(gradients);
-}
-
-/// The same, with what spans cost more than 1 given.
-pub(super) fn slope_of(
-    rows: &[u32],
-    names: &[u32],
-    excess: &[f32],
-    step: &Step,
-    gradients: &mut Vec<f32>,
-) {
-    begin(rows, gradients);
-    for (start, ends) in rows.windows(2).enumerate() {
-        let row = (ends[0] - rows[0]) as usize;
-        for index in 1..(ends[1] - ends[0]) as usize {
-            let span = Span {
-                start,
-                end: start + index + 1,
-                item: row + index,
-            };
-            if excess[span.item] > -step.width / 2.0 {
-                take(span, names, excess[span.item], step, gradients);
-            }
-        }
-    }
-    sum_up(gradients);
-}
-
-fn begin(rows: &[u32], gradients: &mut Vec<f32>) {
-    gradients.clear();
-    gradients.resize(rows.len(), 0.0);
-    gradients[0] = 1.0;
-}
-
-/// A span that counts takes all of its symbols.
+/// The pulls on the prices. `excess_of(item, excess)` is what counts of the excess of a span.
 #[inline]
-fn take(span: Span, names: &[u32], excess: f32, step: &Step, gradients: &mut [f32]) {
-    let share = step.shares[names[span.item] as usize] * ramp(excess / step.width);
-    gradients[span.start] -= share;
-    gradients[span.end] += share;
-}
-
-fn sum_up(gradients: &mut [f32]) {
+pub(super) fn pull(
+    rows: &[u32],
+    strings: &[StringIndex],
+    prices: &[f32],
+    excess_of: impl Fn(usize, f32) -> f32,
+    shares: SpanShares,
+    pulls: &mut Vec<f32>,
+) {
+    pulls.clear();
+    pulls.resize(rows.len(), 0.0);
+    // First the differences from symbol to symbol, then their sums.
+    pulls[0] = 1.0;
+    for_each_excess(rows, prices, -shares.width / 2.0, |span, excess| {
+        let share = shares.of(strings[span.item].at(), excess_of(span.item, excess));
+        pulls[span.start] -= share;
+        pulls[span.end] += share;
+    });
     let mut sum = 0.0;
-    for gradient in gradients {
-        sum += *gradient;
-        *gradient = sum;
+    for pull in pulls {
+        sum += *pull;
+        *pull = sum;
     }
 }
 

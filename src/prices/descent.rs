@@ -1,0 +1,80 @@
+//! Steps of gradient descent, scaled as Adam does (Kingma and Ba, 2015).
+
+use std::ops::Range;
+
+const DECAY_OF_MEAN: f32 = 0.9;
+const DECAY_OF_SQUARE: f32 = 0.95;
+
+/// The size of one step, and the corrections of its two averages, which begin at 0.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Adam {
+    rate: f32,
+    of_square: f32,
+}
+
+impl Adam {
+    /// The step after `num_steps` steps.
+    pub(crate) fn new(rate: f32, num_steps: usize) -> Self {
+        let num_steps = i32::try_from(num_steps)
+            .unwrap_or(i32::MAX)
+            .saturating_add(1);
+        Self {
+            rate: rate / (1.0 - DECAY_OF_MEAN.powi(num_steps)),
+            of_square: 1.0 / (1.0 - DECAY_OF_SQUARE.powi(num_steps)),
+        }
+    }
+}
+
+/// Prices, with the averages of their gradients and of the squares of these.
+#[derive(Debug, Default)]
+pub(crate) struct Prices {
+    pub(crate) values: Vec<f32>,
+    means: Vec<f32>,
+    squares: Vec<f32>,
+}
+
+impl Prices {
+    pub(crate) fn new(values: Vec<f32>) -> Self {
+        Self {
+            means: vec![0.0; values.len()],
+            squares: vec![0.0; values.len()],
+            values,
+        }
+    }
+
+    /// Move the prices of `range`, to 1 at most. The pull on a price is minus the gradient of the
+    /// bound: positive if a higher price lowers the bound.
+    #[inline]
+    pub(crate) fn follow(&mut self, range: Range<usize>, pulls: &[f32], adam: Adam) {
+        let prices = self.values[range.clone()].iter_mut();
+        let means = self.means[range.clone()].iter_mut();
+        let moments = means.zip(self.squares[range].iter_mut());
+        for ((price, (mean, square)), &pull) in prices.zip(moments).zip(pulls) {
+            *mean += (1.0 - DECAY_OF_MEAN) * (pull - *mean);
+            *square += (1.0 - DECAY_OF_SQUARE) * (pull * pull - *square);
+            let scale = (*square * adam.of_square).sqrt() + 1e-8;
+            let moved = *price + adam.rate * *mean / scale;
+            *price = if moved < 1.0 { moved } else { 1.0 };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_convex_function_is_minimised_below_1() {
+        // (x - 1/4)^2 + (y - 3)^2, whose minimum with y of at most 1 is at (1/4, 1).
+        let mut prices = Prices::new(vec![1.0, -1.0, 7.0]);
+        let mut rate = 0.2;
+        for num_steps in 0..400 {
+            let pulls = [0.5 - 2.0 * prices.values[0], 6.0 - 2.0 * prices.values[1]];
+            prices.follow(0..2, &pulls, Adam::new(rate, num_steps));
+            rate *= 0.98;
+        }
+        for (price, expected) in prices.values.iter().zip([0.25, 1.0, 7.0]) {
+            assert!((price - expected).abs() < 1e-3, "{prices:?}");
+        }
+    }
+}
