@@ -13,6 +13,7 @@ mod exact;
 mod failures;
 mod improve;
 mod merge_list;
+mod patterns;
 mod reader;
 mod tokenizer;
 mod training;
@@ -46,9 +47,11 @@ mod _core {
     #[pymodule_export]
     use super::merge_list::PyMergeList;
     #[pymodule_export]
+    use super::patterns::{check_pattern, class_ranges, named_patterns};
+    #[pymodule_export]
     use super::tokenizer::PyEncoder;
     #[pymodule_export]
-    use super::training::{class_ranges, fewest_tokens, train_greedily};
+    use super::training::{fewest_tokens, train_greedily};
     #[pymodule_export]
     use super::word_counts::PyWordCounts;
 }
