@@ -16,7 +16,7 @@ from mergewise.formats.json_values import Value, parse
 from mergewise.formats.letters import from_letters, to_letters
 from mergewise.formats.merging import check_bytes, check_ids_differ, live_merges
 from mergewise.formats.reading import Reading, decoded, shown
-from mergewise.formats.unsayable import named, plain_losses, unmade
+from mergewise.formats.unsupported import named, plain_losses, unmade
 from mergewise.vocabulary import Vocabulary
 
 FIRST_IS_NUMBER: Final = re.compile(

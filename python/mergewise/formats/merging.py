@@ -1,4 +1,4 @@
-"""Checks of merges and ids that every reader makes."""
+"""Symbols, and the checks of merges and ids that all readers share."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 from mergewise.errors import InvalidMergesError
 from mergewise.formats.reading import Reading, shown
+from mergewise.vocabulary import Vocabulary
 
 Merge = tuple[bytes, bytes]
 
@@ -15,7 +16,9 @@ Merge = tuple[bytes, bytes]
 def is_symbol(
     string: bytes, *, alphabet: str, end_of_word: bytes, end_is_symbol: bool = False
 ) -> bool:
-    """Can this be one of a word's symbols before any merge? Its end is one, or part of the last.
+    """Whether this can be a symbol of a word before any merge.
+
+    The end of a word is a symbol of its own if `end_is_symbol`, or else part of the last symbol.
 
     >>> is_symbol("é".encode(), alphabet="chars", end_of_word=b"")
     True
@@ -30,6 +33,20 @@ def is_symbol(
     return alphabet == "chars" and 1 < len(string) <= 4 and len(string.decode("utf-8")) == 1
 
 
+def symbols_among(strings: Iterable[bytes], vocabulary: Vocabulary) -> list[bytes]:
+    """The strings that can be symbols of a word before any merge."""
+    return [
+        string
+        for string in strings
+        if is_symbol(
+            string,
+            alphabet=vocabulary.alphabet,
+            end_of_word=vocabulary.end_of_word,
+            end_is_symbol=vocabulary.end_of_word in vocabulary.tokens,
+        )
+    ]
+
+
 def live_merges(
     reading: Reading,
     merges: Sequence[Merge],
@@ -39,10 +56,9 @@ def live_merges(
     end_is_symbol: bool = False,
     place: str = "merges",
 ) -> list[Merge]:
-    """The merges, each of parts that can come to be; others are refused, or left out if lossy.
+    """The merges whose parts can be made; others are refused, or left out if lossy.
 
-    A part may well be made by a later merge: ranks decide what merges first, and Llama 3 has tens
-    of thousands of such merges.
+    A part may be made by a later merge: Llama 3 has tens of thousands of such merges.
     """
     seen: dict[Merge, int] = {}
     for index, merge in enumerate(merges):
@@ -53,7 +69,7 @@ def live_merges(
     parts = {part for merge in merges for part in merge}
     ends: dict[str, Any] = {"end_of_word": end_of_word, "end_is_symbol": end_is_symbol}
     made = {part for part in parts if is_symbol(part, alphabet=alphabet, **ends)}
-    # A part is shorter than what it makes, so it is known by the time that it is asked for.
+    # Shorter products come first, so the parts of a merge are decided before the merge.
     for left, right in sorted(merges, key=lambda merge: len(merge[0]) + len(merge[1])):
         if left in made and right in made:
             made.add(left + right)
@@ -74,14 +90,14 @@ def live_merges(
 
 
 def check_bytes(reading: Reading, tokens: Mapping[bytes, int], *, place: str) -> None:
-    """Refuse tokens over bytes that cannot spell every text."""
+    """Refuse tokens over bytes that lack one of the 256 bytes."""
     missing = [byte for byte in range(256) if bytes([byte]) not in tokens]
     if missing:
         raise reading.wrong(place, f"no token for the byte 0x{missing[0]:02x}", "all 256 bytes")
 
 
 def check_ids_differ(reading: Reading, ids: Iterable[tuple[str, int]], *, place: str) -> None:
-    """Refuse two tokens of one id; `ids` are names of tokens with their ids."""
+    """Refuse two tokens with one id; `ids` are names of tokens with their ids."""
     names: dict[int, str] = {}
     for name, token_id in ids:
         other = names.setdefault(token_id, name)

@@ -11,7 +11,7 @@ from mergewise.errors import ConversionError
 from mergewise.files import replacing
 from mergewise.formats.protobuf import FIXED32, bytes_field, number_field, written_varint
 from mergewise.formats.regexes import METASPACE
-from mergewise.formats.unsayable import named, plain_losses
+from mergewise.formats.unsupported import named, plain_losses
 from mergewise.vocabulary import Vocabulary
 
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)

@@ -18,7 +18,7 @@ from mergewise.formats.gpt2 import is_list_of_pairs
 from mergewise.formats.json_values import OBJECT_START
 from mergewise.formats.merging import Merge, live_merges
 from mergewise.formats.reading import Reading, decoded, shown
-from mergewise.formats.unsayable import named, plain_losses
+from mergewise.formats.unsupported import named, plain_losses
 from mergewise.vocabulary import Vocabulary
 
 END_OF_WORD: Final = "</w>"

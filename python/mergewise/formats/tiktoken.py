@@ -21,7 +21,7 @@ from mergewise.formats.json_values import parse
 from mergewise.formats.merging import check_bytes
 from mergewise.formats.reading import UNSET, Reading, Unset, is_id, shown
 from mergewise.formats.regexes import from_tiktoken, nameless, refers_to_groups, to_tiktoken
-from mergewise.formats.unsayable import plain_losses
+from mergewise.formats.unsupported import plain_losses
 from mergewise.vocabulary import Vocabulary
 
 LINE: Final = re.compile(rb"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)? \d+\r?")

@@ -10,7 +10,7 @@ from mergewise.errors import ConversionError
 from mergewise.files import replacing
 from mergewise.formats.letters import to_letters
 from mergewise.formats.regexes import METASPACE, to_oniguruma
-from mergewise.formats.unsayable import named
+from mergewise.formats.unsupported import named
 from mergewise.vocabulary import Vocabulary
 
 Json = dict[str, Any]
