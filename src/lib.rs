@@ -9,6 +9,7 @@
 //! | [`watch`], `parallel`, [`normalize`], `prefetch`, `pages` | progress and cancellation; the parallel loop; normal forms; hints to the processor and the system | |
 //! | `specials`, `blocks` | special tokens: found, or refused; texts read in blocks | |
 //! | [`pattern`] | text to words | appendix B.1 |
+//! | [`ranks`] | the lines of tiktoken's files | |
 //! | [`counts`], `table` | how often each word occurs | appendix B.1 |
 //! | [`counting`] | texts and files to counts, in parallel | |
 //! | `arrow` | Arrow arrays, read in place | |
@@ -42,6 +43,7 @@ mod pages;
 mod parallel;
 pub mod pattern;
 mod prefetch;
+pub mod ranks;
 pub mod segment;
 pub mod settings;
 mod specials;

@@ -14,6 +14,7 @@ mod failures;
 mod improve;
 mod merge_list;
 mod patterns;
+mod ranks;
 mod reader;
 mod tokenizer;
 mod training;
@@ -48,6 +49,8 @@ mod _core {
     use super::merge_list::PyMergeList;
     #[pymodule_export]
     use super::patterns::{check_pattern, class_ranges, named_patterns};
+    #[pymodule_export]
+    use super::ranks::parse_ranks;
     #[pymodule_export]
     use super::tokenizer::PyEncoder;
     #[pymodule_export]

@@ -30,7 +30,7 @@ RUST_LEVELS = [
     {"python"},
     {"exact", "improve", "curvature", "encode", "greedy", "bound", "counting", "segment"},
     {"counts"},
-    {"pattern", "watch", "table", "specials", "blocks", "arrow", "vocabulary", "normalize", "prefetch", "pages", "parallel"},
+    {"pattern", "ranks", "watch", "table", "specials", "blocks", "arrow", "vocabulary", "normalize", "prefetch", "pages", "parallel"},
     {"merges"},
     {"error"},
     {"settings"},
