@@ -12,6 +12,7 @@ from typing import Final
 from mergewise import _core
 from mergewise.errors import ConversionError
 from mergewise.formats import gpt2, sentencepiece, subword_nmt, tekken, tiktoken, tokenizer_json
+from mergewise.formats.merging import check_special_ids
 from mergewise.formats.reading import HEAD_BYTES, UNSET, Reading, Unset, is_id, shown
 from mergewise.vocabulary import Vocabulary
 
@@ -99,11 +100,8 @@ def load(
     if not isinstance(pattern, Unset):
         vocabulary = replace(vocabulary, pattern=pattern, drops_gaps=False)
     if not isinstance(special_tokens, Unset):
-        taken = {*vocabulary.tokens.values(), *vocabulary.added_tokens.values()}
-        for text, token_id in special_tokens.items():
-            if token_id in taken:
-                found = f"{shown(text)} with the id {token_id} of another token"
-                raise reading.wrong("special_tokens", found, "an id of its own")
+        taken = (*vocabulary.tokens.values(), *vocabulary.added_tokens.values())
+        check_special_ids(reading, special_tokens, taken)
         vocabulary = replace(vocabulary, special_tokens=dict(special_tokens))
     return vocabulary
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +15,14 @@ from mergewise.errors import ConversionError
 from mergewise.files import replacing
 from mergewise.formats.json_values import Value, parse
 from mergewise.formats.letters import from_letters, to_letters
-from mergewise.formats.merging import check_bytes, check_ids_differ, live_merges
+from mergewise.formats.merging import (
+    check_bytes,
+    check_ids_differ,
+    first_use,
+    live_merges,
+    pair_of,
+    strings_of,
+)
 from mergewise.formats.reading import Reading, decoded, shown
 from mergewise.formats.unsupported import named, plain_losses, unmade
 from mergewise.vocabulary import Vocabulary
@@ -72,8 +80,9 @@ def read(reading: Reading) -> Vocabulary:
         if not path.exists():
             raise reading.wrong("", "one file of the two", f"{path.name} beside it")
     ids = read_ids(parse(Reading(path=vocab_path)))
-    written = read_merges(Reading(path=merges_path), ids)
-    used = {string for left, right in written for string in (left, right, left + right)}
+    merges_file = Reading(path=merges_path, lossy=reading.lossy)
+    written = read_merges(merges_file, ids)
+    used = strings_of(written)
     tokens: dict[bytes, int] = {}
     special_tokens: dict[str, int] = {}
     for string, token_id in ids.items():
@@ -84,39 +93,40 @@ def read(reading: Reading) -> Vocabulary:
             special_tokens[string] = token_id
     check_bytes(Reading(path=vocab_path), tokens, place="the tokens")
     merges = [(from_letters(left) or b"", from_letters(right) or b"") for left, right in written]
-    merges_file = Reading(path=merges_path, lossy=reading.lossy)
     live = live_merges(merges_file, merges, alphabet="bytes", end_of_word=b"")
     return Vocabulary(tokens=tokens, merges=live, pattern="gpt2", special_tokens=special_tokens)
 
 
 def read_ids(document: Value) -> dict[str, int]:
     """The strings and their ids."""
-    ids = {string: document.at(string, raw).id() for string, raw in document.object().items()}
+    ids = document.ids()
     if "" in ids:
         raise document.reading.wrong("", "a token without letters", "tokens that are not empty")
-    check_ids_differ(document.reading, ids.items(), place="the ids")
+    check_ids_differ(document.reading, ids, place="the ids")
     return ids
 
 
-def read_merges(reading: Reading, ids: dict[str, int]) -> list[tuple[str, str]]:
-    """The pairs of the lines, as they are written."""
-    merges = []
+def read_merges(reading: Reading, ids: Mapping[str, int]) -> list[tuple[str, str]]:
+    """The pairs of the lines, as they are written: of tokens with ids, in GPT-2's letters."""
     lines = decoded(reading, reading.path.read_bytes()).split("\n")
-    for number, line in enumerate(lines, start=1):
-        pair = line.removesuffix("\r").split(" ")
-        if (number == 1 and line.startswith("#version")) or (number == len(lines) and not line):
-            continue
-        if len(pair) != 2 or not all(pair):
-            raise reading.wrong(f"line {number}", shown(line), "two tokens and a space between")
-        left, right = pair
-        for string in (left, right, left + right):
-            if string not in ids:
-                found = f"the token {shown(string)}, which has no id"
-                raise reading.wrong(f"line {number}", found, "tokens of the vocabulary")
-            if from_letters(string) is None:
-                found = f"the token {shown(string)}"
-                raise reading.wrong(f"line {number}", found, "tokens in GPT-2's letters")
-        merges.append((left, right))
+    if not lines[-1]:
+        lines.pop()
+    first = 1 if lines and lines[0].startswith("#version") else 0
+    merges = [
+        pair_of(reading, line.removesuffix("\r"), number)
+        for number, line in enumerate(lines[first:], first + 1)
+    ]
+    used = strings_of(merges)
+    without_id = used - ids.keys()
+    if without_id:
+        index, string = first_use(merges, without_id)
+        found = f"the token {shown(string)}, which has no id"
+        raise reading.wrong(f"line {first + 1 + index}", found, "tokens of the vocabulary")
+    without_letters = {string for string in used if from_letters(string) is None}
+    if without_letters:
+        index, string = first_use(merges, without_letters)
+        found = f"the token {shown(string)}"
+        raise reading.wrong(f"line {first + 1 + index}", found, "tokens in GPT-2's letters")
     return merges
 
 

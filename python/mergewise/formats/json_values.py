@@ -92,6 +92,13 @@ class Value:
             raise self.wrong("true or false")
         return self.raw
 
+    def ids(self) -> dict[str, int]:
+        """The object of ids that this is."""
+        for key, raw in self.object().items():
+            if not is_id(raw):
+                self.at(key, raw).id()
+        return self.object()
+
     def id(self) -> int:
         """The id that this is."""
         if not is_id(self.raw):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from mergewise.errors import InvalidMergesError
@@ -66,13 +67,14 @@ def live_merges(
         if first != index:
             found = f"the merge of {shown(merge[0])} and {shown(merge[1])} again"
             raise reading.wrong(f"{place}[{index}]", found, f"no copy of {place}[{first}]")
-    parts = {part for merge in merges for part in merge}
+    parts = set(chain.from_iterable(merges))
     ends: dict[str, Any] = {"end_of_word": end_of_word, "end_is_symbol": end_is_symbol}
     made = {part for part in parts if is_symbol(part, alphabet=alphabet, **ends)}
-    # Shorter products come first, so the parts of a merge are decided before the merge.
-    for left, right in sorted(merges, key=lambda merge: len(merge[0]) + len(merge[1])):
-        if left in made and right in made:
-            made.add(left + right)
+    add_products(made, merges)
+    if parts <= made:
+        return list(merges)
+    # With shorter products first, the parts of a merge are decided before the merge.
+    add_products(made, sorted(merges, key=lambda merge: len(merge[0]) + len(merge[1])))
     dead = [merge for merge in merges if not made.issuperset(merge)]
     if dead and not reading.lossy:
         part = next(part for part in dead[0] if part not in made)
@@ -89,6 +91,36 @@ def live_merges(
     return [merge for merge in merges if made.issuperset(merge)]
 
 
+def add_products(made: set[bytes], merges: Iterable[Merge]) -> None:
+    """Add the product of each merge whose parts have been made."""
+    for left, right in merges:
+        if left in made and right in made:
+            made.add(left + right)
+
+
+def pair_of(reading: Reading, line: str, number: int) -> tuple[str, str]:
+    """The two tokens of a line."""
+    pair = line.split(" ")
+    if len(pair) != 2 or not all(pair):
+        raise reading.wrong(f"line {number}", shown(line), "two tokens and a space between")
+    return pair[0], pair[1]
+
+
+def strings_of(merges: Iterable[tuple[str, str]]) -> set[str]:
+    """The parts and the products of the merges."""
+    return {string for left, right in merges for string in (left, right, left + right)}
+
+
+def first_use(merges: Iterable[tuple[str, str]], strings: Container[str]) -> tuple[int, str]:
+    """The index of the first merge that has one of the strings, and the string."""
+    return next(
+        (index, string)
+        for index, (left, right) in enumerate(merges)
+        for string in (left, right, left + right)
+        if string in strings
+    )
+
+
 def check_bytes(reading: Reading, tokens: Mapping[bytes, int], *, place: str) -> None:
     """Refuse tokens over bytes that lack one of the 256 bytes."""
     missing = [byte for byte in range(256) if bytes([byte]) not in tokens]
@@ -96,10 +128,24 @@ def check_bytes(reading: Reading, tokens: Mapping[bytes, int], *, place: str) ->
         raise reading.wrong(place, f"no token for the byte 0x{missing[0]:02x}", "all 256 bytes")
 
 
-def check_ids_differ(reading: Reading, ids: Iterable[tuple[str, int]], *, place: str) -> None:
-    """Refuse two tokens with one id; `ids` are names of tokens with their ids."""
+def check_special_ids(
+    reading: Reading, special_tokens: Mapping[str, int], ids: Iterable[int]
+) -> None:
+    """Refuse a special token with the id of another token; `ids` are those of other tokens."""
+    taken = set(special_tokens.values()).intersection(ids)
+    for text, token_id in special_tokens.items():
+        if token_id in taken:
+            found = f"the special token {shown(text)} with the id {token_id} of another token"
+            raise reading.wrong("special_tokens", found, "an id of its own")
+        taken.add(token_id)
+
+
+def check_ids_differ(reading: Reading, ids: Mapping[str, int], *, place: str) -> None:
+    """Refuse two tokens with one id."""
+    if len(set(ids.values())) == len(ids):
+        return
     names: dict[int, str] = {}
-    for name, token_id in ids:
+    for name, token_id in ids.items():
         other = names.setdefault(token_id, name)
         if other != name:
             found = f"the id {token_id} for both {shown(other)} and {shown(name)}"

@@ -16,7 +16,7 @@ from mergewise.errors import ConversionError
 from mergewise.files import replacing
 from mergewise.formats.gpt2 import is_list_of_pairs
 from mergewise.formats.json_values import OBJECT_START
-from mergewise.formats.merging import Merge, live_merges
+from mergewise.formats.merging import Merge, live_merges, pair_of
 from mergewise.formats.reading import Reading, decoded, shown
 from mergewise.formats.unsupported import named, plain_losses
 from mergewise.vocabulary import Vocabulary
@@ -42,7 +42,10 @@ def read(reading: Reading) -> Vocabulary:
             raise reading.wrong("line 1", shown(lines[0]), "version 0.1 or 0.2")
         version = int(found[1])
         first = 1
-    pairs = [pair_of(reading, line, number) for number, line in enumerate(lines[first:], first + 1)]
+    pairs = [
+        pair_of(reading, line.strip("\r\n "), number)
+        for number, line in enumerate(lines[first:], first + 1)
+    ]
     end_of_word = END_OF_WORD.encode()
     live = live_merges(
         reading,
@@ -64,14 +67,6 @@ def read(reading: Reading) -> Vocabulary:
         pattern=WORDS,
         drops_gaps=True,
     )
-
-
-def pair_of(reading: Reading, line: str, number: int) -> tuple[str, str]:
-    """The two tokens of a line."""
-    pair = line.strip("\r\n ").split(" ")
-    if len(pair) != 2 or not all(pair):
-        raise reading.wrong(f"line {number}", shown(line), "two tokens and a space between")
-    return pair[0], pair[1]
 
 
 def numbered(pairs: list[tuple[str, str]], *, end_is_symbol: bool) -> dict[bytes, int]:

@@ -18,7 +18,7 @@ from mergewise import _core
 from mergewise.errors import ConversionError
 from mergewise.files import replacing
 from mergewise.formats.json_values import parse
-from mergewise.formats.merging import check_bytes
+from mergewise.formats.merging import check_bytes, check_special_ids
 from mergewise.formats.reading import UNSET, Reading, Unset, shown
 from mergewise.formats.regexes import Cut, from_tiktoken, nameless, refers_to_groups, to_tiktoken
 from mergewise.formats.unsupported import plain_losses
@@ -67,12 +67,7 @@ def read(reading: Reading) -> Vocabulary:
     tokens = parsed_ranks(reading, data)
     check_bytes(reading, tokens, place="the tokens")
     cut, special_tokens = read_settings(reading, data)
-    taken = set(special_tokens.values()).intersection(tokens.values())
-    for text, token_id in special_tokens.items():
-        if token_id in taken:
-            found = f"the special token {shown(text)} with the id {token_id} of another token"
-            raise reading.wrong("special_tokens", found, "an id of its own")
-        taken.add(token_id)
+    check_special_ids(reading, special_tokens, tokens.values())
     return ranked_vocabulary(tokens, cut, special_tokens)
 
 
@@ -140,9 +135,7 @@ def settings_beside(reading: Reading) -> tuple[str, dict[str, int]] | None:
     if not path.exists():
         return None
     settings = parse(Reading(path=path))
-    special_tokens = settings["special_tokens"]
-    ids = {text: special_tokens.at(text, raw).id() for text, raw in special_tokens.object().items()}
-    return nameless(settings["pat_str"].text()), ids
+    return nameless(settings["pat_str"].text()), settings["special_tokens"].ids()
 
 
 def losses(vocabulary: Vocabulary) -> list[str]:

@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from mergewise.formats.huggingface_steps import MARK, Steps, read_steps
 from mergewise.formats.json_values import OBJECT_START, Json, Value, parse
 from mergewise.formats.letters import from_letters
-from mergewise.formats.merging import check_bytes, check_ids_differ, live_merges
-from mergewise.formats.reading import Reading, is_id, shown
+from mergewise.formats.merging import (
+    check_bytes,
+    check_ids_differ,
+    first_use,
+    live_merges,
+    strings_of,
+)
+from mergewise.formats.reading import Reading, shown
 from mergewise.formats.tokenizer_json_writer import BYTE_NAMES, losses, write
 from mergewise.vocabulary import Alphabet, Vocabulary
 
@@ -38,13 +44,18 @@ def read(reading: Reading) -> Vocabulary:
     spell = speller(steps)
     added = read_added_tokens(document, steps)
     ids = read_ids(model["vocab"], added)
-    written = read_merges(model["merges"], ids)
+    written = read_merges(model["merges"])
+    used = strings_of(written)
+    if not used <= ids.keys():
+        index, text = first_use(written, used - ids.keys())
+        found = f"the token {shown(text)}, which model.vocab does not have"
+        raise reading.wrong(f"model.merges[{index}]", found, "tokens of the vocabulary")
     byte_tokens = None if steps.is_byte_level else read_byte_tokens(model, ids)
-    spelled = spelled_tokens(model["vocab"], spell, written, added, with_bytes=byte_tokens is None)
+    spelled = spelled_tokens(model["vocab"], spell, used, added, with_bytes=byte_tokens is None)
     tokens = {string: ids[text] for text, string in spelled.items()}
     if steps.is_byte_level:
         check_bytes(reading, tokens, place="model.vocab")
-    merges = spelled_merges(model["merges"], written, spelled)
+    merges = spelled_merges(model["merges"], written, used, spelled)
     end_of_word = (model.get("end_of_word_suffix").raw or "").encode()
     if end_of_word and end_of_word in tokens:
         # To mergewise it would be a symbol of its own, to tokenizers it is part of the last one.
@@ -132,50 +143,50 @@ def read_added_tokens(document: Value, steps: Steps) -> Added:
 
 
 def read_ids(vocab: Value, added: Added) -> dict[str, int]:
-    """The strings of the model and of the added tokens, with their ids."""
-    ids: dict[str, int] = vocab.object()
-    for text, token_id in ids.items():
-        if not is_id(token_id) or not text:
-            vocab.at(text, token_id).id()
-            raise vocab.wrong("tokens that are not empty")
-    for text, token_id in {**added.special, **added.plain}.items():
+    """The strings of the model and their ids, which must agree with those of added tokens."""
+    ids = vocab.ids()
+    if "" in ids:
+        raise vocab.wrong("tokens that are not empty")
+    others = {**added.special, **added.plain}
+    for text, token_id in others.items():
         if ids.get(text, token_id) != token_id:
             raise vocab.at(text, ids[text]).wrong(f"the id {token_id} of added_tokens")
-    check_ids_differ(
-        vocab.reading, {**ids, **added.special, **added.plain}.items(), place="model.vocab"
-    )
+    check_ids_differ(vocab.reading, {**ids, **others}, place="model.vocab")
     return ids
 
 
-def read_merges(merges: Value, ids: dict[str, int]) -> list[Merge]:
-    """The pairs as they are written, in either way."""
+def read_merges(merges: Value) -> list[Merge]:
+    """The pairs as they are written: as lists, or as strings with a space."""
     pairs: list[Merge] = []
     for index, raw in enumerate(merges.list()):
-        pair: Any = raw.split(" ") if isinstance(raw, str) else raw
-        if not isinstance(pair, list) or [type(part) for part in pair] != [str, str]:
+        pair = raw.split(" ") if isinstance(raw, str) else raw
+        if not isinstance(pair, list) or len(pair) != 2:
             raise merges.at(index, raw).wrong("two tokens")
         left, right = pair
-        for text in (left, right, left + right):
-            if text not in ids:
-                found = f"the token {shown(text)}, which model.vocab does not have"
-                place = merges.at(index, raw).place
-                raise merges.reading.wrong(place, found, "tokens of the vocabulary")
+        if not isinstance(left, str) or not isinstance(right, str):
+            raise merges.at(index, raw).wrong("two tokens")
         pairs.append((left, right))
     return pairs
 
 
 def spelled_tokens(
-    vocab: Value, spell: Speller, merges: list[Merge], added: Added, *, with_bytes: bool
+    vocab: Value, spell: Speller, used: set[str], added: Added, *, with_bytes: bool
 ) -> dict[str, bytes]:
-    """The strings of the tokens that are not only added ones, nor stand for bytes."""
-    used = {text for left, right in merges for text in (left, right, left + right)}
+    """The bytes of the tokens; not of those that are only added, nor of those for single bytes.
+
+    Args:
+        vocab: the tokens as they are written.
+        spell: from a written token to its bytes.
+        used: the written tokens that merges use.
+        added: the added tokens.
+        with_bytes: whether names such as <0x41> are tokens like all others.
+    """
     spelled: dict[str, bytes] = {}
     for text in vocab.object():
-        is_added = text in added and text not in used
-        is_added = is_added and (len(text) > 1 or spell(text) is None)
+        string = spell(text)
+        is_added = text in added and text not in used and (len(text) > 1 or string is None)
         if is_added or (not with_bytes and text in BYTE_NAMES):
             continue
-        string = spell(text)
         if string is None:
             vocab.at(text, text).leave_out("a token that a text can have")
         else:
@@ -184,15 +195,14 @@ def spelled_tokens(
 
 
 def spelled_merges(
-    merges: Value, written: list[Merge], spelled: dict[str, bytes]
+    merges: Value, written: list[Merge], used: set[str], spelled: dict[str, bytes]
 ) -> list[tuple[bytes, bytes]]:
-    """The merges in the strings of the tokens."""
-    made = []
-    for index, (left, right) in enumerate(written):
-        if left not in spelled or right not in spelled or left + right not in spelled:
-            raise merges.at(index, f"{left} {right}").wrong("tokens that a text can have")
-        made.append((spelled[left], spelled[right]))
-    return made
+    """The merges in the bytes of the tokens."""
+    unknown = used - spelled.keys()
+    if unknown:
+        index, _ = first_use(written, unknown)
+        raise merges.at(index, " ".join(written[index])).wrong("tokens that a text can have")
+    return [(spelled[left], spelled[right]) for left, right in written]
 
 
 def read_byte_tokens(model: Value, ids: dict[str, int]) -> tuple[int, ...] | None:
