@@ -34,7 +34,7 @@ NAMES: Final = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
 
 
 def looks_like(head: bytes, path: Path) -> bool:
-    """Is this such a directory, an object of ids, or merges with their vocabulary beside them?"""
+    """Whether this is a directory of both files, a file of ids, or merges beside a file of ids."""
     if path.is_dir():
         return any((path / name).exists() for pair in NAMES for name in pair)
     if FIRST_IS_NUMBER.match(head):
@@ -44,7 +44,7 @@ def looks_like(head: bytes, path: Path) -> bool:
 
 
 def is_list_of_pairs(head: bytes) -> bool:
-    """Are the first lines pairs, after a version or not?"""
+    """Whether the first lines are pairs, after a line with the version or not."""
     lines = head.split(b"\n")[:10]
     complete = lines[:-1] or lines
     if complete[0].startswith(b"#version:"):
@@ -54,7 +54,7 @@ def is_list_of_pairs(head: bytes) -> bool:
 
 
 def both_paths(path: Path) -> tuple[Path, Path]:
-    """The file of ids and the file of merges that a path means.
+    """The file of ids and the file of merges that belong to a path.
 
     >>> [found.name for found in both_paths(Path("my-merges.txt"))]
     ['my-vocab.json', 'my-merges.txt']
@@ -131,7 +131,7 @@ def read_merges(reading: Reading, ids: Mapping[str, int]) -> list[tuple[str, str
 
 
 def losses(vocabulary: Vocabulary) -> list[str]:
-    """What the two files cannot say about a vocabulary."""
+    """What the two files cannot represent of a vocabulary."""
     fields = ("normalize", "prefix_space", "mark_is_space", "end_of_word")
     found = plain_losses(vocabulary, *fields, "added_tokens")
     if vocabulary.alphabet == "chars":
@@ -145,7 +145,7 @@ def losses(vocabulary: Vocabulary) -> list[str]:
 
 
 def write(vocabulary: Vocabulary, path: Path) -> None:
-    """Write both files: those of that name, or vocab.json and merges.txt in the directory."""
+    """Write both files: those that belong to the path, in a directory vocab.json and merges.txt."""
     if vocabulary.alphabet == "chars":
         raise ConversionError(f"{path}: GPT-2's files are of bytes, found characters")
     ids = {to_letters(token): token_id for token, token_id in vocabulary.tokens.items()}

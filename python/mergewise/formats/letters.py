@@ -1,8 +1,14 @@
-"""GPT-2's letters: one printable character for each byte, so that tokens can be text."""
+"""How formats write tokens as text: GPT-2's letters for bytes, names of bytes, marks for spaces."""
 
 from __future__ import annotations
 
 import codecs
+from typing import Final
+
+# What SentencePiece and tokenizers write for a space.
+MARK: Final = "\u2581"
+# Their tokens for the bytes of unknown characters, with the bytes.
+BYTE_NAMES: Final = {f"<0x{byte:02X}>": byte for byte in range(256)}
 
 
 def byte_letters() -> list[str]:

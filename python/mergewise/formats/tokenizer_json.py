@@ -1,4 +1,4 @@
-"""HuggingFace's tokenizer.json, of the model BPE."""
+"""HuggingFace's tokenizer.json, with a BPE model."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from mergewise.formats.huggingface_steps import MARK, Steps, read_steps
+from mergewise.formats.huggingface_steps import Steps, read_steps
 from mergewise.formats.json_values import OBJECT_START, Json, Value, parse
-from mergewise.formats.letters import from_letters
+from mergewise.formats.letters import BYTE_NAMES, MARK, from_letters
 from mergewise.formats.merging import (
     check_bytes,
     check_ids_differ,
@@ -18,7 +18,7 @@ from mergewise.formats.merging import (
     strings_of,
 )
 from mergewise.formats.reading import Reading, shown
-from mergewise.formats.tokenizer_json_writer import BYTE_NAMES, losses, write
+from mergewise.formats.tokenizer_json_writer import losses, write
 from mergewise.vocabulary import Alphabet, Vocabulary
 
 __all__ = ["looks_like", "losses", "read", "write"]
@@ -29,7 +29,7 @@ KEPT: Final = ("truncation", "padding", "post_processor", "decoder")
 
 
 def looks_like(head: bytes, _path: Path) -> bool:
-    """Does a JSON object begin with what only tokenizer.json has?"""
+    """Whether the file is a JSON object that begins with keys that only tokenizer.json has."""
     keys = (b'"added_tokens"', b'"pre_tokenizer"', b'"model"')
     return bool(OBJECT_START.match(head)) and any(key in head for key in keys)
 
@@ -58,7 +58,7 @@ def read(reading: Reading) -> Vocabulary:
     merges = spelled_merges(model["merges"], written, used, spelled)
     end_of_word = (model.get("end_of_word_suffix").raw or "").encode()
     if end_of_word and end_of_word in tokens:
-        # To mergewise it would be a symbol of its own, to tokenizers it is part of the last one.
+        # In mergewise it would be a symbol of its own, in tokenizers it is part of the last one.
         raise model.get("end_of_word_suffix").wrong("an end of words that is no token by itself")
     live = live_merges(
         reading,
@@ -89,7 +89,7 @@ def read(reading: Reading) -> Vocabulary:
 
 @dataclass
 class Added:
-    """The tokens that are found in texts before these are cut."""
+    """The tokens that are searched in texts before these are cut."""
 
     special: dict[str, int] = field(default_factory=dict)
     plain: dict[str, int] = field(default_factory=dict)
@@ -99,7 +99,7 @@ class Added:
 
 
 def check_model(model: Value) -> None:
-    """Refuse models of other kinds, and BPE with what mergewise does not have."""
+    """Refuse models of other types, and options of BPE that mergewise does not support."""
     kind = model.get("type")
     if kind.raw != "BPE" and not (kind.raw is None and "merges" in model.object()):
         raise kind.wrong('"BPE"')
@@ -115,17 +115,17 @@ def check_model(model: Value) -> None:
 
 
 def speller(steps: Steps) -> Speller:
-    """From a string of the file to that of the token; None if no text has it."""
+    """A function from a written token to its bytes, or None if no text can have it."""
     if steps.is_byte_level:
         return from_letters
     if steps.mark_is_space:
-        # Spaces are marks by the time that tokens are looked up.
+        # When tokens are looked up, spaces have become marks.
         return lambda text: None if " " in text else text.replace(MARK, " ").encode()
     return str.encode
 
 
 def read_added_tokens(document: Value, steps: Steps) -> Added:
-    """The added tokens, if they are found as mergewise finds them."""
+    """The added tokens; options that change how they are found are refused or left out."""
     added = Added()
     listed = document.get("added_tokens")
     for item in [] if listed.raw is None else listed.items():
@@ -206,7 +206,7 @@ def spelled_merges(
 
 
 def read_byte_tokens(model: Value, ids: dict[str, int]) -> tuple[int, ...] | None:
-    """The ids of the tokens for bytes, if unknown characters are spelled by them."""
+    """The ids of the tokens for bytes, if unknown characters become these."""
     fallback = model.get("byte_fallback")
     if not fallback.flag():
         return None
@@ -218,7 +218,7 @@ def read_byte_tokens(model: Value, ids: dict[str, int]) -> tuple[int, ...] | Non
 
 
 def read_unknown(model: Value, ids: dict[str, int], steps: Steps) -> int | None:
-    """The id of the unknown token; bytes need none."""
+    """The id of the unknown token; None for an alphabet of bytes."""
     name = model.get("unk_token")
     if name.raw is None:
         return None
@@ -228,7 +228,7 @@ def read_unknown(model: Value, ids: dict[str, int], steps: Steps) -> int | None:
 
 
 def read_kept(document: Value) -> Json:
-    """What mergewise does not use and writes back, checked as far as it is looked at."""
+    """The parts that are only kept to be written back, checked as far as mergewise reads them."""
     kept: Json = {}
     for key in KEPT:
         value = document.get(key)
@@ -243,7 +243,7 @@ def read_kept(document: Value) -> Json:
 
 
 def check_post_processor(step: Value) -> None:
-    """Refuse a post-processor whose special tokens could not be named."""
+    """Refuse a post-processor whose special tokens `surrounding_tokens` could not read."""
     kind = step["type"].text()
     if kind == "Sequence":
         for item in step["processors"].items():
