@@ -32,6 +32,7 @@
 //! | [`watch`], `parallel`, `prefetch`, `pages` | progress and cancellation; the parallel loop; hints to the processor and the system | |
 //! | `keys`, `varint` | short keys and hashes; whole numbers as bytes | |
 //! | [`pattern`], [`normalize`], `specials` | texts to words; normal forms; special tokens | appendix B.1 |
+//! | [`ranks`] | the lines of tiktoken's files | |
 //! | [`counts`], `table` | how often each word occurs | appendix B.1 |
 //! | `blocks`, [`counting`] | texts in blocks; texts and files to counts, in parallel | |
 //! | `arrow` | Arrow arrays, read in place | |
@@ -70,6 +71,7 @@ mod parallel;
 pub mod pattern;
 mod prefetch;
 mod prices;
+pub mod ranks;
 pub mod segment;
 pub mod settings;
 mod specials;

@@ -1,4 +1,4 @@
-//! Unicode normalisation of texts that may hold any bytes.
+//! Unicode normalisation of texts that may contain any bytes.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::settings::Normalization;
 
-/// The text in a normal form. Bytes that are not UTF-8 stay as they are.
+/// The text in a normal form. Bytes that are not valid UTF-8 are kept unchanged.
 #[must_use]
 pub fn normalize(text: &[u8], form: Normalization) -> Cow<'_, [u8]> {
     if form == Normalization::None || text.is_ascii() {

@@ -3,12 +3,14 @@
 //! A word is a range of the document's bytes. The words of a document, in order, are the whole
 //! document: no byte is lost, and no word is empty.
 //!
-//! The named patterns are scanners, equal on every input to the regular expressions below. Any
-//! other pattern is a regular expression for the crate fancy-regex.
+//! The named patterns, listed in [`NAMED_PATTERNS`], have scanners that equal their regular
+//! expressions on every input. Any other pattern is a regular expression for the crate fancy-regex.
 
 mod block;
 mod class;
-mod named;
+mod scan;
+mod scanners;
+mod table;
 #[cfg(test)]
 mod tests;
 
@@ -17,31 +19,11 @@ use fancy_regex::Regex;
 use crate::error::{Error, Result};
 use crate::watch::Watch;
 pub(crate) use block::{LEN as MOST_ENDS, Processor};
-use named::{Gpt2, Named, Tiktoken, Whitespace};
+pub(crate) use table::Name;
+pub use table::{NAMED_PATTERNS, NamedPattern};
 
-/// The words of GPT-2.
-pub const GPT2: &str = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
-
-/// The words of `cl100k_base` in tiktoken 0.14.0, which writes the same with possessive quantifiers.
-pub const CL100K: &str = concat!(
-    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*",
-    r"|\s+$|\s*[\r\n]|\s+(?!\S)|\s",
-);
-
-/// The words of `o200k_base` in tiktoken 0.14.0.
-pub const O200K: &str = concat!(
-    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+",
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
-    r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*",
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
-    r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
-);
-
-/// Words that carry at most one leading character of white space.
-pub const WHITESPACE: &str = r"\s?\S+|\s+(?!\S)";
-
-/// The characters that a class, such as `\s` or `(?i:[a-k])`, matches to every pattern here, as
-/// ranges with both ends in them.
+/// The characters that a class, such as `\s` or `(?i:[a-k])`, matches in every pattern, as
+/// inclusive ranges.
 pub fn class_ranges(class: &str) -> Result<Vec<(char, char)>> {
     let message = match class::parsed_ranges(class) {
         Ok(Some(ranges)) => return Ok(ranges),
@@ -53,8 +35,8 @@ pub fn class_ranges(class: &str) -> Result<Vec<(char, char)>> {
 
 /// A way to cut documents into words.
 ///
-/// Documents may be any bytes. To every pattern, a byte that is not part of valid UTF-8 is one
-/// character: a symbol, U+FFFD to a regular expression.
+/// Documents may be any bytes. In every pattern a byte that is not part of valid UTF-8 is one
+/// character: a symbol, and U+FFFD in a regular expression.
 #[derive(Debug, Clone)]
 pub struct Pattern {
     spec: Option<String>,
@@ -69,42 +51,14 @@ enum Kind {
     User(Box<Regex>),
 }
 
-/// The patterns that have a name.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Name {
-    Gpt2,
-    Cl100k,
-    O200k,
-    Whitespace,
-}
-
 impl Pattern {
-    /// The pattern `gpt2`, `cl100k`, `o200k` or `whitespace`; the one of a regular expression; or,
-    /// of `None`, the one that makes each document a single word.
+    /// The pattern of a name or of a regular expression; with `None`, each document is one word.
     pub fn new(spec: Option<&str>) -> Result<Self> {
         let kind = match spec {
             None => Kind::Whole,
-            Some("gpt2") => Kind::Named(Name::Gpt2),
-            Some("cl100k") => Kind::Named(Name::Cl100k),
-            Some("o200k") => Kind::Named(Name::O200k),
-            Some("whitespace") => Kind::Named(Name::Whitespace),
-            Some(name)
-                if name
-                    .chars()
-                    .all(|c| c.is_alphanumeric() || "-_".contains(c)) =>
-            {
-                let message = format!(
-                    "no pattern is named {name:?}; expected gpt2, cl100k, o200k, whitespace, or a \
-                     regular expression"
-                );
-                return Err(Error::InvalidPattern { message });
-            }
-            Some(expression) => match Regex::new(expression) {
-                Ok(regex) => Kind::User(Box::new(regex)),
-                Err(error) => {
-                    let message = error.to_string();
-                    return Err(Error::InvalidPattern { message });
-                }
+            Some(spec) => match Name::of(spec) {
+                Some(name) => Kind::Named(name),
+                None => Kind::User(Box::new(expression(spec)?)),
             },
         };
         Ok(Self {
@@ -114,7 +68,7 @@ impl Pattern {
         })
     }
 
-    /// The same pattern, but what lies between its matches is left out.
+    /// The same pattern, except that the text between its matches is dropped.
     #[must_use]
     pub fn without_gaps(self) -> Self {
         let drops_gaps = true;
@@ -127,13 +81,13 @@ impl Pattern {
         self.drops_gaps
     }
 
-    /// What the pattern was made from.
+    /// The name or the regular expression that the pattern was made from.
     #[must_use]
     pub fn spec(&self) -> Option<&str> {
         self.spec.as_deref()
     }
 
-    /// Does it take time in proportion to the text? A regular expression may take any.
+    /// Whether it takes time in proportion to the text. A regular expression may take longer.
     #[must_use]
     pub fn is_linear(&self) -> bool {
         !matches!(self.kind, Kind::User(_))
@@ -141,9 +95,9 @@ impl Pattern {
 
     /// Calls `word(start, end)` for each word of a document, in order.
     ///
-    /// The words of a regular expression are its matches that are not empty, and (unless gaps are
-    /// dropped) what lies between them. It fails when the watch is stopped, and a regular expression also at the backtracking
-    /// limit of its engine.
+    /// The words of a regular expression are its matches that are not empty and, unless gaps are
+    /// dropped, the text between them. Fails when the watch is stopped; a regular expression also
+    /// at the backtracking limit of its engine.
     #[inline]
     pub fn for_each_word(
         &self,
@@ -162,7 +116,7 @@ impl Pattern {
         }
     }
 
-    /// Which of the named patterns it is.
+    /// The named pattern that it is, if any.
     pub(crate) fn name(&self) -> Option<Name> {
         match self.kind {
             Kind::Named(name) => Some(name),
@@ -171,28 +125,39 @@ impl Pattern {
     }
 
     /// The last place after 0 where the text can be cut whatever follows it, if neighbouring
-    /// characters prove one: the words of `text[..cut]`, then those of `text[cut..]` with anything
-    /// behind it, are the words of `text` with that behind it.
+    /// characters prove one: the words of `text[..cut]`, then those of `text[cut..]` with any
+    /// continuation, are the words of `text` with that continuation.
     ///
-    /// Looks backwards from the end: a word or so in usual text. Nothing is known of regular
-    /// expressions, and there is nothing to cut in documents that are one word.
+    /// Searches backwards from the end, by a word or so in usual text. `None` for regular
+    /// expressions, of which nothing is known, and for documents that are one word.
     #[must_use]
     pub fn last_safe_cut(&self, text: &[u8]) -> Option<usize> {
-        match self.name()? {
-            Name::Gpt2 => named::last_safe_cut::<Gpt2>(text),
-            Name::Cl100k => named::last_safe_cut::<Tiktoken<false>>(text),
-            Name::O200k => named::last_safe_cut::<Tiktoken<true>>(text),
-            Name::Whitespace => named::last_safe_cut::<Whitespace>(text),
-        }
+        self.name()?.last_safe_cut(text)
     }
+}
+
+/// The regular expression of a pattern that has no name.
+fn expression(spec: &str) -> Result<Regex> {
+    let is_name = |c: char| c.is_alphanumeric() || "-_".contains(c);
+    let message = if spec.chars().all(is_name) {
+        let names: Vec<&str> = NAMED_PATTERNS.iter().map(|named| named.name).collect();
+        let names = names.join(", ");
+        format!("no pattern is named {spec:?}; expected {names}, or a regular expression")
+    } else {
+        match Regex::new(spec) {
+            Ok(regex) => return Ok(regex),
+            Err(error) => error.to_string(),
+        }
+    };
+    Err(Error::InvalidPattern { message })
 }
 
 /// Takes groups of neighbouring words.
 pub(crate) trait TakeGroups {
-    /// Bit `i` of `ends` says that a word ends, and the next one begins, at `base + i`. The first
-    /// and the last bit are 0.
+    /// Bit `i` of `ends` is set where a word ends, and the next one begins, at `base + i`. The
+    /// first and the last bit are 0.
     ///
-    /// Best always inlined: then it is compiled for the processor that the scanner found.
+    /// Always inline it: then it is compiled for the processor that was detected.
     fn take<P: Processor>(&mut self, processor: P, base: usize, ends: u64);
 }
 
@@ -215,43 +180,7 @@ impl<F: FnMut(usize, usize)> TakeGroups for Singly<F> {
     }
 }
 
-impl Name {
-    /// Hands over each group of neighbouring words.
-    #[inline]
-    pub(crate) fn for_each_group(
-        self,
-        text: &[u8],
-        watch: &Watch,
-        groups: &mut impl TakeGroups,
-    ) -> Result<()> {
-        match self {
-            Self::Gpt2 => in_pieces::<Gpt2>(text, watch, groups),
-            Self::Cl100k => in_pieces::<Tiktoken<false>>(text, watch, groups),
-            Self::O200k => in_pieces::<Tiktoken<true>>(text, watch, groups),
-            Self::Whitespace => in_pieces::<Whitespace>(text, watch, groups),
-        }
-    }
-}
-
-/// The words of a named pattern, with a look at the watch every few megabytes.
-#[inline]
-fn in_pieces<N: Named>(text: &[u8], watch: &Watch, groups: &mut impl TakeGroups) -> Result<()> {
-    const PIECE: usize = 1 << 22;
-    let mut start = 0;
-    loop {
-        let rest = &text[start..];
-        let cut = rest.get(..PIECE).and_then(named::last_safe_cut::<N>);
-        let end = cut.map_or(text.len(), |cut| start + cut);
-        named::for_each_group::<N>(&text[..end], start, groups);
-        start = end;
-        if start == text.len() {
-            return Ok(());
-        }
-        watch.check()?;
-    }
-}
-
-/// Matches and the gaps between them.
+/// Calls `word` for each match and each gap between matches.
 fn for_each_match(
     regex: &Regex,
     text: &[u8],
@@ -261,7 +190,7 @@ fn for_each_match(
 ) -> Result<()> {
     let lossy = Lossy::new(text);
     let (mut replaced, mut end) = (0, 0);
-    // Where a place in the copy, no earlier than the last one asked for, is in the text.
+    // The offset in `text` of an offset in the copy; offsets must be asked for in ascending order.
     let mut place = |at: usize| {
         while lossy.replaced.get(replaced).is_some_and(|&r| r < at) {
             replaced += 1;
@@ -291,10 +220,10 @@ fn for_each_match(
     Ok(())
 }
 
-/// A text with U+FFFD for each byte that is not part of valid UTF-8.
+/// A copy of a text with U+FFFD for each byte that is not part of valid UTF-8.
 struct Lossy<'a> {
     text: std::borrow::Cow<'a, str>,
-    /// Where in it these are.
+    /// The offsets in the copy of these U+FFFD.
     replaced: Vec<usize>,
 }
 

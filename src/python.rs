@@ -14,6 +14,8 @@ mod exact;
 mod failures;
 mod improve;
 mod merge_list;
+mod patterns;
+mod ranks;
 mod reader;
 mod tokenizer;
 mod training;
@@ -50,9 +52,13 @@ mod _core {
     #[pymodule_export]
     use super::merge_list::PyMergeList;
     #[pymodule_export]
+    use super::patterns::{check_pattern, class_ranges, named_patterns};
+    #[pymodule_export]
+    use super::ranks::parse_ranks;
+    #[pymodule_export]
     use super::tokenizer::PyTokenizer;
     #[pymodule_export]
-    use super::training::{class_ranges, fewest_tokens, train_greedily};
+    use super::training::{fewest_tokens, train_greedily};
     #[pymodule_export]
     use super::word_counts::PyWordCounts;
 }

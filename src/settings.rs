@@ -1,25 +1,25 @@
-//! What decides which words a text has; it travels with counts and tokenizers.
+//! The settings that decide how texts are cut into words. Counts and tokenizers carry them.
 
 use std::fmt;
 
-/// How texts are normalised before they are cut.
+/// The Unicode normal form that texts are converted to before they are cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Normalization {
-    /// Not at all.
+    /// Texts stay as they are.
     #[default]
     None,
-    /// Unicode's canonical composition.
+    /// NFC: canonical composition.
     Nfc,
-    /// Unicode's compatibility composition.
+    /// NFKC: compatibility composition.
     Nfkc,
 }
 
-/// How a text becomes words.
+/// How texts are cut into words. Only counts with equal settings can be added.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Settings {
-    /// A name or a regular expression; None: a document is one word.
+    /// The name of a pattern or a regular expression; `None` if each document is one word.
     pub pattern: Option<String>,
-    /// What happens to a text first.
+    /// The normalisation applied before the pattern.
     pub normalization: Normalization,
 }
 

@@ -223,6 +223,9 @@ def vocabularies() -> dict[str, Vocabulary]:
         "nfc": make(chars, byte_tokens=byte_tokens(100), normalize="nfc"),
         "ends of words": ending,
         "ends are symbols": make(ending, tokens=own_end),
+        "ends merge": make(
+            ending, tokens=own_end, merges=[(b"w", b"</w>"), *(ending.merges or ())]
+        ),
         "whole words": Vocabulary(
             tokens={**bytes_tokens, b"abcd": 300, b"low": 301, b"lo": 302},
             merges=[(b"l", b"o")],
@@ -328,7 +331,7 @@ def test_a_pattern_that_no_browser_knows(browser: Browser, tmp_path: Path) -> No
     counts = mw.count(["aabb"], pattern=pattern)
     with opened(browser, saved(tmp_path, mw.train(counts, num_merges=0), counts)) as page:
         assert page.locator(".view").count() == 0
-        assert "A browser cannot cut texts" in page.inner_text(".unsayable")
+        assert "A browser cannot cut texts" in page.inner_text(".unsupported")
 
 
 def luminance(page: Page, selector: str) -> float:

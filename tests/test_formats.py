@@ -24,7 +24,7 @@ from mergewise import formats
 from mergewise.errors import ConversionError, FormatError
 from mergewise.formats import regexes
 from mergewise.formats.reading import Reading
-from mergewise.formats.unsayable import surrounding_tokens
+from mergewise.formats.unsupported import surrounding_tokens
 from mergewise.vocabulary import Vocabulary
 
 TEXTS = [

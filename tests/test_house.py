@@ -32,6 +32,7 @@ RUST_LEVELS = [
     {"counts", "prices"},
     {
         "pattern",
+        "ranks",
         "watch",
         "table",
         "specials",

@@ -16,11 +16,17 @@ from hypothesis import strategies as st
 from tiktoken_ext import openai_public
 
 import mergewise as mw
+from mergewise import _core
 from mergewise.formal import split_words
 
 GPT2 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 WHITESPACE = r"\s?\S+|\s+(?!\S)"
 NAMED = ["gpt2", "cl100k", "o200k", "whitespace"]
+
+
+def test_every_named_pattern_is_tested() -> None:
+    assert [name for name, _, _ in _core.named_patterns()] == NAMED
+
 
 # Sentences after article 1 of the declaration of human rights: from memory, some with an addition.
 LANGUAGES = {

@@ -19,8 +19,8 @@ from mergewise import _core
 from mergewise.demo import opticks
 from mergewise.reporting import band as bands
 from mergewise.reporting.band import Band
-from mergewise.reporting.browser import browser_tokenizer
-from mergewise.reporting.expressions import Unsayable, browser_expression
+from mergewise.reporting.browser import browser_tokenizer, symbols_of
+from mergewise.reporting.expressions import Unsupported, browser_expression
 from mergewise.reporting.measuring import measure
 from mergewise.vocabulary import Vocabulary
 
@@ -215,18 +215,26 @@ def test_a_large_vocabulary_travels_small() -> None:
     assert len(json.dumps(data)) < 20 * len(merges) + 100_000
 
 
+def test_an_end_of_words_that_merges_makes_no_symbol_twice() -> None:
+    merges = [(b"l", b"o"), (b"w", b"</w>"), (b"lo", b"w</w>")]
+    strings = [b"l", b"o", b"w", b"</w>", b"lo", b"w</w>", b"low</w>"]
+    tokens = {string: token_id for token_id, string in enumerate(strings)}
+    vocabulary = Vocabulary(tokens=tokens, merges=merges, alphabet="chars", end_of_word=b"</w>")
+    assert sorted(symbols_of(mw.Tokenizer(vocabulary))) == sorted(strings[:4])
+
+
 @pytest.mark.parametrize(
     ("pattern", "words"),
     [
-        (r"(\w)\1", "has no equal"),
-        (r"a\Kb", "has no equal"),
-        (r"\Ga", "has no equal"),
-        (r"(?U:a+)", "has no equal"),
-        (r"(?(1)a|b)", "has no equal"),
+        (r"(\w)\1", "has no equivalent"),
+        (r"a\Kb", "has no equivalent"),
+        (r"\Ga", "has no equivalent"),
+        (r"(?U:a+)", "has no equivalent"),
+        (r"(?(1)a|b)", "has no equivalent"),
     ],
 )
 def test_what_a_browser_cannot_say_is_said(pattern: str, words: str) -> None:
-    with pytest.raises(Unsayable, match=words):
+    with pytest.raises(Unsupported, match=words):
         browser_expression(pattern)
     corpus = mw.count(["aab"], pattern=pattern)
     html = mw.report(mw.train(corpus, num_merges=0), corpus, time_limit=0).html

@@ -115,7 +115,7 @@ class Tokenizer:
         """
         name = format or formats.format_of_name(Path(path))
         if not lossy:
-            formats.check_sayable(self.plain_vocabulary, path, name)
+            formats.check_supported(self.plain_vocabulary, path, name)
             self._check_conversion(path, name)
         formats.save(self.plain_vocabulary, path, format=name, lossy=True)
 

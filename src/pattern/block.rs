@@ -1,16 +1,21 @@
-//! Sixty-four bytes at once: which of them are a given byte, or in a range, as bits of a `u64`.
+//! Blocks of 64 bytes: which of the bytes lie in a range, as the bits of a `u64`.
 
-/// How many bytes a block has: one for each bit of a mask.
+#[cfg(target_arch = "x86_64")]
+use super::TakeGroups;
+#[cfg(target_arch = "x86_64")]
+use super::scan::{Scanner, scan_by};
+
+/// The number of bytes in a block: one for each bit of a mask.
 pub(crate) const LEN: usize = 64;
 
-/// A processor, by what it can do.
+/// A kind of processor, and the operations that each kind has its own instructions for.
 pub(crate) trait Processor: Copy {
-    /// The bytes that are from `first` to `last` once the bits of `fold` are set.
+    /// The bytes that lie in `first..=last` once the bits of `fold` are set.
     fn select(self, bytes: &[u8; LEN], fold: u8, first: u8, last: u8) -> u64;
 
-    /// Write `base + i` for each bit `i` of a group, in order; what is behind these is undefined.
+    /// Write `base + i` for each bit `i` of `group`, in order; the rest of `places` is undefined.
     ///
-    /// The places are written in steps, some for nothing: how many bits there are is hard to foresee,
+    /// Places are written eight at a time, more than needed: the number of bits is hard to predict,
     /// and a branch for each would cost more.
     #[allow(clippy::inline_always, reason = "see `Block`")]
     #[inline(always)]
@@ -28,11 +33,11 @@ pub(crate) trait Processor: Copy {
     }
 }
 
-/// A block and the processor that looks at it; bit `i` of its masks speaks of byte `i`.
+/// A block and the processor that reads it; bit `i` of a mask describes byte `i`.
 #[derive(Clone, Copy)]
 pub(super) struct Block<'a, P>(pub(super) &'a [u8; LEN], pub(super) P);
 
-// Always inlined: only then is all of it compiled for the processor of the function around it.
+// Always inlined: only then is it compiled with the target features of the calling function.
 #[allow(clippy::inline_always, reason = "see above")]
 impl<P: Processor> Block<'_, P> {
     /// The bytes from `first` to `last`, both at most 127.
@@ -47,13 +52,13 @@ impl<P: Processor> Block<'_, P> {
         self.within(byte, byte)
     }
 
-    /// The letters of ASCII.
+    /// The ASCII letters.
     #[inline(always)]
     pub(super) fn letters(self) -> u64 {
         self.1.select(self.0, 0x20, b'a', b'z')
     }
 
-    /// The bytes of ASCII before the first that is not.
+    /// The bytes before the first that is not ASCII.
     #[inline(always)]
     pub(super) fn leading_ascii(self) -> u64 {
         let beyond = !self.within(0, 127);
@@ -77,63 +82,84 @@ impl Processor for Any {
     }
 }
 
-/// An x86-64 processor of 2013 or later.
+/// Defines a kind of x86-64 processor by its features, which are both what is detected and what
+/// code is compiled for.
 #[cfg(target_arch = "x86_64")]
-#[derive(Clone, Copy)]
-pub(crate) struct Avx2(());
+macro_rules! x86_processor {
+    ($(#[$doc:meta])* $name:ident: $($feature:tt)+) => {
+        $(#[$doc])*
+        ///
+        /// A value of this type exists only if the CPU has these features.
+        #[derive(Clone, Copy)]
+        pub(crate) struct $name(());
 
-#[cfg(target_arch = "x86_64")]
-impl Avx2 {
-    /// This processor, if it is such a one.
-    #[inline]
-    pub(super) fn detect() -> Option<Self> {
-        let has_all = is_x86_feature_detected!("avx2")
-            && is_x86_feature_detected!("bmi1")
-            && is_x86_feature_detected!("bmi2")
-            && is_x86_feature_detected!("lzcnt")
-            && is_x86_feature_detected!("popcnt");
-        has_all.then_some(Self(()))
-    }
+        impl $name {
+            /// `Some` if this CPU has the features.
+            #[inline]
+            pub(super) fn detect() -> Option<Self> {
+                let has_all = $(is_x86_feature_detected!($feature))&&+;
+                has_all.then_some(Self(()))
+            }
+
+            /// [`scan_by`], compiled for this kind of processor.
+            #[inline]
+            pub(super) fn scan<S: Scanner>(
+                self,
+                text: &[u8],
+                start: usize,
+                groups: &mut impl TakeGroups,
+            ) {
+                #[target_feature($(enable = $feature),+)]
+                fn compiled<S: Scanner>(
+                    processor: $name,
+                    text: &[u8],
+                    start: usize,
+                    groups: &mut impl TakeGroups,
+                ) {
+                    scan_by::<S, $name>(processor, text, start, groups);
+                }
+                #[allow(unsafe_code, reason = "saves a tenth to a seventh of the time to encode")]
+                // SAFETY: `self` exists, so the CPU has the features.
+                unsafe {
+                    compiled::<S>(self, text, start, groups);
+                }
+            }
+        }
+    };
 }
 
 #[cfg(target_arch = "x86_64")]
+x86_processor! {
+    /// With AVX2 and BMI: most x86-64 processors since 2013.
+    Avx2: "avx2" "bmi1" "bmi2" "lzcnt" "popcnt"
+}
+
+#[cfg(target_arch = "x86_64")]
+x86_processor! {
+    /// With AVX-512 and its instructions for bytes: Intel since 2019, AMD since 2022.
+    Avx512: "avx512f" "avx512bw" "avx512vbmi2" "avx2" "bmi1" "bmi2" "lzcnt" "popcnt"
+}
+
+#[cfg(target_arch = "x86_64")]
+#[allow(clippy::inline_always, reason = "see `Block`")]
 impl Processor for Avx2 {
-    #[allow(clippy::inline_always, reason = "see above")]
     #[inline(always)]
     fn select(self, bytes: &[u8; LEN], fold: u8, first: u8, last: u8) -> u64 {
         #[allow(unsafe_code, reason = "half of the instructions")]
-        // SAFETY: there is a value of this type only where AVX2 was found.
+        // SAFETY: `self` exists, so the CPU has AVX2.
         unsafe {
             select_by_avx2(bytes, fold, first, last)
         }
     }
 }
 
-/// An x86-64 processor with masks: Intel's of 2019, AMD's of 2022, or later.
 #[cfg(target_arch = "x86_64")]
-#[derive(Clone, Copy)]
-pub(crate) struct Avx512(());
-
-#[cfg(target_arch = "x86_64")]
-impl Avx512 {
-    /// This processor, if it is such a one.
-    #[inline]
-    pub(super) fn detect() -> Option<Self> {
-        let has_all = is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512vbmi2")
-            && Avx2::detect().is_some();
-        has_all.then_some(Self(()))
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[allow(clippy::inline_always, reason = "see above")]
+#[allow(clippy::inline_always, reason = "see `Block`")]
 impl Processor for Avx512 {
     #[inline(always)]
     fn select(self, bytes: &[u8; LEN], fold: u8, first: u8, last: u8) -> u64 {
         #[allow(unsafe_code, reason = "a fifth of the instructions")]
-        // SAFETY: there is a value of this type only where AVX-512 was found.
+        // SAFETY: `self` exists, so the CPU has AVX-512.
         unsafe {
             select_by_avx512(bytes, fold, first, last)
         }
@@ -142,7 +168,7 @@ impl Processor for Avx512 {
     #[inline(always)]
     fn write_places(self, base: usize, group: u64, places: &mut [usize; LEN]) {
         #[allow(unsafe_code, reason = "a fifth of the instructions")]
-        // SAFETY: as above.
+        // SAFETY: `self` exists, so the CPU has AVX-512.
         unsafe {
             write_places_by_avx512(base, group, places);
         }
@@ -162,7 +188,7 @@ fn select_by_sse2(bytes: &[u8; LEN], fold: u8, first: u8, last: u8) -> u64 {
     let mut mask = 0;
     for at in (0..LEN).step_by(16) {
         let folded = _mm_or_si128(_mm_set_epi64x(word(at + 8), word(at)), each(fold));
-        // Comparison is signed: the range is moved to begin at -128.
+        // Comparison is signed: the range is shifted to begin at -128.
         let moved = _mm_add_epi8(folded, each(0x80 - first));
         let found = _mm_cmplt_epi8(moved, each((last - first).wrapping_add(0x81)));
         mask |= u64::from(_mm_movemask_epi8(found).cast_unsigned()) << at;
@@ -229,7 +255,7 @@ fn write_places_by_avx512(base: usize, group: u64, places: &mut [usize; LEN]) {
         for (places, numbers) in [(left, first), (right, _mm_bsrli_si128::<8>(first))] {
             let sums = _mm512_add_epi64(bases, _mm512_cvtepu8_epi64(numbers));
             #[allow(unsafe_code, reason = "no safe function stores")]
-            // SAFETY: there are eight places.
+            // SAFETY: it writes eight places, and there are eight.
             unsafe {
                 _mm512_storeu_epi64(places.as_mut_ptr().cast(), sums);
             }
@@ -247,13 +273,13 @@ fn write_places_by_avx512(base: usize, group: u64, places: &mut [usize; LEN]) {
 #[inline]
 fn load(bytes: &[u8; LEN]) -> std::arch::x86_64::__m512i {
     #[allow(unsafe_code, reason = "no safe function loads")]
-    // SAFETY: these are as many bytes as it reads.
+    // SAFETY: it reads `LEN` bytes.
     unsafe {
         std::arch::x86_64::_mm512_loadu_si512(bytes.as_ptr().cast())
     }
 }
 
-/// The same for the other processors.
+/// The same for processors without vector instructions, eight bytes at a time.
 #[cfg(any(test, not(target_arch = "x86_64")))]
 #[inline]
 pub(super) fn select_by_words(bytes: &[u8; LEN], fold: u8, first: u8, last: u8) -> u64 {
@@ -268,7 +294,7 @@ pub(super) fn select_by_words(bytes: &[u8; LEN], fold: u8, first: u8, last: u8) 
         let passes = low + EACH * u64::from(0x7f - last);
         bits = bits >> 1 | reaches & !passes & !word & (EACH * 0x80);
     }
-    // Transposed, bit 8 j + i is.
+    // Transpose, so that bit 8 j + i is for byte i of word j.
     for (step, places) in [
         (7, 0x00aa_00aa_00aa_00aa),
         (14, 0x0000_cccc_0000_cccc),

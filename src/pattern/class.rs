@@ -1,11 +1,11 @@
-//! Characters and their classes, read from bytes that may not be UTF-8.
+//! Characters and their classes, read from bytes that need not be UTF-8.
 //!
 //! The classes are those of the crate regex-syntax, so the named patterns and the regular
-//! expressions of users see the same version of Unicode, and no table lies in the repository.
+//! expressions of users have the same version of Unicode, and the repository needs no table.
 
 use std::sync::OnceLock;
 
-/// A set of the flags below. No flag at all: a symbol.
+/// A set of the flags below. A symbol has none of them.
 pub(super) type Class = u8;
 
 /// `\p{L}`
@@ -16,9 +16,9 @@ pub(super) const NUMBER: Class = 2;
 pub(super) const SPACE: Class = 4;
 /// `[\r\n]`
 pub(super) const NEWLINE: Class = 8;
-/// `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]`: what o200k lets stand in the first part of a word.
+/// `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]`: the first part of a word of letters in o200k.
 pub(super) const UPPER: Class = 16;
-/// `[\p{Ll}\p{Lm}\p{Lo}\p{M}]`: what o200k lets stand in the second part of a word.
+/// `[\p{Ll}\p{Lm}\p{Lo}\p{M}]`: the second part of a word of letters in o200k.
 pub(super) const LOWER: Class = 32;
 /// No character: the end of the text.
 pub(super) const END: Class = 64;
@@ -48,7 +48,7 @@ const ASCII: [Class; 128] = {
 const CODE_POINTS: usize = 0x11_0000;
 type Table = Box<[Class; CODE_POINTS]>;
 
-/// The class of every code point; made when the first character beyond ASCII is met.
+/// The class of every code point; built when the first character beyond ASCII is read.
 fn table() -> &'static [Class; CODE_POINTS] {
     static TABLE: OnceLock<Table> = OnceLock::new();
     TABLE.get_or_init(|| {
@@ -73,7 +73,7 @@ fn table() -> &'static [Class; CODE_POINTS] {
     })
 }
 
-/// The code points of a class such as `\p{L}`, as ranges with both ends in them.
+/// The code points of a class such as `\p{L}`, as inclusive ranges.
 pub(super) fn ranges(class: &str) -> Vec<(char, char)> {
     parsed_ranges(class)
         .ok()
@@ -81,8 +81,8 @@ pub(super) fn ranges(class: &str) -> Vec<(char, char)> {
         .unwrap_or_else(|| unreachable!("{class} is a class of characters"))
 }
 
-/// The same of any regular expression; `None` if it is not one character of a set. The error says
-/// why it is no regular expression.
+/// The same for any regular expression; `None` if it does not match exactly one character of a
+/// set. The error is the message of the parser.
 pub(super) fn parsed_ranges(expression: &str) -> Result<Option<Vec<(char, char)>>, String> {
     use regex_syntax::hir::{Class::Unicode, HirKind};
     let parsed = regex_syntax::parse(expression).map_err(|error| error.to_string())?;
@@ -97,8 +97,8 @@ pub(super) fn parsed_ranges(expression: &str) -> Result<Option<Vec<(char, char)>
     })
 }
 
-/// The class and the length of the character at `at`: `(END, 0)` at the end of the text, and one
-/// symbol for each byte that is not part of valid UTF-8.
+/// The class and the length of the character at `at`: `(END, 0)` at the end of the text. Each byte
+/// that is not part of valid UTF-8 is a symbol.
 #[inline]
 pub(super) fn class_at(text: &[u8], at: usize) -> (Class, usize) {
     match text.get(at) {
@@ -114,7 +114,7 @@ fn class_beyond_ascii(rest: &[u8]) -> (Class, usize) {
         Some(bytes) => *bytes,
         None => padded(rest),
     };
-    // The six low bits of a continuation byte; more than that of any other byte.
+    // The six low bits of a continuation byte; at least 0x40 for any other byte.
     let [lead, b, c, d] = bytes.map(|byte| u32::from(byte ^ 0x80));
     let (code_point, continuations, shortest, len) = match bytes[0] {
         0xc2..=0xdf => ((lead & 0x1f) << 6 | b, b, 0x80, 2),
@@ -134,7 +134,7 @@ fn class_beyond_ascii(rest: &[u8]) -> (Class, usize) {
     }
 }
 
-/// The first bytes of a text of less than four, and zeros.
+/// A text of fewer than four bytes, padded with zeros.
 #[cold]
 fn padded(rest: &[u8]) -> [u8; 4] {
     std::array::from_fn(|index| rest.get(index).copied().unwrap_or(0))

@@ -1,14 +1,9 @@
 use std::fmt::Write;
 
 use super::block::Any;
+use super::scan::{Scanner, scan_by};
+use super::scanners::{Gpt2, Tiktoken, Whitespace};
 use super::*;
-
-const NAMED: [(&str, &str); 4] = [
-    ("gpt2", GPT2),
-    ("cl100k", CL100K),
-    ("o200k", O200K),
-    ("whitespace", WHITESPACE),
-];
 
 /// Pieces that the patterns treat differently, or might.
 #[rustfmt::skip]
@@ -72,8 +67,11 @@ fn words(pattern: &Pattern, text: &[u8]) -> Vec<(usize, usize)> {
     words
 }
 
-fn pairs() -> [(Pattern, Pattern); 4] {
-    NAMED.map(|(name, expression)| (pattern(name), pattern(expression)))
+fn pairs() -> Vec<(Pattern, Pattern)> {
+    NAMED_PATTERNS
+        .iter()
+        .map(|named| (pattern(named.name), pattern(named.expression)))
+        .collect()
 }
 
 fn assert_equal(pairs: &[(Pattern, Pattern)], text: &[u8]) {
@@ -95,6 +93,19 @@ fn named_patterns_equal_their_expressions_on_random_texts() {
     for round in 0..20_000 {
         let text = random.text([6, 20, 60, 200][round % 4]);
         assert_equal(&pairs, &text);
+    }
+}
+
+#[test]
+fn other_spellings_equal_the_named_patterns() {
+    let pairs: Vec<(Pattern, Pattern)> = NAMED_PATTERNS
+        .iter()
+        .flat_map(|named| named.spellings.iter().map(|s| (named.name, *s)))
+        .map(|(name, spelling)| (pattern(name), pattern(spelling)))
+        .collect();
+    let mut random = Random(7);
+    for round in 0..2_000 {
+        assert_equal(&pairs, &random.text([6, 20, 60, 200][round % 4]));
     }
 }
 
@@ -135,7 +146,7 @@ fn named_patterns_equal_their_expressions_on_every_character() {
 #[test]
 fn a_safe_cut_is_safe_whatever_follows() {
     let mut random = Random(3);
-    for (name, _) in NAMED {
+    for NamedPattern { name, .. } in NAMED_PATTERNS {
         let pattern = pattern(name);
         let mut cuts = 0;
         for _ in 0..20_000 {
@@ -163,6 +174,7 @@ fn a_safe_cut_is_safe_whatever_follows() {
 
 #[test]
 fn cuts_are_found_near_the_end_of_usual_texts() {
+    let names = ["gpt2", "cl100k", "o200k", "whitespace"];
     for (text, cuts) in [
         ("the cat sa", [7, 7, 7, 7]),
         ("it is.\n    So", [6, 5, 5, 6]),
@@ -171,11 +183,11 @@ fn cuts_are_found_near_the_end_of_usual_texts() {
         ("中文，中文\u{3000}中", [15, 15, 15, 15]),
         ("x1, f(y) don't", [12, 12, 8, 8]),
     ] {
-        let found = NAMED.map(|(name, _)| pattern(name).last_safe_cut(text.as_bytes()));
+        let found = names.map(|name| pattern(name).last_safe_cut(text.as_bytes()));
         assert_eq!(found, cuts.map(Some), "{text:?}");
     }
     for text in ["", "word", "\n \n", "\u{301}\u{301}"] {
-        let found = NAMED.map(|(name, _)| pattern(name).last_safe_cut(text.as_bytes()));
+        let found = names.map(|name| pattern(name).last_safe_cut(text.as_bytes()));
         assert_eq!(found, [None; 4], "{text:?}");
     }
 }
@@ -236,19 +248,19 @@ fn places_are_written_alike_on_all_processors() {
 
 #[test]
 fn words_are_the_same_on_all_processors() {
-    fn words_by<N: Named>(processor: impl Processor, text: &[u8]) -> Vec<(usize, usize)> {
+    fn words_by<S: Scanner>(processor: impl Processor, text: &[u8]) -> Vec<(usize, usize)> {
         let mut words = Vec::new();
         let word = |start, end| words.push((start, end));
         let mut groups = Singly { start: 0, word };
-        named::for_each_group_by::<N, _>(processor, text, 0, &mut groups);
+        scan_by::<S, _>(processor, text, 0, &mut groups);
         words
     }
-    fn assert_same<N: Named>(name: &str, text: &[u8]) {
+    fn assert_same<S: Scanner>(name: &str, text: &[u8]) {
         let expected = words(&pattern(name), text);
-        assert_eq!(words_by::<N>(Any, text), expected, "{name}: {text:x?}");
+        assert_eq!(words_by::<S>(Any, text), expected, "{name}: {text:x?}");
         #[cfg(target_arch = "x86_64")]
         if let Some(processor) = block::Avx2::detect() {
-            let found = words_by::<N>(processor, text);
+            let found = words_by::<S>(processor, text);
             assert_eq!(found, expected, "{name}: {text:x?}");
         }
     }

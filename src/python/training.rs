@@ -5,7 +5,6 @@ use pyo3::pybacked::PyBackedBytes;
 
 use super::{PyMergeList, PyWordCounts, choose, watched};
 use crate::greedy::{Overlaps, TrainOptions, train};
-use crate::pattern;
 use crate::segment;
 
 const OVERLAPS: &[(&str, Overlaps)] = &[("skip", Overlaps::Skip), ("count", Overlaps::Count)];
@@ -51,12 +50,4 @@ pub(super) fn fewest_tokens(
     watched(py, None, |watch| {
         segment::fewest_tokens(counts, &tokens, watch)
     })
-}
-
-/// The characters of a class, such as `\s`, as ranges of code points with both ends in them.
-#[pyfunction]
-#[pyo3(signature = (class, /))]
-pub(super) fn class_ranges(class: &str) -> PyResult<Vec<(u32, u32)>> {
-    let ranges = pattern::class_ranges(class)?;
-    Ok(ranges.iter().map(|&(a, b)| (a.into(), b.into())).collect())
 }

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import TypeAlias
 
 from mergewise.formats import FORMATS
+from mergewise.formats.regexes import PATTERNS
 from mergewise.training import DEFAULT_PATTERN
 
 Parser: TypeAlias = argparse.ArgumentParser
 
-PATTERNS = "gpt2, cl100k, o200k, whitespace, a regular expression, or none: merges cross words"
+PATTERN_HELP = f"{', '.join(PATTERNS)}, a regular expression, or none: merges cross words"
 INPUTS = "text, .gz, .zst, .jsonl, .parquet, a folder, a glob, or - for standard input"
 
 
@@ -35,13 +36,13 @@ def add_reading(parser: Parser) -> None:
         metavar="FORMAT",
         help=f"its format: {', '.join(sorted(FORMATS))} (default: by its content)",
     )
-    parser.add_argument("--pattern", help=f"in the place of the file's: {PATTERNS}")
+    parser.add_argument("--pattern", help=f"in the place of the file's: {PATTERN_HELP}")
 
 
 def add_counting(parser: Parser) -> None:
     """The arguments that decide what is counted."""
     add_inputs(parser)
-    parser.add_argument("--pattern", help=f"{PATTERNS} (default {DEFAULT_PATTERN})")
+    parser.add_argument("--pattern", help=f"{PATTERN_HELP} (default {DEFAULT_PATTERN})")
     parser.add_argument("--normalize", choices=["nfc", "nfkc"], help="normalise texts first")
     parser.add_argument(
         "--special", action="append", default=[], metavar="TOKEN", help="a special token"

@@ -12,6 +12,7 @@ from typing import Final
 from mergewise import _core
 from mergewise.errors import ConversionError
 from mergewise.formats import gpt2, sentencepiece, subword_nmt, tekken, tiktoken, tokenizer_json
+from mergewise.formats.merging import check_special_ids
 from mergewise.formats.reading import HEAD_BYTES, UNSET, Reading, Unset, is_id, shown
 from mergewise.vocabulary import Vocabulary
 
@@ -19,7 +20,7 @@ __all__ = [
     "FORMATS",
     "UNSET",
     "Unset",
-    "check_sayable",
+    "check_supported",
     "detect",
     "format_of_name",
     "load",
@@ -28,7 +29,7 @@ __all__ = [
 
 PathLike = str | os.PathLike[str]
 
-# In the order in which a file is held against them: codes look like many a list of pairs.
+# In the order in which a file is tested: the test for codes accepts any list of pairs.
 FORMATS: Final[dict[str, ModuleType]] = {
     "gpt2": gpt2,
     "tekken": tekken,
@@ -37,7 +38,7 @@ FORMATS: Final[dict[str, ModuleType]] = {
     "tiktoken": tiktoken,
     "subword_nmt": subword_nmt,
 }
-# How a file's name ends, and the format that is written to it.
+# The end of a file name, and the format that is written to such a file.
 NAMES: Final = {
     "vocab.json": "gpt2",
     "merges.txt": "gpt2",
@@ -52,7 +53,7 @@ NAMES: Final = {
 
 
 def detect(path: PathLike) -> str:
-    """The name of a file's format, by its content; a directory is that of GPT-2's two files."""
+    """The name of a file's format, by its content; a directory holds GPT-2's two files."""
     reading = Reading(path=Path(path))
     head = b""
     if not reading.path.is_dir():
@@ -79,10 +80,10 @@ def load(
 
     Args:
         path: the file, or the directory of GPT-2's two files.
-        format: its format, where the content does not show it.
-        pattern: the pattern, in the place of what the file says; ranks of tiktoken do not say it.
-        special_tokens: the same for the special tokens and their ids.
-        lossy: leave out what mergewise does not know, with a warning.
+        format: its format, if the content is not enough to detect it.
+        pattern: the pattern, instead of the file's; tiktoken's ranks have none.
+        special_tokens: the special tokens and their ids, instead of the file's.
+        lossy: leave out what mergewise does not support, with a warning.
     """
     if not isinstance(special_tokens, Unset):
         check_special_tokens(special_tokens)
@@ -99,27 +100,24 @@ def load(
     if not isinstance(pattern, Unset):
         vocabulary = replace(vocabulary, pattern=pattern, drops_gaps=False)
     if not isinstance(special_tokens, Unset):
-        taken = {*vocabulary.tokens.values(), *vocabulary.added_tokens.values()}
-        for text, token_id in special_tokens.items():
-            if token_id in taken:
-                found = f"{shown(text)} with the id {token_id} of another token"
-                raise reading.wrong("special_tokens", found, "an id of its own")
+        taken = (*vocabulary.tokens.values(), *vocabulary.added_tokens.values())
+        check_special_ids(reading, special_tokens, taken)
         vocabulary = replace(vocabulary, special_tokens=dict(special_tokens))
     return vocabulary
 
 
 def check_pattern(reading: Reading, pattern: str | None) -> None:
-    """Refuse a regular expression of the file that the engine does not take."""
+    """Refuse a regular expression of the file that the engine does not accept."""
     if pattern is None:
         return
     try:
-        _core.WordCounts([]).cut(pattern)
+        _core.check_pattern(pattern)
     except ValueError as error:
         raise reading.wrong("", f"the pattern {shown(pattern)}", f"another: {error}") from None
 
 
 def check_special_tokens(special_tokens: object) -> None:
-    """Refuse what the caller cannot mean."""
+    """Refuse special tokens of the caller that are no texts with ids, or share an id."""
     if not isinstance(special_tokens, Mapping):
         kind = type(special_tokens).__name__
         raise TypeError(f"special_tokens must map texts to ids, found {kind}")
@@ -141,31 +139,31 @@ def save(
     """Write a vocabulary, whole or not at all.
 
     Args:
-        vocabulary: what is written; it must have merges.
+        vocabulary: the vocabulary; it must have merges.
         path: the file, or a directory for GPT-2's two files.
-        format: what to write; else the name of the file decides.
-        lossy: write even if the format cannot say all of it.
+        format: the format; by default the name of the file decides.
+        lossy: write even if the format cannot represent all of the vocabulary.
     """
     if vocabulary.merges is None:
         raise TypeError("expected a vocabulary with merges, found one with ranks alone")
     name = format or format_of_name(Path(path))
     if not lossy:
-        check_sayable(vocabulary, path, name)
+        check_supported(vocabulary, path, name)
     try:
         module_named(name).write(vocabulary, Path(path))
     except RecursionError:
         raise ConversionError(
-            f"{os.fspath(path)}: what the tokenizer's own file said is nested too deeply"
+            f"{os.fspath(path)}: what the tokenizer's own file says is nested too deeply"
         ) from None
 
 
-def check_sayable(vocabulary: Vocabulary, path: PathLike, name: str) -> None:
-    """Refuse what the format cannot say of a vocabulary."""
+def check_supported(vocabulary: Vocabulary, path: PathLike, name: str) -> None:
+    """Refuse a vocabulary that the format cannot represent in full."""
     lost: list[str] = module_named(name).losses(vocabulary)
     if lost:
         reasons = "; ".join(lost)
         raise ConversionError(
-            f"{os.fspath(path)}: {name} cannot say all of this tokenizer: {reasons}; "
+            f"{os.fspath(path)}: {name} cannot represent all of this tokenizer: {reasons}; "
             "hint: lossy=True writes the rest"
         )
 

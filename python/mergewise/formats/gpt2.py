@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -14,9 +15,16 @@ from mergewise.errors import ConversionError
 from mergewise.files import replacing
 from mergewise.formats.json_values import Value, parse
 from mergewise.formats.letters import from_letters, to_letters
-from mergewise.formats.merging import check_bytes, check_ids_differ, live_merges
+from mergewise.formats.merging import (
+    check_bytes,
+    check_ids_differ,
+    first_use,
+    live_merges,
+    pair_of,
+    strings_of,
+)
 from mergewise.formats.reading import Reading, decoded, shown
-from mergewise.formats.unsayable import named, plain_losses, unmade
+from mergewise.formats.unsupported import named, plain_losses, unmade
 from mergewise.vocabulary import Vocabulary
 
 FIRST_IS_NUMBER: Final = re.compile(
@@ -26,7 +34,7 @@ NAMES: Final = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
 
 
 def looks_like(head: bytes, path: Path) -> bool:
-    """Is this such a directory, an object of ids, or merges with their vocabulary beside them?"""
+    """Whether this is a directory of both files, a file of ids, or merges beside a file of ids."""
     if path.is_dir():
         return any((path / name).exists() for pair in NAMES for name in pair)
     if FIRST_IS_NUMBER.match(head):
@@ -36,7 +44,7 @@ def looks_like(head: bytes, path: Path) -> bool:
 
 
 def is_list_of_pairs(head: bytes) -> bool:
-    """Are the first lines pairs, after a version or not?"""
+    """Whether the first lines are pairs, after a line with the version or not."""
     lines = head.split(b"\n")[:10]
     complete = lines[:-1] or lines
     if complete[0].startswith(b"#version:"):
@@ -46,7 +54,7 @@ def is_list_of_pairs(head: bytes) -> bool:
 
 
 def both_paths(path: Path) -> tuple[Path, Path]:
-    """The file of ids and the file of merges that a path means.
+    """The file of ids and the file of merges that belong to a path.
 
     >>> [found.name for found in both_paths(Path("my-merges.txt"))]
     ['my-vocab.json', 'my-merges.txt']
@@ -72,8 +80,9 @@ def read(reading: Reading) -> Vocabulary:
         if not path.exists():
             raise reading.wrong("", "one file of the two", f"{path.name} beside it")
     ids = read_ids(parse(Reading(path=vocab_path)))
-    written = read_merges(Reading(path=merges_path), ids)
-    used = {string for left, right in written for string in (left, right, left + right)}
+    merges_file = Reading(path=merges_path, lossy=reading.lossy)
+    written = read_merges(merges_file, ids)
+    used = strings_of(written)
     tokens: dict[bytes, int] = {}
     special_tokens: dict[str, int] = {}
     for string, token_id in ids.items():
@@ -84,44 +93,45 @@ def read(reading: Reading) -> Vocabulary:
             special_tokens[string] = token_id
     check_bytes(Reading(path=vocab_path), tokens, place="the tokens")
     merges = [(from_letters(left) or b"", from_letters(right) or b"") for left, right in written]
-    merges_file = Reading(path=merges_path, lossy=reading.lossy)
     live = live_merges(merges_file, merges, alphabet="bytes", end_of_word=b"")
     return Vocabulary(tokens=tokens, merges=live, pattern="gpt2", special_tokens=special_tokens)
 
 
 def read_ids(document: Value) -> dict[str, int]:
     """The strings and their ids."""
-    ids = {string: document.at(string, raw).id() for string, raw in document.object().items()}
+    ids = document.ids()
     if "" in ids:
         raise document.reading.wrong("", "a token without letters", "tokens that are not empty")
-    check_ids_differ(document.reading, ids.items(), place="the ids")
+    check_ids_differ(document.reading, ids, place="the ids")
     return ids
 
 
-def read_merges(reading: Reading, ids: dict[str, int]) -> list[tuple[str, str]]:
-    """The pairs of the lines, as they are written."""
-    merges = []
+def read_merges(reading: Reading, ids: Mapping[str, int]) -> list[tuple[str, str]]:
+    """The pairs of the lines, as they are written: of tokens with ids, in GPT-2's letters."""
     lines = decoded(reading, reading.path.read_bytes()).split("\n")
-    for number, line in enumerate(lines, start=1):
-        pair = line.removesuffix("\r").split(" ")
-        if (number == 1 and line.startswith("#version")) or (number == len(lines) and not line):
-            continue
-        if len(pair) != 2 or not all(pair):
-            raise reading.wrong(f"line {number}", shown(line), "two tokens and a space between")
-        left, right = pair
-        for string in (left, right, left + right):
-            if string not in ids:
-                found = f"the token {shown(string)}, which has no id"
-                raise reading.wrong(f"line {number}", found, "tokens of the vocabulary")
-            if from_letters(string) is None:
-                found = f"the token {shown(string)}"
-                raise reading.wrong(f"line {number}", found, "tokens in GPT-2's letters")
-        merges.append((left, right))
+    if not lines[-1]:
+        lines.pop()
+    first = 1 if lines and lines[0].startswith("#version") else 0
+    merges = [
+        pair_of(reading, line.removesuffix("\r"), number)
+        for number, line in enumerate(lines[first:], first + 1)
+    ]
+    used = strings_of(merges)
+    without_id = used - ids.keys()
+    if without_id:
+        index, string = first_use(merges, without_id)
+        found = f"the token {shown(string)}, which has no id"
+        raise reading.wrong(f"line {first + 1 + index}", found, "tokens of the vocabulary")
+    without_letters = {string for string in used if from_letters(string) is None}
+    if without_letters:
+        index, string = first_use(merges, without_letters)
+        found = f"the token {shown(string)}"
+        raise reading.wrong(f"line {first + 1 + index}", found, "tokens in GPT-2's letters")
     return merges
 
 
 def losses(vocabulary: Vocabulary) -> list[str]:
-    """What the two files cannot say about a vocabulary."""
+    """What the two files cannot represent of a vocabulary."""
     fields = ("normalize", "prefix_space", "mark_is_space", "end_of_word")
     found = plain_losses(vocabulary, *fields, "added_tokens")
     if vocabulary.alphabet == "chars":
@@ -135,7 +145,7 @@ def losses(vocabulary: Vocabulary) -> list[str]:
 
 
 def write(vocabulary: Vocabulary, path: Path) -> None:
-    """Write both files: those of that name, or vocab.json and merges.txt in the directory."""
+    """Write both files: those that belong to the path, in a directory vocab.json and merges.txt."""
     if vocabulary.alphabet == "chars":
         raise ConversionError(f"{path}: GPT-2's files are of bytes, found characters")
     ids = {to_letters(token): token_id for token, token_id in vocabulary.tokens.items()}

@@ -1,4 +1,4 @@
-"""What tokenizer.json does to a text before its words are merged: normalizer, pre_tokenizer."""
+"""The steps of tokenizer.json before merging: its normalizer and pre_tokenizer."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from typing import Final
 
 from mergewise.formats.json_values import Value
+from mergewise.formats.letters import MARK
 from mergewise.formats.regexes import METASPACE, from_oniguruma, nameless
 from mergewise.vocabulary import Normalize, PrefixSpace
 
 META: Final = re.compile(r"[\\.+*?()|\[\]{}^$]")
-MARK: Final = "\u2581"
 NORMALIZERS: Final = "NFC, NFKC, Prepend of a space or U+2581, then Replace of spaces by U+2581"
 PRE_TOKENIZERS: Final = "ByteLevel, Split, Metaspace, WhitespaceSplit or Whitespace"
 
 
 @dataclass
 class Steps:
-    """What happens to a text, in the terms of Vocabulary."""
+    """The steps, in the terms of Vocabulary."""
 
     normalize: Normalize = None
     pattern: str | None = None
@@ -29,12 +29,12 @@ class Steps:
     is_byte_level: bool = False
 
     def cut(self, pattern: str | None, *, drops_gaps: bool = False) -> None:
-        """Words are what this pattern says."""
+        """Set the pattern."""
         self.pattern = pattern
         self.drops_gaps = drops_gaps
 
     def changes(self, text: str) -> bool:
-        """Does the normalizer make another text of this?"""
+        """Whether the normalizer changes this text."""
         form = self.normalize.upper() if self.normalize else None
         normal = unicodedata.normalize(form, text) if form else text  # type: ignore[arg-type]
         marks = self.mark_is_space and " " in text
@@ -42,7 +42,7 @@ class Steps:
 
 
 def read_steps(document: Value) -> Steps:
-    """The steps of a document; those that mergewise does not know are refused or left out."""
+    """The steps of a document; those that mergewise does not support are refused or left out."""
     steps = Steps()
     read_normalizers(flattened(document.get("normalizer"), "normalizers"), steps)
     has_added_tokens = bool(document.get("added_tokens").raw)
@@ -64,7 +64,7 @@ def flattened(value: Value, members: str) -> list[Value]:
 
 
 def read_normalizers(values: list[Value], steps: Steps) -> None:
-    """Take the steps of the normalizer that mergewise knows in their places."""
+    """Read the steps of the normalizer; only some orders of them are supported."""
     prepended = None
     for index, value in enumerate(values):
         kind = value["type"].text()
@@ -78,7 +78,7 @@ def read_normalizers(values: list[Value], steps: Steps) -> None:
         else:
             value.leave_out(NORMALIZERS)
     if prepended is not None:
-        # A mark at the start is a space only where all spaces become marks.
+        # A mark at the start stands for a space only if all spaces become marks.
         if prepended.raw == (MARK if steps.mark_is_space else " "):
             steps.prefix_space = "always"
         else:
@@ -86,12 +86,12 @@ def read_normalizers(values: list[Value], steps: Steps) -> None:
 
 
 def is_marking(value: Value) -> bool:
-    """Does this step of the normalizer turn spaces into marks?"""
+    """Whether this step of the normalizer turns spaces into marks."""
     return value["pattern"].object() == {"String": " "} and value["content"].text() == MARK
 
 
 def read_pre_tokenizer(value: Value, steps: Steps, *, has_added_tokens: bool) -> bool:
-    """Take a step of the pre-tokenizer, if it is one that mergewise knows in its place."""
+    """Read a step of the pre-tokenizer; whether it is supported after the steps before it."""
     kind = value["type"].text()
     is_first = steps.pattern is None and not steps.is_byte_level
     if kind == "Split" and value["pattern"].object() == {"String": " "} and steps.mark_is_space:
@@ -112,12 +112,12 @@ def read_pre_tokenizer(value: Value, steps: Steps, *, has_added_tokens: bool) ->
 
 
 def read_byte_level(value: Value, steps: Steps) -> bool:
-    """Take ByteLevel: bytes as letters, perhaps a space first, perhaps GPT-2's pattern."""
+    """Read ByteLevel: bytes as letters, optionally a space first and GPT-2's pattern."""
     is_cut = steps.pattern is not None
     uses_regex = value.get("use_regex").flag(default=True)
     prefixes = value.get("add_prefix_space").flag(default=True)
     is_known = not steps.is_byte_level and not (is_cut and (uses_regex or prefixes))
-    steps.is_byte_level = True  # the tokens are in letters, even if the rest is left out
+    steps.is_byte_level = True  # tokens are written in letters even if the rest is left out
     if not is_known:
         return False
     if uses_regex:
@@ -128,7 +128,7 @@ def read_byte_level(value: Value, steps: Steps) -> bool:
 
 
 def read_split(value: Value, steps: Steps) -> bool:
-    """Take Split: the matches and what is between them, or the matches alone."""
+    """Read Split: its words are the matches and the gaps, or the matches alone."""
     behavior = value["behavior"].text()
     invert = value.get("invert").flag()
     regex = value["pattern"].get("Regex")
@@ -145,7 +145,7 @@ def read_split(value: Value, steps: Steps) -> bool:
 
 
 def read_metaspace(value: Value, steps: Steps, *, has_added_tokens: bool) -> bool:
-    """Take Metaspace: spaces become marks, perhaps one first, and begin words if it splits."""
+    """Read Metaspace: spaces become marks, optionally with one first, and may begin words."""
     older = "always" if value.get("add_prefix_space").flag(default=True) else "never"
     scheme = value.get("prepend_scheme")
     prepends = older if scheme.raw is None else scheme.text()

@@ -1,4 +1,4 @@
-"""JSON values that know their place, so that an error can name it."""
+"""JSON values with their place in the document, which errors name."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class Value:
         return self.reading.wrong(self.place, shown(self.raw), expected, hint=hint)
 
     def leave_out(self, expected: str) -> None:
-        """Refuse this value, or warn and go on without it."""
+        """Refuse this value, or warn and continue without it if lossy."""
         self.reading.leave_out(self.place, shown(self.raw), expected)
 
     def at(self, key: str | int, raw: Any) -> Value:  # noqa: ANN401
-        """The part of this value that is called so."""
+        """The member or item `key` of this value, which is `raw`."""
         if isinstance(key, int):
             place = f"{self.place}[{key}]"
         elif key.isidentifier():
@@ -53,7 +53,7 @@ class Value:
         return Value(self.reading, raw, place)
 
     def get(self, key: str) -> Value:
-        """The member of an object; null where there is none."""
+        """The member of an object; null if there is none."""
         return self.at(key, self.object().get(key))
 
     def __getitem__(self, key: str) -> Value:
@@ -63,7 +63,7 @@ class Value:
         return self.get(key)
 
     def items(self) -> list[Value]:
-        """The items of a list."""
+        """The items of the list that this is."""
         return [self.at(index, raw) for index, raw in enumerate(self.list())]
 
     def object(self) -> Json:
@@ -85,12 +85,19 @@ class Value:
         return self.raw
 
     def flag(self, *, default: bool = False) -> bool:
-        """The truth value that this is; null means `default`."""
+        """The boolean that this is; null means `default`."""
         if self.raw is None:
             return default
         if not isinstance(self.raw, bool):
             raise self.wrong("true or false")
         return self.raw
+
+    def ids(self) -> dict[str, int]:
+        """The object of ids that this is."""
+        for key, raw in self.object().items():
+            if not is_id(raw):
+                self.at(key, raw).id()
+        return self.object()
 
     def id(self) -> int:
         """The id that this is."""
@@ -103,7 +110,7 @@ def parse(reading: Reading) -> Value:
     """The JSON object in a file."""
     with reading.path.open("rb") as file:
         data = file.read(HEAD_BYTES)
-        # Brackets that never end are refused here, however many there are.
+        # Files that only open brackets, however many, are refused before they are parsed.
         if not OBJECT_START.match(data):
             raise reading.wrong("offset 0", shown(data[:20]), "a JSON object")
         data += file.read()
@@ -126,7 +133,7 @@ def parse(reading: Reading) -> Value:
 
 
 def is_encodable(document: object) -> bool:
-    """Are all strings whole characters? Escapes of JSON can spell half of one."""
+    """Whether all strings are valid Unicode; escapes of JSON can write half of a character."""
     try:
         json.dumps(document, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError:
@@ -135,7 +142,7 @@ def is_encodable(document: object) -> bool:
 
 
 def without_duplicates(pairs: list[tuple[str, Any]]) -> Json:
-    """An object whose keys are different."""
+    """An object; refuses keys that occur twice."""
     made = dict(pairs)
     if len(made) < len(pairs):
         keys = sorted(key for key, _ in pairs)
@@ -145,7 +152,7 @@ def without_duplicates(pairs: list[tuple[str, Any]]) -> Json:
 
 
 def strings(root: Value) -> Iterator[Value]:
-    """Every string of a document, keys included."""
+    """Every string of a document, including keys."""
     pending = [root]
     while pending:
         value = pending.pop()

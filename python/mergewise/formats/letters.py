@@ -1,10 +1,18 @@
-"""GPT-2's letters: one printable character for each byte, so that tokens can be text."""
+"""How formats write tokens as text: GPT-2's letters for bytes, names of bytes, marks for spaces."""
 
 from __future__ import annotations
 
+import codecs
+from typing import Final
+
+# What SentencePiece and tokenizers write for a space.
+MARK: Final = "\u2581"
+# Their tokens for the bytes of unknown characters, with the bytes.
+BYTE_NAMES: Final = {f"<0x{byte:02X}>": byte for byte in range(256)}
+
 
 def byte_letters() -> list[str]:
-    """The letter that GPT-2 writes for each byte: itself where Latin-1 prints it.
+    """The letter that GPT-2 writes for each byte: the same if it is printable in Latin-1.
 
     >>> byte_letters()[ord(" ")], byte_letters()[ord("a")]
     ('Ġ', 'a')
@@ -14,12 +22,8 @@ def byte_letters() -> list[str]:
     return [chr(byte) if byte in printed else chr(next(others)) for byte in range(256)]
 
 
-LETTER_OF = dict(enumerate(byte_letters()))
-# What Latin-1 has but GPT-2 does not use must not pass for the byte of the same number.
-BYTE_OF = {
-    **dict.fromkeys(range(256), "\uffff"),
-    **{ord(letter): chr(byte) for byte, letter in LETTER_OF.items()},
-}
+LETTERS = "".join(byte_letters())
+BYTES = codecs.charmap_build(LETTERS)
 
 
 def to_letters(string: bytes) -> str:
@@ -28,16 +32,16 @@ def to_letters(string: bytes) -> str:
     >>> to_letters(b" the")
     'Ġthe'
     """
-    return string.decode("latin-1").translate(LETTER_OF)
+    return codecs.charmap_decode(string, "strict", LETTERS)[0]
 
 
 def from_letters(written: str) -> bytes | None:
-    """The token that GPT-2 writes so, or None if it never does.
+    """The token that GPT-2 writes like this; None if there is none.
 
     >>> from_letters("Ġthe"), from_letters(" the")
     (b' the', None)
     """
     try:
-        return written.translate(BYTE_OF).encode("latin-1")
+        return codecs.charmap_encode(written, "strict", BYTES)[0]
     except UnicodeEncodeError:
         return None

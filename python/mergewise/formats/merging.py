@@ -1,13 +1,15 @@
-"""Checks of merges and ids that every reader makes."""
+"""Symbols, and the checks of merges and ids that all readers share."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from mergewise.errors import InvalidMergesError
 from mergewise.formats.reading import Reading, shown
+from mergewise.vocabulary import Vocabulary
 
 Merge = tuple[bytes, bytes]
 
@@ -15,7 +17,9 @@ Merge = tuple[bytes, bytes]
 def is_symbol(
     string: bytes, *, alphabet: str, end_of_word: bytes, end_is_symbol: bool = False
 ) -> bool:
-    """Can this be one of a word's symbols before any merge? Its end is one, or part of the last.
+    """Whether this can be a symbol of a word before any merge.
+
+    The end of a word is a symbol of its own if `end_is_symbol`, or else part of the last symbol.
 
     >>> is_symbol("é".encode(), alphabet="chars", end_of_word=b"")
     True
@@ -30,6 +34,20 @@ def is_symbol(
     return alphabet == "chars" and 1 < len(string) <= 4 and len(string.decode("utf-8")) == 1
 
 
+def symbols_among(strings: Iterable[bytes], vocabulary: Vocabulary) -> list[bytes]:
+    """The strings that can be symbols of a word before any merge."""
+    return [
+        string
+        for string in strings
+        if is_symbol(
+            string,
+            alphabet=vocabulary.alphabet,
+            end_of_word=vocabulary.end_of_word,
+            end_is_symbol=vocabulary.end_of_word in vocabulary.tokens,
+        )
+    ]
+
+
 def live_merges(
     reading: Reading,
     merges: Sequence[Merge],
@@ -39,10 +57,9 @@ def live_merges(
     end_is_symbol: bool = False,
     place: str = "merges",
 ) -> list[Merge]:
-    """The merges, each of parts that can come to be; others are refused, or left out if lossy.
+    """The merges whose parts can be made; others are refused, or left out if lossy.
 
-    A part may well be made by a later merge: ranks decide what merges first, and Llama 3 has tens
-    of thousands of such merges.
+    A part may be made by a later merge: Llama 3 has tens of thousands of such merges.
     """
     seen: dict[Merge, int] = {}
     for index, merge in enumerate(merges):
@@ -50,13 +67,14 @@ def live_merges(
         if first != index:
             found = f"the merge of {shown(merge[0])} and {shown(merge[1])} again"
             raise reading.wrong(f"{place}[{index}]", found, f"no copy of {place}[{first}]")
-    parts = {part for merge in merges for part in merge}
+    parts = set(chain.from_iterable(merges))
     ends: dict[str, Any] = {"end_of_word": end_of_word, "end_is_symbol": end_is_symbol}
     made = {part for part in parts if is_symbol(part, alphabet=alphabet, **ends)}
-    # A part is shorter than what it makes, so it is known by the time that it is asked for.
-    for left, right in sorted(merges, key=lambda merge: len(merge[0]) + len(merge[1])):
-        if left in made and right in made:
-            made.add(left + right)
+    add_products(made, merges)
+    if parts <= made:
+        return list(merges)
+    # With shorter products first, the parts of a merge are decided before the merge.
+    add_products(made, sorted(merges, key=lambda merge: len(merge[0]) + len(merge[1])))
     dead = [merge for merge in merges if not made.issuperset(merge)]
     if dead and not reading.lossy:
         part = next(part for part in dead[0] if part not in made)
@@ -73,17 +91,61 @@ def live_merges(
     return [merge for merge in merges if made.issuperset(merge)]
 
 
+def add_products(made: set[bytes], merges: Iterable[Merge]) -> None:
+    """Add the product of each merge whose parts have been made."""
+    for left, right in merges:
+        if left in made and right in made:
+            made.add(left + right)
+
+
+def pair_of(reading: Reading, line: str, number: int) -> tuple[str, str]:
+    """The two tokens of a line."""
+    pair = line.split(" ")
+    if len(pair) != 2 or not all(pair):
+        raise reading.wrong(f"line {number}", shown(line), "two tokens and a space between")
+    return pair[0], pair[1]
+
+
+def strings_of(merges: Iterable[tuple[str, str]]) -> set[str]:
+    """The parts and the products of the merges."""
+    return {string for left, right in merges for string in (left, right, left + right)}
+
+
+def first_use(merges: Iterable[tuple[str, str]], strings: Container[str]) -> tuple[int, str]:
+    """The index of the first merge that has one of the strings, and the string."""
+    return next(
+        (index, string)
+        for index, (left, right) in enumerate(merges)
+        for string in (left, right, left + right)
+        if string in strings
+    )
+
+
 def check_bytes(reading: Reading, tokens: Mapping[bytes, int], *, place: str) -> None:
-    """Refuse tokens over bytes that cannot spell every text."""
+    """Refuse tokens over bytes that lack one of the 256 bytes."""
     missing = [byte for byte in range(256) if bytes([byte]) not in tokens]
     if missing:
         raise reading.wrong(place, f"no token for the byte 0x{missing[0]:02x}", "all 256 bytes")
 
 
-def check_ids_differ(reading: Reading, ids: Iterable[tuple[str, int]], *, place: str) -> None:
-    """Refuse two tokens of one id; `ids` are names of tokens with their ids."""
+def check_special_ids(
+    reading: Reading, special_tokens: Mapping[str, int], ids: Iterable[int]
+) -> None:
+    """Refuse a special token with the id of another token; `ids` are those of other tokens."""
+    taken = set(special_tokens.values()).intersection(ids)
+    for text, token_id in special_tokens.items():
+        if token_id in taken:
+            found = f"the special token {shown(text)} with the id {token_id} of another token"
+            raise reading.wrong("special_tokens", found, "an id of its own")
+        taken.add(token_id)
+
+
+def check_ids_differ(reading: Reading, ids: Mapping[str, int], *, place: str) -> None:
+    """Refuse two tokens with one id."""
+    if len(set(ids.values())) == len(ids):
+        return
     names: dict[int, str] = {}
-    for name, token_id in ids:
+    for name, token_id in ids.items():
         other = names.setdefault(token_id, name)
         if other != name:
             found = f"the id {token_id} for both {shown(other)} and {shown(name)}"

@@ -1,4 +1,4 @@
-"""Protocol buffers' wire format: as much of it as a file of SentencePiece needs."""
+"""The wire format of protocol buffers, as far as SentencePiece's models need it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SIZES: Final = {FIXED64: 8, FIXED32: 4}
 
 
 class Field(NamedTuple):
-    """A field of a message: the place of its bytes, or its number."""
+    """A field of a message: the range of its bytes, or its value if it is a varint."""
 
     number: int
     wire: int
@@ -25,7 +25,7 @@ class Field(NamedTuple):
 
 
 def fields(reading: Reading, data: bytes, message: Field | None = None) -> Iterator[Field]:
-    """The fields of a message within the data, or of all of it."""
+    """The fields of a message within the data, or of all the data."""
     start, end = (message.start, message.end) if message else (0, len(data))
     while start < end:
         place = start
@@ -46,7 +46,7 @@ def fields(reading: Reading, data: bytes, message: Field | None = None) -> Itera
 
 
 def varint(reading: Reading, data: bytes, start: int, end: int) -> tuple[int, int]:
-    """A number of seven bits a byte, and where it ends."""
+    """A varint, with seven bits in each byte, and its end."""
     value = 0
     for index in range(10):
         place = start + index
@@ -59,7 +59,7 @@ def varint(reading: Reading, data: bytes, start: int, end: int) -> tuple[int, in
 
 
 def written_varint(value: int) -> bytes:
-    """A number as protocol buffers write it; negative ones as 64 bits.
+    """A number as a varint (LEB128); negative ones as 64 bits.
 
     >>> list(written_varint(300))
     [172, 2]
@@ -74,7 +74,7 @@ def written_varint(value: int) -> bytes:
 
 
 def number_field(number: int, value: int) -> bytes:
-    """A field that holds a number or a truth value."""
+    """A field that holds a number or a boolean."""
     return written_varint(number << 3 | VARINT) + written_varint(value)
 
 

@@ -1,4 +1,4 @@
-"""What every reader needs: the file, the options, and errors that name the place."""
+"""What all readers share: the file, the options, and errors that name the place."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ HEAD_BYTES: Final = 1 << 16
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """A file that is being read, and what the caller said about it.
+    """A file that is being read, and the options of the caller.
 
     Attributes:
         path: the file or the directory.
-        pattern: the pattern, where the caller knows better than the file.
-        special_tokens: the same for the special tokens and their ids.
-        lossy: may what mergewise does not know be left out, with a warning?
+        pattern: the pattern, instead of the file's.
+        special_tokens: the special tokens and their ids, instead of the file's.
+        lossy: whether what mergewise does not support is left out, with a warning.
     """
 
     path: Path
@@ -40,20 +40,20 @@ class Reading:
     lossy: bool = False
 
     def wrong(self, place: str, found: str, expected: str, *, hint: str = "") -> FormatError:
-        """The error that something in the file is not what it should be."""
+        """The error that something in the file is not as expected."""
         where = f"{self.path}: {place}: " if place else f"{self.path}: "
         advice = f"; hint: {hint}" if hint else ""
         return FormatError(f"{where}found {found}, expected {expected}{advice}")
 
     def leave_out(self, place: str, found: str, expected: str) -> None:
-        """Refuse what mergewise does not know, or warn and go on without it if `lossy`."""
+        """Refuse what mergewise does not support, or warn and continue without it if `lossy`."""
         if not self.lossy:
             raise self.wrong(place, found, expected, hint="lossy=True reads the file without it")
         warnings.warn(f"{self.path}: {place}: left out {found}, expected {expected}", stacklevel=2)
 
 
 def shown(value: object) -> str:
-    """A value as an error message quotes it: short, whatever the file holds.
+    """A value as an error message quotes it: always short.
 
     >>> shown("a" * 100)
     "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa..."
@@ -66,7 +66,7 @@ def shown(value: object) -> str:
 
 
 def is_id(value: object) -> bool:
-    """Is this an integer that an id can be? True and False are not.
+    """Whether this is an integer in 0..2^32; True and False are not.
 
     >>> [is_id(value) for value in (0, 2**32 - 1, 2**32, -1, True, 1.0)]
     [True, True, False, False, False, False]

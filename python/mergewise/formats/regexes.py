@@ -1,57 +1,41 @@
 r"""The regular expressions of other libraries, and the named patterns among them.
 
-mergewise and tiktoken use the Rust crate fancy-regex. tokenizers uses Oniguruma, to which `^` and
-`$` mean the ends of a line, `(?m)` means that a dot matches newlines, `{1,3}+` is greedy twice, not
-possessive, and fractions are in `\w`. tiktoken drops what its regular expression does not match;
-mergewise and tokenizers make words of it unless told otherwise.
+mergewise and tiktoken use the Rust crate fancy-regex. tokenizers uses Oniguruma, in which `^` and
+`$` match at the ends of a line, `(?m)` makes a dot match newlines, `{1,3}+` is a repeated group,
+not a possessive quantifier, and `\w` matches fractions. tiktoken drops what its regular expression
+does not match; mergewise and tokenizers make words of it by default.
 """
 
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
-GPT2 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
-CL100K = (
-    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
-    r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s+$|\s*[\r\n]|\s+(?!\S)|\s"
-)
-O200K = (
-    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+"
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
-    r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*"
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
-    r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-)
-PATTERNS = {
-    "gpt2": GPT2,
-    "cl100k": CL100K,
-    "o200k": O200K,
-    "whitespace": r"\s?\S+|\s+(?!\S)",
-}
-# Other spellings that have been published. Each is equal to the named pattern on every input.
+from mergewise import _core
+
+# The expression of each named pattern, and the name of each known spelling. Every spelling is equal
+# to the named pattern on every input.
+PATTERNS = {name: expression for name, expression, _ in _core.named_patterns()}
 NAMES = {
-    **{regex: name for name, regex in PATTERNS.items()},
-    r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+": "gpt2",
-    r"'s|'t|'re|'ve|'m|'ll|'d| ?[\p{L}]+| ?[\p{N}]+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+": "gpt2",
-    r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s": "gpt2",
-    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+"
-    r"| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s": "cl100k",
+    spelling: name
+    for name, expression, others in _core.named_patterns()
+    for spelling in (expression, *others)
 }
-# The older spelling of cl100k, which Llama 3 has kept: "\n  " at the end of a text is two words
-# to it and one to the newer spelling. Qwen's and Mistral's are of the same kind.
+# The older version of cl100k, which Llama 3 has kept: it cuts "\n  " at the end of a text into two
+# words, the newer one does not. Qwen's and Mistral's are variants of it.
 LLAMA3 = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
     r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
-# No text has a character that one of these does not match.
+# Patterns that match every character of every text, so that there are no gaps.
 COMPLETE = {
     *PATTERNS,
     LLAMA3,
     LLAMA3.replace("{1,3}", ""),
-    O200K.replace("(?i:'s|'t|'re|'ve|'m|'ll|'d)?", "").replace("{1,3}", ""),
+    PATTERNS["o200k"].replace("(?i:'s|'t|'re|'ve|'m|'ll|'d)?", "").replace("{1,3}", ""),
 }
 WHOLE_TEXT = "(?s:.+)"
-# What a word of SentencePiece is to tokenizers' Metaspace: a space begins it.
+# The words of tokenizers' Metaspace: each begins with a space.
 METASPACE = " [^ ]*|[^ ]+"
 
 LINE_END = "(?m:$)"
@@ -63,7 +47,7 @@ TO_ONIGURUMA = {"$": r"\z", "^": r"\A", r"\w": f"[{WORD}]", r"\W": f"[^{WORD}]"}
 
 
 def translated(regex: str, replacements: dict[str, str]) -> str | None:
-    r"""The regular expression for the other engine; None if it has something with two meanings.
+    r"""The regular expression for the other engine; None if a part has two meanings.
 
     >>> translated(r"[$^]a$", TO_ONIGURUMA)
     '[$^]a\\z'
@@ -86,7 +70,10 @@ def translated(regex: str, replacements: dict[str, str]) -> str | None:
 
 
 def has_two_meanings(part: str) -> bool:
-    """Do the engines disagree on this: word characters, flags other than i and x, `{1,3}+`?"""
+    """Whether the engines disagree on this part.
+
+    They do on word characters, flags other than i and x, and `{1,3}+`.
+    """
     if part in {r"\w", r"\W", r"\b", r"\B"}:
         return True
     sets_flags = part.startswith("(?") and part not in {LINE_END, LINE_START}
@@ -94,25 +81,25 @@ def has_two_meanings(part: str) -> bool:
 
 
 def from_oniguruma(regex: str) -> str | None:
-    r"""The pattern of a regular expression in tokenizer.json; None if it is not clear.
+    r"""The pattern of a regular expression in tokenizer.json; None if it is ambiguous.
 
     >>> from_oniguruma(to_oniguruma("cl100k"))
     'cl100k'
     >>> from_oniguruma(r"\d+$")
     '\\d+(?m:$)'
     """
-    if NAMES.get(regex) == "gpt2":  # its `\s++$` has one meaning
-        return "gpt2"
     made = translated(regex, FROM_ONIGURUMA)
     if made is None:
         return None
     for here in (r"\w", r"\W"):
         made = made.replace(TO_ONIGURUMA[here], here)
-    return NAMES.get(made) or nameless(made)
+    # After all white space, the end of a line can only be the end of the text.
+    name = NAMES.get(made.replace(rf"\s++{LINE_END}", r"\s++$"))
+    return name or nameless(made)
 
 
 def nameless(regex: str) -> str:
-    """The regular expression of a file, so that it is not taken for the name of a pattern.
+    """A regular expression that is never taken for the name of a pattern.
 
     >>> nameless("gpt2"), nameless("a+")
     ('(?:gpt2)', 'a+')
@@ -121,12 +108,12 @@ def nameless(regex: str) -> str:
 
 
 def to_oniguruma(pattern: str) -> str | None:
-    """The regular expression of a pattern for tokenizer.json; None if it cannot be said there."""
+    """The regular expression of a pattern for tokenizer.json; None if there is none."""
     return translated(PATTERNS.get(pattern, pattern), TO_ONIGURUMA)
 
 
 def with_gaps(regex: str) -> str:
-    r"""A regular expression that also matches what lies between its matches.
+    r"""The regular expression, extended to match also the text between its matches.
 
     >>> with_gaps(r"\d+")
     '\\d+|(?:(?!\\d+)(?s:.))+'
@@ -134,19 +121,28 @@ def with_gaps(regex: str) -> str:
     return f"{regex}|(?:(?!{regex})(?s:.))+"
 
 
-def from_tiktoken(regex: str) -> tuple[str | None, bool]:
-    r"""The pattern of a regular expression of tiktoken, and whether it drops gaps.
+class Cut(NamedTuple):
+    """How texts are cut: by a pattern, and whether the text between its matches is dropped."""
 
-    >>> from_tiktoken(r"\d+"), from_tiktoken(with_gaps(r"\d+")), from_tiktoken(GPT2)
-    (('\\d+', True), ('\\d+', False), ('gpt2', False))
+    pattern: str | None
+    drops_gaps: bool
+
+
+def from_tiktoken(regex: str | None) -> Cut:
+    r"""How tiktoken cuts by this name of a pattern or regular expression.
+
+    >>> from_tiktoken(r"\d+"), from_tiktoken(with_gaps(r"\d+"))
+    (Cut(pattern='\\d+', drops_gaps=True), Cut(pattern='\\d+', drops_gaps=False))
+    >>> from_tiktoken(PATTERNS["gpt2"])
+    Cut(pattern='gpt2', drops_gaps=False)
     """
-    if regex == WHOLE_TEXT:
-        return None, False
-    pattern = NAMES.get(regex, regex)
+    if regex is None or regex == WHOLE_TEXT:
+        return Cut(None, drops_gaps=False)
     inner = regex[: (len(regex) - len(with_gaps(""))) // 2]
     if with_gaps(inner) == regex:
-        return inner, False
-    return pattern, pattern not in COMPLETE
+        return Cut(inner, drops_gaps=False)
+    pattern = NAMES.get(regex, regex)
+    return Cut(pattern, drops_gaps=pattern not in COMPLETE)
 
 
 def to_tiktoken(pattern: str | None, *, drops_gaps: bool) -> str:
@@ -159,7 +155,7 @@ def to_tiktoken(pattern: str | None, *, drops_gaps: bool) -> str:
 
 
 def refers_to_groups(pattern: str | None) -> bool:
-    r"""Does the pattern name or number its groups? Then it cannot be written twice.
+    r"""Whether the pattern refers to its groups; then it cannot be written twice.
 
     >>> refers_to_groups(r"(\w)\1"), refers_to_groups("gpt2")
     (True, False)

@@ -1,8 +1,8 @@
-"""SentencePiece's models, of the kind BPE.
+"""SentencePiece's models, of the type BPE.
 
-A piece is made of the two that spell it and have the best score first, so scores are ranks. Spaces
-are written as U+2581, and U+2581 in a text is a space too. Neighbouring unknown characters are one
-unknown token.
+The format calls a token a piece. Of all neighbouring pairs, the one whose piece has the best score
+merges first, so scores are ranks. Spaces are written as U+2581, and U+2581 in a text is read as a
+space. Neighbouring unknown characters become one unknown token.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from mergewise.formats.letters import BYTE_NAMES, MARK
 from mergewise.formats.protobuf import BYTES, FIXED32, VARINT, Field, fields
 from mergewise.formats.reading import Reading, shown
 from mergewise.formats.sentencepiece_writer import (
     BPE,
     BYTE,
     CONTROL,
-    MARK,
     NORMAL,
     UNKNOWN,
     UNUSED,
@@ -32,7 +32,6 @@ from mergewise.vocabulary import Vocabulary
 __all__ = ["looks_like", "losses", "read", "write"]
 
 MODEL_TYPES: Final = {1: "unigram", 2: "BPE", 3: "word", 4: "char"}
-BYTE_NAMES: Final = [f"<0x{byte:02X}>" for byte in range(256)]
 
 
 @dataclass
@@ -46,7 +45,7 @@ class Piece:
 
 @dataclass
 class Settings:
-    """What the model says about texts. The defaults are those of the format."""
+    """The settings of the model. The defaults are those of the format."""
 
     model_type: int = 1
     treat_whitespace_as_suffix: int = 0
@@ -59,7 +58,7 @@ class Settings:
     trainer_spec: bytes = b""
 
 
-# Of the messages TrainerSpec (2), NormalizerSpec (3) and the denormalizer (5): number to name.
+# The fields of the messages TrainerSpec (2), NormalizerSpec (3) and the denormalizer (5).
 SETTINGS: Final = {
     2: {3: "model_type", 24: "treat_whitespace_as_suffix", 35: "byte_fallback"},
     3: {
@@ -73,7 +72,7 @@ SETTINGS: Final = {
 
 
 def looks_like(head: bytes, _path: Path) -> bool:
-    """Does the file begin with a piece: a message that begins with its string?"""
+    """Whether the file begins with a piece: a message that begins with a string."""
     return len(head) > 4 and head[0] == 0x0A and head[2] == 0x0A and head[3] < head[1] < 0x80
 
 
@@ -92,7 +91,7 @@ def read(reading: Reading) -> Vocabulary:
     byte_tokens = read_byte_tokens(reading, settings, by_kind[BYTE])
     normal = {**by_kind[NORMAL], **by_kind[UNUSED]}
     unread_bytes = {} if byte_tokens else by_kind[BYTE]
-    # User-defined pieces are found in a text as it is, and those with a space never.
+    # User-defined pieces are searched in the text as it is; those with a space are never found.
     always_found = {text: i for text, i in by_kind[USER_DEFINED].items() if " " not in text}
     never_found = {text: i for text, i in by_kind[USER_DEFINED].items() if " " in text}
     scores = {spaced(text): pieces[token_id].score for text, token_id in normal.items()}
@@ -117,12 +116,12 @@ def read(reading: Reading) -> Vocabulary:
 
 
 def spaced(text: str) -> str:
-    """A piece with spaces in the place of their marks."""
+    """A piece with spaces instead of marks."""
     return text.replace(MARK, " ")
 
 
 def ranked(scores: dict[str, float]) -> dict[bytes, int]:
-    """Ranks for scores: the best is 0, and equal ones share theirs.
+    """The ranks of scores: the best has rank 0, and equal scores have equal ranks.
 
     >>> ranked({"ab": -2.0, "bc": -1.0, "cd": -2.0})
     {b'ab': 1, b'bc': 0, b'cd': 1}
@@ -179,9 +178,9 @@ def parsed_piece(reading: Reading, data: bytes, message: Field) -> Piece:
 
 
 def read_settings(reading: Reading, settings: Settings, data: bytes, message: Field) -> None:
-    """Take what a message of the model says about texts."""
+    """Read the settings of a message."""
     if message.number == 2:
-        # A message in two parts is one, and the parts may stand one after the other.
+        # A message may be written in several parts, which are concatenated.
         settings.trainer_spec += data[message.start : message.end]
     for number, wire, start, end, value in fields(reading, data, message):
         name = SETTINGS[message.number].get(number)
@@ -194,7 +193,7 @@ def read_settings(reading: Reading, settings: Settings, data: bytes, message: Fi
 
 
 def check_settings(reading: Reading, settings: Settings) -> None:
-    """Refuse models of other kinds and what changes texts in ways that mergewise does not know."""
+    """Refuse models of other types and unsupported changes of texts."""
     if settings.model_type != BPE:
         kind = MODEL_TYPES.get(settings.model_type, f"number {settings.model_type}")
         raise reading.wrong("trainer_spec.model_type", f"a model of the kind {kind}", "BPE")
@@ -213,7 +212,7 @@ def check_settings(reading: Reading, settings: Settings) -> None:
 def read_byte_tokens(
     reading: Reading, settings: Settings, pieces: dict[str, int]
 ) -> tuple[int, ...] | None:
-    """The ids of the bytes' pieces, if unknown characters are spelled by them."""
+    """The ids of the pieces for bytes, if unknown characters become these."""
     if not settings.byte_fallback:
         return None
     missing = [name for name in BYTE_NAMES if name not in pieces]

@@ -9,19 +9,19 @@ from typing import Final
 
 from mergewise.errors import ConversionError
 from mergewise.files import replacing
+from mergewise.formats.letters import BYTE_NAMES, MARK
 from mergewise.formats.protobuf import FIXED32, bytes_field, number_field, written_varint
 from mergewise.formats.regexes import METASPACE
-from mergewise.formats.unsayable import named, plain_losses
+from mergewise.formats.unsupported import named, plain_losses
 from mergewise.vocabulary import Vocabulary
 
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
 BPE: Final = 2
-MARK: Final = "\u2581"
 UNKNOWN_PIECE: Final = "<unk>"
 
 
 def losses(vocabulary: Vocabulary) -> list[str]:
-    """What a model cannot say about a vocabulary."""
+    """What a model cannot represent of a vocabulary."""
     found = plain_losses(vocabulary, "normalize", "whole_words", "end_of_word")
     if vocabulary.alphabet == "bytes":
         found.append("its symbols are characters, not bytes")
@@ -47,7 +47,7 @@ def losses(vocabulary: Vocabulary) -> list[str]:
 
 
 def is_cut_by_tokens(vocabulary: Vocabulary) -> bool:
-    """Is no token so made that the pattern could cut a text within it?"""
+    """Whether the pattern never cuts a text within a token, so that it can be left out."""
     if vocabulary.pattern is None:
         return True
     if vocabulary.drops_gaps or vocabulary.pattern not in {"whitespace", METASPACE}:
@@ -95,7 +95,7 @@ def write(vocabulary: Vocabulary, path: Path) -> None:
 
 
 def pieces_by_id(vocabulary: Vocabulary) -> dict[int, tuple[str, float, int]]:
-    """The string, score and type of each piece, with an unknown one."""
+    """The string, score and type of each piece, by id; an unknown piece is added if needed."""
     scores = scores_of(vocabulary)
     pieces: dict[int, tuple[str, float, int]] = {
         token_id: (marked(token.decode("utf-8")), scores[token], NORMAL)
@@ -105,8 +105,8 @@ def pieces_by_id(vocabulary: Vocabulary) -> dict[int, tuple[str, float, int]]:
         pieces[token_id] = (text, 0.0, CONTROL)
     for text, token_id in vocabulary.added_tokens.items():
         pieces[token_id] = (text, 0.0, USER_DEFINED)
-    for byte, token_id in enumerate(vocabulary.byte_tokens or ()):
-        pieces[token_id] = (f"<0x{byte:02X}>", 0.0, BYTE)
+    for name, token_id in zip(BYTE_NAMES, vocabulary.byte_tokens or (), strict=False):
+        pieces[token_id] = (name, 0.0, BYTE)
     unknown = vocabulary.unknown_token
     if unknown is None:
         new = max(pieces, default=-1) + 1
@@ -117,9 +117,9 @@ def pieces_by_id(vocabulary: Vocabulary) -> dict[int, tuple[str, float, int]]:
 
 
 def scores_of(vocabulary: Vocabulary) -> dict[bytes, float]:
-    """Minus the place of a token's first merge; or the scores that were read, where they agree.
+    """The scores that were read, if they agree with the merges; else minus the rank of each token.
 
-    Only those that were read can be equal.
+    Only scores that were read can be equal.
     """
     made = list(dict.fromkeys(left + right for left, right in vocabulary.merges or ()))
     kept = vocabulary.extras.get("sentencepiece", {}).get("scores", {})
@@ -133,7 +133,7 @@ def scores_of(vocabulary: Vocabulary) -> dict[bytes, float]:
 
 
 def marked(text: str) -> str:
-    """A token with marks in the place of its spaces."""
+    """A token with marks instead of spaces."""
     return text.replace(" ", MARK)
 
 
@@ -144,7 +144,7 @@ def written_piece(text: str, score: float, kind: int) -> bytes:
 
 
 def trainer_spec(vocabulary: Vocabulary, pieces: list[tuple[str, float, int]]) -> bytes:
-    """The message about the training: the one that was read, or as much as SentencePiece needs."""
+    """The message TrainerSpec: the one that was read, or what SentencePiece requires."""
     kept = vocabulary.extras.get("sentencepiece", {}).get("trainer_spec")
     if isinstance(kept, bytes):
         return kept

@@ -1,9 +1,8 @@
 """subword-nmt's codes: a line for each merge, over characters, with `</w>` at the end of a word.
 
-Words lie between spaces and the ends of lines, which are dropped. The file has no ids; they follow
-from the merges. In version 0.1 `</w>` is a symbol of its own after the last character, and here a
-token, if a merge uses it; if none does it has no effect. In version 0.2 it is part of the last
-character.
+Words are separated by spaces and ends of lines, which are dropped. The file has no ids; they follow
+from the merges. In version 0.1 `</w>` is a symbol of its own after the last character, and a token
+if a merge uses it; otherwise it is left out. In version 0.2 it is part of the last character.
 """
 
 from __future__ import annotations
@@ -16,9 +15,9 @@ from mergewise.errors import ConversionError
 from mergewise.files import replacing
 from mergewise.formats.gpt2 import is_list_of_pairs
 from mergewise.formats.json_values import OBJECT_START
-from mergewise.formats.merging import Merge, live_merges
+from mergewise.formats.merging import Merge, live_merges, pair_of
 from mergewise.formats.reading import Reading, decoded, shown
-from mergewise.formats.unsayable import named, plain_losses
+from mergewise.formats.unsupported import named, plain_losses
 from mergewise.vocabulary import Vocabulary
 
 END_OF_WORD: Final = "</w>"
@@ -27,7 +26,7 @@ VERSION: Final = re.compile(r"#version: *0\.([12])\s*")
 
 
 def looks_like(head: bytes, _path: Path) -> bool:
-    """Are the first lines pairs, and not a JSON object that is cut off?"""
+    """Whether the first lines are pairs, and not the beginning of a JSON object."""
     return is_list_of_pairs(head) and not OBJECT_START.match(head)
 
 
@@ -42,7 +41,10 @@ def read(reading: Reading) -> Vocabulary:
             raise reading.wrong("line 1", shown(lines[0]), "version 0.1 or 0.2")
         version = int(found[1])
         first = 1
-    pairs = [pair_of(reading, line, number) for number, line in enumerate(lines[first:], first + 1)]
+    pairs = [
+        pair_of(reading, line.strip("\r\n "), number)
+        for number, line in enumerate(lines[first:], first + 1)
+    ]
     end_of_word = END_OF_WORD.encode()
     live = live_merges(
         reading,
@@ -52,7 +54,7 @@ def read(reading: Reading) -> Vocabulary:
         end_is_symbol=version == 1,
     )
     if version == 1 and not any(right.endswith(end_of_word) for _, right in live):
-        # As a symbol that never merges, the end of a word changes nothing.
+        # A symbol that never merges changes nothing.
         end_of_word = b""
     return Vocabulary(
         tokens=numbered(
@@ -66,16 +68,8 @@ def read(reading: Reading) -> Vocabulary:
     )
 
 
-def pair_of(reading: Reading, line: str, number: int) -> tuple[str, str]:
-    """The two tokens of a line."""
-    pair = line.strip("\r\n ").split(" ")
-    if len(pair) != 2 or not all(pair):
-        raise reading.wrong(f"line {number}", shown(line), "two tokens and a space between")
-    return pair[0], pair[1]
-
-
 def numbered(pairs: list[tuple[str, str]], *, end_is_symbol: bool) -> dict[bytes, int]:
-    """Ids in the order of need: characters, the ends of words, what merges make.
+    """Ids for the characters, then for the ends of words, then for the products of merges.
 
     >>> numbered([("b", "a</w>")], end_is_symbol=False)
     {b'a': 0, b'b': 1, b'a</w>': 2, b'b</w>': 3, b'ba</w>': 4}
@@ -95,7 +89,7 @@ def numbered(pairs: list[tuple[str, str]], *, end_is_symbol: bool) -> dict[bytes
 
 
 def losses(vocabulary: Vocabulary) -> list[str]:
-    """What codes cannot say about a vocabulary; ids are no loss, as there are none."""
+    """What codes cannot represent of a vocabulary; the missing ids do not count as a loss."""
     fields = ("normalize", "prefix_space", "mark_is_space", "byte_tokens", "unknown_token")
     found = plain_losses(vocabulary, *fields, "whole_words", "special_tokens", "added_tokens")
     if vocabulary.alphabet == "bytes":
@@ -113,12 +107,12 @@ def losses(vocabulary: Vocabulary) -> list[str]:
 
 
 def is_writable(merge: Merge) -> bool:
-    """Can this merge stand in a line?"""
+    """Whether this merge can be written as a line."""
     return not any(space in part for part in merge for space in (b" ", b"\r", b"\n"))
 
 
 def write(vocabulary: Vocabulary, path: Path) -> None:
-    """Write the codes; of version 0.1 if ends of words are tokens, or not marked."""
+    """Write the codes; in version 0.1 if `</w>` is a token, or ends of words are not marked."""
     if vocabulary.alphabet == "bytes":
         raise ConversionError(f"{path}: codes of subword-nmt are of characters, found bytes")
     ending = END_OF_WORD.encode()

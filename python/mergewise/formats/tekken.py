@@ -1,17 +1,17 @@
-"""Mistral's Tekken: tiktoken's ranks in JSON, after a block of special tokens. Read only."""
+"""Mistral's Tekken: special tokens, then tiktoken's ranks, in JSON. Read only."""
 
 from __future__ import annotations
 
 import base64
-import binascii
 from pathlib import Path
 from typing import Final
 
-from mergewise.errors import ConversionError
+from mergewise.errors import ConversionError, FormatError
 from mergewise.formats.json_values import OBJECT_START, Value, parse
 from mergewise.formats.merging import check_bytes
 from mergewise.formats.reading import LARGEST_ID, Reading
 from mergewise.formats.regexes import from_tiktoken, nameless
+from mergewise.formats.tiktoken import ranked_vocabulary
 from mergewise.vocabulary import Vocabulary
 
 # The special tokens of files that do not list any: those of versions up to v7.
@@ -24,7 +24,7 @@ FIRST_SPECIAL_TOKENS: Final = (
 
 
 def looks_like(head: bytes, _path: Path) -> bool:
-    """Does a JSON object begin with what only Tekken has?"""
+    """Whether the file is a JSON object that begins with keys that only Tekken has."""
     return bool(OBJECT_START.match(head)) and (
         b'"token_bytes"' in head or b'"default_num_special_tokens"' in head
     )
@@ -37,44 +37,44 @@ def read(reading: Reading) -> Vocabulary:
     num_special = config["default_num_special_tokens"].id()
     size = config["default_vocab_size"].id()
     entries = document["vocab"]
-    # Memory follows the file: a size that its entries do not bear out is refused here.
+    # Memory is bounded by the file: a size larger than its entries is refused here.
     if not num_special <= size <= min(len(entries.list()) + num_special, LARGEST_ID):
         raise config["default_vocab_size"].wrong(
             f"from {num_special} to {len(entries.list()) + num_special}: special tokens and entries"
         )
     special_tokens = read_special_tokens(document, num_special)
     ranks = read_ranks(entries, size - num_special)
-    pattern, drops_gaps = from_tiktoken(nameless(config["pattern"].text()))
-    return Vocabulary(
-        tokens={token: rank + num_special for token, rank in ranks.items()},
-        ranks=ranks,
-        whole_words=True,
-        pattern=pattern,
-        drops_gaps=drops_gaps,
-        special_tokens=special_tokens,
-    )
+    cut = from_tiktoken(nameless(config["pattern"].text()))
+    return ranked_vocabulary(ranks, cut, special_tokens, first_id=num_special)
 
 
 def read_ranks(entries: Value, number: int) -> dict[bytes, int]:
-    """The first tokens of the list, each at the place of its rank."""
+    """The first `number` tokens of the list, each at the index of its rank."""
     ranks: dict[bytes, int] = {}
     for index, raw in enumerate(entries.list()[:number]):
-        entry = entries.at(index, raw)
+        # Making a Value for each entry would take most of the time, so only a fault makes one.
         try:
-            token = base64.b64decode(entry["token_bytes"].text(), validate=True)
-        except (binascii.Error, ValueError):
-            token = b""
-        if not token or token in ranks:
-            raise entry["token_bytes"].wrong("base64 of a token that no other entry has")
-        if entry["rank"].id() != index:
-            raise entry["rank"].wrong(str(index))
+            token = base64.b64decode(raw["token_bytes"], validate=True)
+            rank = raw["rank"]
+        except (TypeError, KeyError, ValueError):
+            token, rank = b"", None
+        if not token or token in ranks or type(rank) is not int or rank != index:
+            raise fault_of_entry(entries.at(index, raw), index)
         ranks[token] = index
     check_bytes(entries.reading, ranks, place=entries.place)
     return ranks
 
 
+def fault_of_entry(entry: Value, index: int) -> FormatError:
+    """The error for an entry that is not a new token with the rank `index`."""
+    entry["token_bytes"].text()
+    if entry["rank"].id() != index:
+        return entry["rank"].wrong(str(index))
+    return entry["token_bytes"].wrong("base64 of a token that no other entry has")
+
+
 def read_special_tokens(document: Value, number: int) -> dict[str, int]:
-    """The special tokens that are listed, and names for the rest of their ids."""
+    """The special tokens that are listed, and names for the rest of the `number` ids."""
     listed = document.get("special_tokens")
     if listed.raw is None:
         texts = list(FIRST_SPECIAL_TOKENS)
@@ -95,7 +95,7 @@ def read_special_tokens(document: Value, number: int) -> dict[str, int]:
 
 
 def losses(_vocabulary: Vocabulary) -> list[str]:
-    """Nothing can be written."""
+    """The reason why nothing can be written."""
     return ["mergewise does not write Tekken files"]
 
 

@@ -1,27 +1,27 @@
 """tiktoken's ranks: a line for each token, its bytes in base64 and its id.
 
-The file says neither how texts are cut nor which tokens are special. `x.tiktoken.json` beside
-`x.tiktoken` says both, as the arguments of `tiktoken.Encoding`; OpenAI's own files are known by
-their SHA-256.
+The file has neither the pattern nor the special tokens. `x.tiktoken.json` beside `x.tiktoken` has
+both, as the arguments of `tiktoken.Encoding`; OpenAI's own files are recognised by their SHA-256.
 """
 
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from mergewise import _core
 from mergewise.errors import ConversionError
 from mergewise.files import replacing
 from mergewise.formats.json_values import parse
-from mergewise.formats.merging import check_bytes
-from mergewise.formats.reading import UNSET, Reading, Unset, is_id, shown
-from mergewise.formats.regexes import from_tiktoken, nameless, refers_to_groups, to_tiktoken
-from mergewise.formats.unsayable import plain_losses
+from mergewise.formats.merging import check_bytes, check_special_ids
+from mergewise.formats.reading import UNSET, Reading, Unset, shown
+from mergewise.formats.regexes import Cut, from_tiktoken, nameless, refers_to_groups, to_tiktoken
+from mergewise.formats.unsupported import plain_losses
 from mergewise.vocabulary import Vocabulary
 
 LINE: Final = re.compile(rb"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)? \d+\r?")
@@ -55,7 +55,7 @@ PUBLISHED: Final[dict[str, tuple[str, dict[str, int]]]] = {
 
 
 def looks_like(head: bytes, _path: Path) -> bool:
-    """Are the first lines base64 and a number?"""
+    """Whether the first lines are base64 and a number."""
     lines = head.split(b"\n")[:10]
     complete = lines[:-1] or lines
     return all(LINE.fullmatch(line) for line in complete)
@@ -66,52 +66,44 @@ def read(reading: Reading) -> Vocabulary:
     data = reading.path.read_bytes()
     tokens = parsed_ranks(reading, data)
     check_bytes(reading, tokens, place="the tokens")
-    pattern, drops_gaps, special_tokens = said_elsewhere(reading, data)
-    ids = set(tokens.values())
-    for text, token_id in special_tokens.items():
-        if token_id in ids:
-            found = f"the special token {shown(text)} with the id {token_id} of another token"
-            raise reading.wrong("special_tokens", found, "an id of its own")
-        ids.add(token_id)
-    return Vocabulary(
-        tokens=tokens,
-        ranks=tokens,
-        whole_words=True,
-        pattern=pattern,
-        drops_gaps=drops_gaps,
-        special_tokens=special_tokens,
-    )
+    cut, special_tokens = read_settings(reading, data)
+    check_special_ids(reading, special_tokens, tokens.values())
+    return ranked_vocabulary(tokens, cut, special_tokens)
 
 
 def parsed_ranks(reading: Reading, data: bytes) -> dict[bytes, int]:
     """The tokens and their ranks."""
-    tokens: dict[bytes, int] = {}
-    ranks: set[int] = set()
-    for number, line in enumerate(data.removesuffix(b"\n").split(b"\n"), start=1):
-        try:
-            written, digits = line.removesuffix(b"\r").split(b" ")
-            token = base64.b64decode(written, validate=True)
-            rank = int(digits) if digits.isdigit() and len(digits) <= 10 else -1
-        except (binascii.Error, ValueError):
-            # Whisper has a token without bytes, and this is how it is written.
-            token, rank = b"", 0 if line.startswith(b"= ") else -1
-        if not is_id(rank):
-            raise reading.wrong(f"line {number}", shown(line), "a token in base64 and an id")
-        if not token:
-            reading.leave_out(f"line {number}", "a token without bytes", "tokens that texts have")
-            continue
-        if token in tokens or rank in ranks:
-            what = "token" if token in tokens else "id"
-            found = f"{shown(line)}, whose {what} stands before"
-            raise reading.wrong(f"line {number}", found, "tokens and ids that are all different")
-        tokens[token] = rank
-        ranks.add(rank)
-    return tokens
+    tokens, empty_lines, first_wrong = _core.parse_ranks(data)
+    for number in empty_lines:
+        reading.leave_out(f"line {number}", "a token without bytes", "tokens that texts have")
+    if first_wrong is None:
+        return tokens
+    number, fault = first_wrong
+    found = shown(data.split(b"\n", number)[number - 1])
+    if fault == "line":
+        raise reading.wrong(f"line {number}", found, "a token in base64 and an id")
+    found = f"{found}, whose {fault} stands before"
+    raise reading.wrong(f"line {number}", found, "tokens and ids that are all different")
 
 
-def said_elsewhere(reading: Reading, data: bytes) -> tuple[str | None, bool, dict[str, int]]:
-    """The pattern, whether it drops gaps, and the special tokens: by the caller or known."""
-    known = None if is_said(reading) else beside(reading) or published(data)
+def ranked_vocabulary(
+    ranks: Mapping[bytes, int], cut: Cut, special_tokens: Mapping[str, int], *, first_id: int = 0
+) -> Vocabulary:
+    """The vocabulary of tokens with these ranks, whose ids are the ranks plus `first_id`."""
+    return Vocabulary(
+        tokens={token: rank + first_id for token, rank in ranks.items()} if first_id else ranks,
+        ranks=ranks,
+        whole_words=True,
+        pattern=cut.pattern,
+        drops_gaps=cut.drops_gaps,
+        special_tokens=special_tokens,
+    )
+
+
+def read_settings(reading: Reading, data: bytes) -> tuple[Cut, dict[str, int]]:
+    """How texts are cut, and the special tokens: as the caller says, or as is known of the file."""
+    is_given = reading.pattern is not UNSET and reading.special_tokens is not UNSET
+    known = None if is_given else settings_beside(reading) or published_settings(data)
     if known is None and isinstance(reading.pattern, Unset):
         raise reading.wrong(
             "",
@@ -120,44 +112,34 @@ def said_elsewhere(reading: Reading, data: bytes) -> tuple[str | None, bool, dic
             hint='give pattern="cl100k", another name, a regular expression or None',
         )
     regex, special_tokens = known or (None, {})
-    pattern, drops_gaps = from_tiktoken(regex) if regex is not None else (None, False)
     if not isinstance(reading.pattern, Unset):
-        pattern, drops_gaps = reading.pattern, False
-        if reading.pattern is not None:
-            pattern, drops_gaps = from_tiktoken(reading.pattern)
+        regex = reading.pattern
     if not isinstance(reading.special_tokens, Unset):
         special_tokens = dict(reading.special_tokens)
-    return pattern, drops_gaps, special_tokens
+    return from_tiktoken(regex), special_tokens
 
 
-def is_said(reading: Reading) -> bool:
-    """Did the caller say both?"""
-    return reading.pattern is not UNSET and reading.special_tokens is not UNSET
-
-
-def published(data: bytes) -> tuple[str, dict[str, int]] | None:
-    """What is known of OpenAI's files."""
+def published_settings(data: bytes) -> tuple[str, dict[str, int]] | None:
+    """The settings of OpenAI's files."""
     return PUBLISHED.get(hashlib.sha256(data).hexdigest())
 
 
 def settings_path(path: Path) -> Path:
-    """Where the settings of a file of ranks are."""
+    """The file of settings beside a file of ranks."""
     return path.with_name(path.name + ".json")
 
 
-def beside(reading: Reading) -> tuple[str, dict[str, int]] | None:
-    """The settings in the file beside the ranks, if it is there."""
+def settings_beside(reading: Reading) -> tuple[str, dict[str, int]] | None:
+    """The settings in the file beside the ranks, if there is one."""
     path = settings_path(reading.path)
     if not path.exists():
         return None
     settings = parse(Reading(path=path))
-    special_tokens = settings["special_tokens"]
-    ids = {text: special_tokens.at(text, raw).id() for text, raw in special_tokens.object().items()}
-    return nameless(settings["pat_str"].text()), ids
+    return nameless(settings["pat_str"].text()), settings["special_tokens"].ids()
 
 
 def losses(vocabulary: Vocabulary) -> list[str]:
-    """What ranks and the settings beside them cannot say about a vocabulary."""
+    """What ranks and the settings beside them cannot represent of a vocabulary."""
     fields = ("normalize", "prefix_space", "mark_is_space", "end_of_word", "added_tokens")
     found = plain_losses(vocabulary, *fields)
     if vocabulary.alphabet == "chars":

@@ -1,18 +1,24 @@
-"""HuggingFace's tokenizer.json, of the model BPE."""
+"""HuggingFace's tokenizer.json, with a BPE model."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from mergewise.formats.huggingface_steps import MARK, Steps, read_steps
+from mergewise.formats.huggingface_steps import Steps, read_steps
 from mergewise.formats.json_values import OBJECT_START, Json, Value, parse
-from mergewise.formats.letters import from_letters
-from mergewise.formats.merging import check_bytes, check_ids_differ, live_merges
-from mergewise.formats.reading import Reading, is_id, shown
-from mergewise.formats.tokenizer_json_writer import BYTE_NAMES, losses, write
+from mergewise.formats.letters import BYTE_NAMES, MARK, from_letters
+from mergewise.formats.merging import (
+    check_bytes,
+    check_ids_differ,
+    first_use,
+    live_merges,
+    strings_of,
+)
+from mergewise.formats.reading import Reading, shown
+from mergewise.formats.tokenizer_json_writer import losses, write
 from mergewise.vocabulary import Alphabet, Vocabulary
 
 __all__ = ["looks_like", "losses", "read", "write"]
@@ -23,7 +29,7 @@ KEPT: Final = ("truncation", "padding", "post_processor", "decoder")
 
 
 def looks_like(head: bytes, _path: Path) -> bool:
-    """Does a JSON object begin with what only tokenizer.json has?"""
+    """Whether the file is a JSON object that begins with keys that only tokenizer.json has."""
     keys = (b'"added_tokens"', b'"pre_tokenizer"', b'"model"')
     return bool(OBJECT_START.match(head)) and any(key in head for key in keys)
 
@@ -38,16 +44,21 @@ def read(reading: Reading) -> Vocabulary:
     spell = speller(steps)
     added = read_added_tokens(document, steps)
     ids = read_ids(model["vocab"], added)
-    written = read_merges(model["merges"], ids)
+    written = read_merges(model["merges"])
+    used = strings_of(written)
+    if not used <= ids.keys():
+        index, text = first_use(written, used - ids.keys())
+        found = f"the token {shown(text)}, which model.vocab does not have"
+        raise reading.wrong(f"model.merges[{index}]", found, "tokens of the vocabulary")
     byte_tokens = None if steps.is_byte_level else read_byte_tokens(model, ids)
-    spelled = spelled_tokens(model["vocab"], spell, written, added, with_bytes=byte_tokens is None)
+    spelled = spelled_tokens(model["vocab"], spell, used, added, with_bytes=byte_tokens is None)
     tokens = {string: ids[text] for text, string in spelled.items()}
     if steps.is_byte_level:
         check_bytes(reading, tokens, place="model.vocab")
-    merges = spelled_merges(model["merges"], written, spelled)
+    merges = spelled_merges(model["merges"], written, used, spelled)
     end_of_word = (model.get("end_of_word_suffix").raw or "").encode()
     if end_of_word and end_of_word in tokens:
-        # To mergewise it would be a symbol of its own, to tokenizers it is part of the last one.
+        # In mergewise it would be a symbol of its own, in tokenizers it is part of the last one.
         raise model.get("end_of_word_suffix").wrong("an end of words that is no token by itself")
     live = live_merges(
         reading,
@@ -78,7 +89,7 @@ def read(reading: Reading) -> Vocabulary:
 
 @dataclass
 class Added:
-    """The tokens that are found in texts before these are cut."""
+    """The tokens that are searched in texts before these are cut."""
 
     special: dict[str, int] = field(default_factory=dict)
     plain: dict[str, int] = field(default_factory=dict)
@@ -88,7 +99,7 @@ class Added:
 
 
 def check_model(model: Value) -> None:
-    """Refuse models of other kinds, and BPE with what mergewise does not have."""
+    """Refuse models of other types, and options of BPE that mergewise does not support."""
     kind = model.get("type")
     if kind.raw != "BPE" and not (kind.raw is None and "merges" in model.object()):
         raise kind.wrong('"BPE"')
@@ -104,17 +115,17 @@ def check_model(model: Value) -> None:
 
 
 def speller(steps: Steps) -> Speller:
-    """From a string of the file to that of the token; None if no text has it."""
+    """A function from a written token to its bytes, or None if no text can have it."""
     if steps.is_byte_level:
         return from_letters
     if steps.mark_is_space:
-        # Spaces are marks by the time that tokens are looked up.
+        # When tokens are looked up, spaces have become marks.
         return lambda text: None if " " in text else text.replace(MARK, " ").encode()
     return str.encode
 
 
 def read_added_tokens(document: Value, steps: Steps) -> Added:
-    """The added tokens, if they are found as mergewise finds them."""
+    """The added tokens; options that change how they are found are refused or left out."""
     added = Added()
     listed = document.get("added_tokens")
     for item in [] if listed.raw is None else listed.items():
@@ -132,50 +143,50 @@ def read_added_tokens(document: Value, steps: Steps) -> Added:
 
 
 def read_ids(vocab: Value, added: Added) -> dict[str, int]:
-    """The strings of the model and of the added tokens, with their ids."""
-    ids: dict[str, int] = vocab.object()
-    for text, token_id in ids.items():
-        if not is_id(token_id) or not text:
-            vocab.at(text, token_id).id()
-            raise vocab.wrong("tokens that are not empty")
-    for text, token_id in {**added.special, **added.plain}.items():
+    """The strings of the model and their ids, which must agree with those of added tokens."""
+    ids = vocab.ids()
+    if "" in ids:
+        raise vocab.wrong("tokens that are not empty")
+    others = {**added.special, **added.plain}
+    for text, token_id in others.items():
         if ids.get(text, token_id) != token_id:
             raise vocab.at(text, ids[text]).wrong(f"the id {token_id} of added_tokens")
-    check_ids_differ(
-        vocab.reading, {**ids, **added.special, **added.plain}.items(), place="model.vocab"
-    )
+    check_ids_differ(vocab.reading, {**ids, **others}, place="model.vocab")
     return ids
 
 
-def read_merges(merges: Value, ids: dict[str, int]) -> list[Merge]:
-    """The pairs as they are written, in either way."""
+def read_merges(merges: Value) -> list[Merge]:
+    """The pairs as they are written: as lists, or as strings with a space."""
     pairs: list[Merge] = []
     for index, raw in enumerate(merges.list()):
-        pair: Any = raw.split(" ") if isinstance(raw, str) else raw
-        if not isinstance(pair, list) or [type(part) for part in pair] != [str, str]:
+        pair = raw.split(" ") if isinstance(raw, str) else raw
+        if not isinstance(pair, list) or len(pair) != 2:
             raise merges.at(index, raw).wrong("two tokens")
         left, right = pair
-        for text in (left, right, left + right):
-            if text not in ids:
-                found = f"the token {shown(text)}, which model.vocab does not have"
-                place = merges.at(index, raw).place
-                raise merges.reading.wrong(place, found, "tokens of the vocabulary")
+        if not isinstance(left, str) or not isinstance(right, str):
+            raise merges.at(index, raw).wrong("two tokens")
         pairs.append((left, right))
     return pairs
 
 
 def spelled_tokens(
-    vocab: Value, spell: Speller, merges: list[Merge], added: Added, *, with_bytes: bool
+    vocab: Value, spell: Speller, used: set[str], added: Added, *, with_bytes: bool
 ) -> dict[str, bytes]:
-    """The strings of the tokens that are not only added ones, nor stand for bytes."""
-    used = {text for left, right in merges for text in (left, right, left + right)}
+    """The bytes of the tokens; not of those that are only added, nor of those for single bytes.
+
+    Args:
+        vocab: the tokens as they are written.
+        spell: from a written token to its bytes.
+        used: the written tokens that merges use.
+        added: the added tokens.
+        with_bytes: whether names such as <0x41> are tokens like all others.
+    """
     spelled: dict[str, bytes] = {}
     for text in vocab.object():
-        is_added = text in added and text not in used
-        is_added = is_added and (len(text) > 1 or spell(text) is None)
+        string = spell(text)
+        is_added = text in added and text not in used and (len(text) > 1 or string is None)
         if is_added or (not with_bytes and text in BYTE_NAMES):
             continue
-        string = spell(text)
         if string is None:
             vocab.at(text, text).leave_out("a token that a text can have")
         else:
@@ -184,19 +195,18 @@ def spelled_tokens(
 
 
 def spelled_merges(
-    merges: Value, written: list[Merge], spelled: dict[str, bytes]
+    merges: Value, written: list[Merge], used: set[str], spelled: dict[str, bytes]
 ) -> list[tuple[bytes, bytes]]:
-    """The merges in the strings of the tokens."""
-    made = []
-    for index, (left, right) in enumerate(written):
-        if left not in spelled or right not in spelled or left + right not in spelled:
-            raise merges.at(index, f"{left} {right}").wrong("tokens that a text can have")
-        made.append((spelled[left], spelled[right]))
-    return made
+    """The merges in the bytes of the tokens."""
+    unknown = used - spelled.keys()
+    if unknown:
+        index, _ = first_use(written, unknown)
+        raise merges.at(index, " ".join(written[index])).wrong("tokens that a text can have")
+    return [(spelled[left], spelled[right]) for left, right in written]
 
 
 def read_byte_tokens(model: Value, ids: dict[str, int]) -> tuple[int, ...] | None:
-    """The ids of the tokens for bytes, if unknown characters are spelled by them."""
+    """The ids of the tokens for bytes, if unknown characters become these."""
     fallback = model.get("byte_fallback")
     if not fallback.flag():
         return None
@@ -208,7 +218,7 @@ def read_byte_tokens(model: Value, ids: dict[str, int]) -> tuple[int, ...] | Non
 
 
 def read_unknown(model: Value, ids: dict[str, int], steps: Steps) -> int | None:
-    """The id of the unknown token; bytes need none."""
+    """The id of the unknown token; None for an alphabet of bytes."""
     name = model.get("unk_token")
     if name.raw is None:
         return None
@@ -218,7 +228,7 @@ def read_unknown(model: Value, ids: dict[str, int], steps: Steps) -> int | None:
 
 
 def read_kept(document: Value) -> Json:
-    """What mergewise does not use and writes back, checked as far as it is looked at."""
+    """The parts that are only kept to be written back, checked as far as mergewise reads them."""
     kept: Json = {}
     for key in KEPT:
         value = document.get(key)
@@ -233,7 +243,7 @@ def read_kept(document: Value) -> Json:
 
 
 def check_post_processor(step: Value) -> None:
-    """Refuse a post-processor whose special tokens could not be named."""
+    """Refuse a post-processor whose special tokens `surrounding_tokens` could not read."""
     kind = step["type"].text()
     if kind == "Sequence":
         for item in step["processors"].items():

@@ -8,19 +8,17 @@ from typing import Any, Final
 
 from mergewise.errors import ConversionError
 from mergewise.files import replacing
-from mergewise.formats.letters import to_letters
+from mergewise.formats.letters import BYTE_NAMES, MARK, to_letters
 from mergewise.formats.regexes import METASPACE, to_oniguruma
-from mergewise.formats.unsayable import named
+from mergewise.formats.unsupported import named
 from mergewise.vocabulary import Vocabulary
 
 Json = dict[str, Any]
-MARK: Final = "\u2581"
-BYTE_NAMES: Final = {f"<0x{byte:02X}>": byte for byte in range(256)}
 FLAGS: Final = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
 
 
 def losses(vocabulary: Vocabulary) -> list[str]:
-    """What tokenizer.json cannot say about a vocabulary."""
+    """What tokenizer.json cannot represent of a vocabulary."""
     found = []
     pattern, is_marked = vocabulary.pattern, vocabulary.mark_is_space
     is_bytes = vocabulary.alphabet == "bytes"
@@ -43,7 +41,7 @@ def losses(vocabulary: Vocabulary) -> list[str]:
 
 
 def losses_of_tokens(vocabulary: Vocabulary) -> list[str]:
-    """What tokenizer.json cannot say about the tokens of a vocabulary."""
+    """What tokenizer.json cannot represent of the tokens of a vocabulary."""
     found = []
     if vocabulary.end_of_word and vocabulary.end_of_word in vocabulary.tokens:
         found.append("the end of a word is part of its last character there, not a token")
@@ -102,8 +100,8 @@ class Names:
         for name, byte in BYTE_NAMES.items() if vocabulary.byte_tokens else ():
             self.add(name, (vocabulary.byte_tokens or ())[byte], path)
         others = {**vocabulary.special_tokens, **vocabulary.added_tokens}
-        # tokenizers numbers added tokens by itself, from the first id after the model's on, unless
-        # the model has them.
+        # tokenizers numbers added tokens itself, starting after the ids of the model, unless the
+        # model has them.
         size = len(self.ids)
         follows = list(others.values()) == list(range(size, size + len(others)))
         is_dense = max(self.ids.values(), default=-1) < size
@@ -118,14 +116,14 @@ class Names:
             self.add(self.unknown, vocabulary.unknown_token, path)
 
     def written(self, token: bytes) -> str:
-        """A token as the file has it."""
+        """A token as it is written in the file."""
         if self.is_bytes:
             return to_letters(token)
         text = token.decode("utf-8")
         return text.replace(" ", MARK) if self.is_marked else text
 
     def add(self, text: str, token_id: int, path: Path) -> None:
-        """Write a token that is none of the model's as it is."""
+        """Add a token that is written as it is; refuses a text that is taken."""
         if self.ids.setdefault(text, token_id) != token_id:
             raise ConversionError(f"{path}: two tokens would be written as {text!r}")
 
@@ -141,7 +139,7 @@ def added_tokens(vocabulary: Vocabulary) -> list[Json]:
 
 
 def normalizer(vocabulary: Vocabulary) -> Json | None:
-    """What happens to a text first."""
+    """The normalizer."""
     steps: list[Json] = []
     if vocabulary.normalize:
         steps.append({"type": vocabulary.normalize.upper()})
@@ -155,13 +153,13 @@ def normalizer(vocabulary: Vocabulary) -> Json | None:
 
 
 def has_metaspace(vocabulary: Vocabulary) -> bool:
-    """Does the pre-tokenizer turn spaces into marks, not the normalizer?"""
+    """Whether the pre-tokenizer, not the normalizer, turns spaces into marks."""
     is_needed = vocabulary.prefix_space == "unless_space" or vocabulary.pattern == METASPACE
     return vocabulary.mark_is_space and vocabulary.alphabet == "chars" and is_needed
 
 
 def pre_tokenizer(vocabulary: Vocabulary) -> Json | None:
-    """What cuts a text into words, and writes its bytes as letters."""
+    """The pre-tokenizer: cuts texts into words, and writes bytes as letters."""
     pattern = vocabulary.pattern
     prefixes = vocabulary.prefix_space == "unless_space"
     if has_metaspace(vocabulary):
@@ -183,7 +181,7 @@ def pre_tokenizer(vocabulary: Vocabulary) -> Json | None:
 
 
 def decoder(vocabulary: Vocabulary) -> Json | None:
-    """What makes a text of tokens."""
+    """The decoder."""
     ending = vocabulary.end_of_word.decode()
     steps: list[Json] = []
     if vocabulary.alphabet == "bytes":
@@ -205,7 +203,7 @@ def decoder(vocabulary: Vocabulary) -> Json | None:
 
 
 def in_sequence(members: str, steps: list[Json]) -> Json | None:
-    """No step, one, or a sequence of them."""
+    """The steps as one value: null, the only step, or a sequence."""
     if len(steps) < 2:
         return steps[0] if steps else None
     return {"type": "Sequence", members: steps}

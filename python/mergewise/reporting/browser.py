@@ -1,7 +1,7 @@
-"""A tokenizer as the page holds it: small enough to travel, and enough to encode as here.
+"""The data with which a page encodes texts in the browser; `encoder.js` reads it.
 
-The numbers travel as varints in base64. A *node* is a symbol or what a merge makes: first the
-symbols, then the products of the merges, in their order. `encoder.js` reads all this.
+Numbers are written as varints in base64. A *node* is a symbol or the product of a merge: first the
+symbols, then the products, in the order of the merges.
 """
 
 from __future__ import annotations
@@ -10,23 +10,25 @@ from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from mergewise.reporting.expressions import Unsayable, browser_expression
+from mergewise.formats.merging import symbols_among
+from mergewise.formats.protobuf import written_varint
+from mergewise.reporting.expressions import Unsupported, browser_expression
 from mergewise.tokenizer import Tokenizer
 from mergewise.vocabulary import Vocabulary
 
 
 def browser_tokenizer(tokenizer: Tokenizer, uses: Mapping[int, int]) -> dict[str, Any]:
-    """What `encoder.js` needs to encode as the tokenizer does; or, as `unsayable`, why it cannot.
+    """What `encoder.js` needs to encode as the tokenizer does; or, as `unsupported`, why it cannot.
 
     Args:
         tokenizer: the tokenizer.
-        uses: how often a corpus becomes each token, by id; shown with the token.
+        uses: how often each token occurs in a corpus, by id; shown with the token.
     """
     vocabulary = tokenizer.vocabulary
     try:
         words = words_of(vocabulary)
-    except Unsayable as error:
-        return {"unsayable": str(error)}
+    except Unsupported as error:
+        return {"unsupported": str(error)}
     merges = tokenizer.core.merges
     symbols = symbols_of(tokenizer)
     nodes = {string: number for number, string in enumerate(symbols)}
@@ -34,7 +36,7 @@ def browser_tokenizer(tokenizer: Tokenizer, uses: Mapping[int, int]) -> dict[str
     ids = [vocabulary.tokens.get(string) for string in nodes]
     return {
         "alphabet": vocabulary.alphabet,
-        # As bytes, each a character, since not every token is text.
+        # Each byte as a character, since not every token is valid UTF-8.
         "symbols": None if vocabulary.alphabet == "bytes" else list(map(as_latin, symbols)),
         "numSymbols": len(symbols),
         "numMerges": len(merges),
@@ -54,20 +56,20 @@ def browser_tokenizer(tokenizer: Tokenizer, uses: Mapping[int, int]) -> dict[str
 
 
 def words_of(vocabulary: Vocabulary) -> dict[str, Any]:
-    """How texts are cut; Unsayable if a browser cannot do it."""
+    """How texts are cut; raises Unsupported if browsers cannot do it."""
     cut: dict[str, Any] = {"pattern": None, "dropsGaps": vocabulary.drops_gaps, "assigned": None}
     if vocabulary.pattern is not None:
         expression = browser_expression(vocabulary.pattern)
         cut["pattern"] = {"source": expression.source, "classes": expression.classes}
     if vocabulary.normalize is not None:
-        # Normal forms never change for characters that exist; every browser knows these.
+        # The normal forms of assigned characters never change; every browser knows these.
         old = browser_expression(r"\p{age=13.0}")
         cut["assigned"] = old.whole
     return cut
 
 
 def symbols_of(tokenizer: Tokenizer) -> list[bytes]:
-    """What words begin as: the bytes, or every character that is a token or part of one."""
+    """The symbols of words: the bytes, or every character that is a token or part of one."""
     vocabulary = tokenizer.vocabulary
     if vocabulary.alphabet == "bytes" and not vocabulary.end_of_word:
         return [bytes([byte]) for byte in range(256)]
@@ -76,25 +78,13 @@ def symbols_of(tokenizer: Tokenizer) -> list[bytes]:
     known = dict.fromkeys(halves)
     if vocabulary.alphabet == "bytes":
         known |= dict.fromkeys(bytes([byte]) for byte in range(256))
-    known |= dict.fromkeys(string for string in vocabulary.tokens if is_symbol(string, vocabulary))
-    return list(known)
-
-
-def is_symbol(string: bytes, vocabulary: Vocabulary) -> bool:
-    """Is a token one character or byte, with or without the end of a word?"""
-    end = vocabulary.end_of_word
-    if end and string == end:
-        return True
-    body = string.removesuffix(end)
-    if vocabulary.alphabet == "bytes":
-        return len(body) == 1
-    return len(body.decode(errors="replace")) == 1
+    return list(known | dict.fromkeys(symbols_among(vocabulary.tokens, vocabulary)))
 
 
 def whole_words(tokenizer: Tokenizer) -> list[tuple[str, int]] | None:
-    """The tokens that whole words are looked up among, if they are, before they are merged.
+    """The tokens that whole words are compared with before they are merged; None if they are not.
 
-    A word that some merge makes becomes that token anyway, unless it is marked at its end.
+    A word that some merge makes becomes that token anyway, unless ends of words are marked.
     """
     if not tokenizer.is_by_whole_words:
         return None
@@ -105,7 +95,7 @@ def whole_words(tokenizer: Tokenizer) -> list[tuple[str, int]] | None:
 
 
 def as_latin(string: bytes) -> str:
-    """Bytes as characters of the same numbers, for JSON."""
+    """Bytes as the characters with the same numbers, for JSON."""
     return string.decode("latin-1")
 
 
@@ -117,8 +107,8 @@ def numbers_of(
 ) -> Iterator[int]:
     """The parts of each merge and its rank; then the id and the uses of each node.
 
-    Ranks and ids are written as differences from the one before. An id is one more than it is, and
-    0 if a symbol is no token.
+    Ranks and ids are written as differences from the previous one. An id is written plus one, and
+    as 0 if a symbol is no token.
     """
     before = 0
     for left, right, rank in merges:
@@ -133,7 +123,7 @@ def numbers_of(
 
 
 def zigzag(number: int) -> int:
-    """A number that may be negative as one that is not.
+    """A number that may be negative, encoded as one that is not.
 
     >>> [zigzag(number) for number in (0, -1, 1, -2)]
     [0, 1, 2, 3]
@@ -147,11 +137,4 @@ def packed(numbers: Iterable[int]) -> str:
     >>> packed([5, 128])
     'BYAB'
     """
-    data = bytearray()
-    for number in numbers:
-        rest = number
-        while rest >= 0x80:
-            data.append(rest & 0x7F | 0x80)
-            rest >>= 7
-        data.append(rest)
-    return b64encode(data).decode()
+    return b64encode(b"".join(map(written_varint, numbers))).decode()

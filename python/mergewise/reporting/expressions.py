@@ -1,8 +1,8 @@
-r"""The regular expressions of patterns, as a browser understands them.
+r"""Translation of patterns into regular expressions for browsers.
 
-Every class of characters is written out as ranges of code points, taken from the tables that the
-core has, and so means the same in every browser, whatever version of Unicode it knows. `\s`,
-`\w`, `.`, `^`, `$` and the case of letters have other meanings there, and are written otherwise.
+Every class of characters is written as ranges of code points, taken from the tables of the core, so
+that it means the same in every browser, whatever its version of Unicode. `\s`, `\w`, `.`, `^`, `$`
+and the case of letters have other meanings in browsers, and are translated.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from mergewise import _core
 from mergewise.formats.regexes import PATTERNS
 
 LAST = 0x10FFFF
-# A class of the table stands in the expression as one character from here on.
+# In the expression a class is one character, a mark: this one for the first class, and so on.
 FIRST_MARK = 0xE000
 QUANTIFIER = re.compile(r"(?:[*+?]|\{\d+(?:,\d*)?\})(?P<kind>[+?]?)")
 FLAGS = re.compile(r"\(\?(?P<on>[a-zA-Z]*)(?:-(?P<off>[a-zA-Z]+))?(?P<end>[:)])")
@@ -37,17 +37,17 @@ NAMED_GROUP = re.compile(r"\(\?P?<\w+>")
 KNOWN_FLAGS = frozenset("imsx")
 
 
-class Unsayable(ValueError):  # noqa: N818 - it says what the expression is
-    """An expression that has no equal in a browser."""
+class Unsupported(ValueError):  # noqa: N818 - it says what the expression is
+    """An expression that has no equivalent in browsers."""
 
 
 @dataclass(frozen=True)
 class Expression:
-    """A regular expression for a browser, with the flag `u`.
+    """A regular expression for browsers, with the flag `u`.
 
     Attributes:
         source: the expression; each class in it is one character, from U+E000 on.
-        classes: what these stand for.
+        classes: the classes, in the order of these characters.
     """
 
     source: str
@@ -63,7 +63,7 @@ class Expression:
 
 
 def browser_expression(pattern: str) -> Expression:
-    r"""A pattern for a browser; Unsayable if there is none that means the same.
+    r"""The expression of a pattern; raises Unsupported if none is equivalent.
 
     >>> browser_expression(r"'(?i:s)|[a-c]{1,3}+").whole
     '[\\u{27}](?:[\\u{53}\\u{73}\\u{17f}])|(?:(?=(?<a0>[\\u{61}-\\u{63}]{1,3}))\\k<a0>)'
@@ -71,7 +71,7 @@ def browser_expression(pattern: str) -> Expression:
     translator = Translator(PATTERNS.get(pattern, pattern))
     source = translator.alternatives(frozenset())
     if translator.at < len(translator.pattern):
-        raise Unsayable(f"a parenthesis at {translator.at} closes nothing")
+        raise Unsupported(f"a parenthesis at {translator.at} closes nothing")
     return Expression(source, tuple(translator.classes))
 
 
@@ -85,11 +85,11 @@ class Translator:
     classes: dict[str, int] = field(default_factory=dict)
 
     def rest_starts(self, text: str) -> bool:
-        """Does this come next?"""
+        """Whether the rest of the pattern starts with this text."""
         return self.pattern.startswith(text, self.at)
 
     def alternatives(self, flags: frozenset[str]) -> str:
-        """All up to the end of the group."""
+        """Everything up to the end of the group."""
         written = ""
         while self.at < len(self.pattern) and not self.rest_starts(")"):
             if self.rest_starts("|"):
@@ -105,7 +105,7 @@ class Translator:
         return written
 
     def quantified(self, flags: frozenset[str]) -> str:
-        """One atom and how often it may come."""
+        """One atom and its quantifier."""
         if "x" in flags and self.skipped_blank():
             return ""
         atom = self.atom(flags)
@@ -119,14 +119,14 @@ class Translator:
         return f"{atom}{many}{found['kind']}"
 
     def skipped_blank(self) -> bool:
-        """Go behind white space and comments, which mean nothing in verbose expressions."""
+        """Skip white space or a comment of a verbose expression; whether there was any."""
         found = re.compile(r"\s+|#[^\n]*").match(self.pattern, self.at)
         if found:
             self.at = found.end()
         return found is not None
 
     def atom(self, flags: frozenset[str]) -> str:
-        """A class, a group, or something that takes no room."""
+        """A class, a group, or an assertion."""
         character = self.pattern[self.at]
         if character == "(":
             return self.group(flags)
@@ -140,7 +140,7 @@ class Translator:
         if character in "^$":
             return self.edge(character, flags)
         if character in "*+?{":
-            raise Unsayable(f"nothing is repeated at {self.at - 1}")
+            raise Unsupported(f"nothing is repeated at {self.at - 1}")
         return self.ranges(re.escape(character), flags - {"x"})
 
     def edge(self, character: str, flags: frozenset[str]) -> str:
@@ -151,7 +151,7 @@ class Translator:
         return f"(?<!{visible})" if character == "^" else f"(?:(?!{visible}))"
 
     def escape(self, flags: frozenset[str]) -> str:
-        """What a backslash begins."""
+        """An escape sequence."""
         name = self.pattern[self.at + 1 : self.at + 2]
         edges = {"A": "(?:^)", "z": "(?:$)"}
         if name in edges:
@@ -165,11 +165,11 @@ class Translator:
             return f"(?:(?<={word})(?={word})|(?<!{word})(?!{word}))"
         found = ESCAPE.match(self.pattern, self.at)
         if not found:
-            raise Unsayable(f"\\{name} has no equal in a browser")
+            raise Unsupported(f"\\{name} has no equivalent in browsers")
         return self.ranges(self.take(found.end()), flags)
 
     def group(self, flags: frozenset[str]) -> str:
-        """A group of any kind; what it captures does not matter."""
+        """A group of any kind; captures are not needed."""
         found = FLAGS.match(self.pattern, self.at)
         opening = "(?:"
         if found:
@@ -179,16 +179,16 @@ class Translator:
             opening = self.opening()
         inner = self.alternatives(flags)
         if not self.rest_starts(")"):
-            raise Unsayable("a group has no end")
+            raise Unsupported("a group has no end")
         self.at += 1
         if opening == "atomic":
             return self.atomic(inner)
         written = f"{opening}{inner})"
-        # What looks around cannot be repeated in a browser, unless it is in a group.
+        # Browsers do not allow a quantifier after a look-around, unless it is in a group.
         return written if opening == "(?:" else f"(?:{written})"
 
     def opening(self) -> str:
-        """How a group begins."""
+        """Skip the opening of a group; the opening for browsers."""
         for theirs, ours in GROUPS:
             if self.rest_starts(theirs):
                 self.at += len(theirs)
@@ -197,43 +197,45 @@ class Translator:
         if named:
             self.at = named.end()
         elif self.rest_starts("(?"):
-            raise Unsayable(f"{self.pattern[self.at : self.at + 4]!r} has no equal in a browser")
+            raise Unsupported(
+                f"{self.pattern[self.at : self.at + 4]!r} has no equivalent in browsers"
+            )
         else:
             self.at += 1
         return "(?:"
 
     def atomic(self, inner: str) -> str:
-        """A group that, once matched, is not entered again: seen ahead, then passed as it was."""
+        """A group without backtracking: matched by a look-ahead, then consumed as it was."""
         name = f"a{self.num_atomic}"
         self.num_atomic += 1
         return f"(?:(?=(?<{name}>{inner}))\\k<{name}>)"
 
     def take(self, end: int) -> str:
-        """The text up to a place; go there."""
+        """The text up to `end`, which becomes the current place."""
         start, self.at = self.at, end
         return self.pattern[start:end]
 
     def ranges(self, expression: str, flags: frozenset[str]) -> str:
-        """The mark of a class."""
+        """The mark of the class that this expression matches."""
         letters = "".join(sorted(flags & {"i", "x"}))
         try:
             found = _core.class_ranges(f"(?{letters}:{expression})" if letters else expression)
         except ValueError as error:
-            raise Unsayable(f"{expression}: {error}") from None
+            raise Unsupported(f"{expression}: {error}") from None
         number = self.classes.setdefault(written_class(found), len(self.classes))
         return chr(FIRST_MARK + number)
 
 
 def changed_flags(flags: frozenset[str], found: re.Match[str]) -> frozenset[str]:
-    """The flags that hold behind `(?i)` or in `(?i-s:`."""
+    """The flags after `(?i)` or in `(?i-s:`."""
     changed = {*found["on"], *(found["off"] or "")}
     if not changed <= KNOWN_FLAGS:
-        raise Unsayable(f"{found[0]} has no equal in a browser")
+        raise Unsupported(f"{found[0]} has no equivalent in browsers")
     return (flags | set(found["on"])) - set(found["off"] or "")
 
 
 def class_end(pattern: str, start: int) -> int:
-    r"""Where a class in brackets ends.
+    r"""The end of a class in brackets.
 
     >>> class_end("[]a[b]&&[^c]]d", 0), class_end(r"[\]]", 0)
     (13, 4)
@@ -246,17 +248,17 @@ def class_end(pattern: str, start: int) -> int:
         elif character == "[":
             depth += 1
             at += pattern.startswith("^", at + 1)
-            at += pattern.startswith("]", at + 1)  # the first of a class is itself
+            at += pattern.startswith("]", at + 1)  # a first ] is a member
         elif character == "]":
             depth -= 1
             if depth == 0:
                 return at + 1
         at += 1
-    raise Unsayable("a class has no end")
+    raise Unsupported("a class has no end")
 
 
 def written_class(ranges: list[tuple[int, int]]) -> str:
-    """A class for a browser, as what it has or as what it has not, whichever is shorter."""
+    """A class for browsers: its members or its complement, whichever is shorter."""
     if not ranges:
         return "(?!)"
     missing = gaps(ranges)
@@ -266,7 +268,7 @@ def written_class(ranges: list[tuple[int, int]]) -> str:
 
 
 def gaps(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """What lies between ranges; surrogates are no characters, and make no gap of their own.
+    """The code points between ranges; the surrogates alone, which are no characters, are no gap.
 
     >>> gaps([(0, 9), (11, 0xD7FF), (0xE000, 0x10FFFF)])
     [(10, 10)]
@@ -277,5 +279,5 @@ def gaps(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def written_ranges(ranges: list[tuple[int, int]]) -> str:
-    """Code points of a class for a browser."""
+    """The ranges of a class, as browsers write them."""
     return "".join(f"\\u{{{a:x}}}" + (f"-\\u{{{b:x}}}" if b > a else "") for a, b in ranges)

@@ -155,14 +155,14 @@ them.</p>
 def view(subject: Measured, letter: str) -> str:
     """Where the tokens of the typed text appear."""
     title = tag("h3", escape(subject.name))
-    reason = browser_tokenizer(subject.tokenizer, subject.uses).get("unsayable")
+    reason = browser_tokenizer(subject.tokenizer, subject.uses).get("unsupported")
     if reason is not None:
         return title + tag(
             "p",
             "A browser cannot cut texts as this tokenizer does: ",
             escape(reason),
             ". Use <code>mergewise encode</code> and <code>mergewise forest</code>.",
-            class_="card unsayable",
+            class_="card unsupported",
         )
     return f"""\
 <div class="view card" data-tokenizer="tokenizer-{letter}">{title}
@@ -177,7 +177,7 @@ def view(subject: Measured, letter: str) -> str:
 def embedded(subject: Measured, letter: str) -> str:
     """The tokenizer as the page's script reads it."""
     data = browser_tokenizer(subject.tokenizer, subject.uses)
-    if "unsayable" in data:
+    if "unsupported" in data:
         return ""
     return tag("script", as_json(data), type="application/json", id=f"tokenizer-{letter}")
 

@@ -1,21 +1,20 @@
-"""Reasons why a format cannot say all that a vocabulary is."""
+"""What a format cannot represent of a vocabulary, as reasons for an error message."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
 from typing import Any
 
-from mergewise.formats.merging import is_symbol
+from mergewise.formats.merging import symbols_among
 from mergewise.vocabulary import Vocabulary
 
 REASONS = {
-    "normalize": "it cannot say that texts are normalised ({})",
-    "prefix_space": "it cannot say that a space is put before a text ({})",
-    "mark_is_space": "it cannot say that U+2581 is read as a space",
-    "byte_tokens": "it has no tokens that stand for the bytes of unknown characters",
+    "normalize": "it cannot represent that texts are normalised ({})",
+    "prefix_space": "it cannot represent that a space is put before a text ({})",
+    "mark_is_space": "it cannot represent that U+2581 is read as a space",
+    "byte_tokens": "it has no tokens for the bytes of unknown characters",
     "unknown_token": "it has no token for unknown characters (id {})",
-    "whole_words": "it cannot say that words become tokens which no merge makes ({})",
+    "whole_words": "it cannot represent that words become tokens which no merge makes ({})",
     "end_of_word": "it cannot mark the end of a word ({})",
     "special_tokens": "it has no special tokens ({})",
     "added_tokens": "it has no tokens that are found in every text ({})",
@@ -23,10 +22,10 @@ REASONS = {
 
 
 def plain_losses(vocabulary: Vocabulary, *fields: str) -> list[str]:
-    """A reason for each of these fields that says something, and for tokens that are put around.
+    """A reason for each of these fields that is set, and one for special tokens around texts.
 
     >>> plain_losses(Vocabulary(tokens={}, merges=[], normalize="nfc"), "normalize", "prefix_space")
-    ['it cannot say that texts are normalised (nfc)']
+    ['it cannot represent that texts are normalised (nfc)']
     """
     found = []
     for field in fields:
@@ -37,25 +36,21 @@ def plain_losses(vocabulary: Vocabulary, *fields: str) -> list[str]:
             found.append(REASONS[field].format(named(value)))
     around = surrounding_tokens(vocabulary)
     if around:
-        found.append(f"it cannot say that texts are put between special tokens ({named(around)})")
+        names = named(around)
+        found.append(f"it cannot represent that texts are put between special tokens ({names})")
     return found
 
 
 def unmade(vocabulary: Vocabulary) -> list[bytes]:
-    """The tokens that no merge makes and that are no symbols."""
+    """The tokens that are neither symbols nor made by a merge."""
     made = {left + right for left, right in vocabulary.merges or ()}
-    others = (token for token in vocabulary.tokens if token not in made)
-    is_a_symbol = partial(
-        is_symbol,
-        alphabet=vocabulary.alphabet,
-        end_of_word=vocabulary.end_of_word,
-        end_is_symbol=vocabulary.end_of_word in vocabulary.tokens,
-    )
-    return [token for token in others if not is_a_symbol(token)]
+    others = [token for token in vocabulary.tokens if token not in made]
+    symbols = set(symbols_among(others, vocabulary))
+    return [token for token in others if token not in symbols]
 
 
 def named(value: object) -> str:
-    """A value in a reason; of many, the first few.
+    """A value as a reason quotes it; the first few values of a collection.
 
     >>> named(["<s>", "</s>", "<a>", "<b>"])
     "'<s>', '</s>', '<a>' and 1 more"
@@ -70,7 +65,7 @@ def named(value: object) -> str:
 
 
 def surrounding_tokens(vocabulary: Vocabulary) -> list[str]:
-    """The special tokens that tokenizers' post-processor puts around every text."""
+    """The special tokens that the post-processor of tokenizers puts around every text."""
     found: list[str] = []
     pending = [vocabulary.extras.get("tokenizer_json", {}).get("post_processor")]
     while pending:

@@ -1,167 +1,13 @@
-//! The named patterns: each says in three ways, for three uses, where its words end.
-//!
-//! `word_end` is the regular expression, by hand: exact on every input. `starts` says the same of
-//! a block of ASCII, with bit operations on all of its bytes at once. `splits` names the pairs of
-//! neighbours between which a word always ends, whatever stands around them.
-//!
-//! No pattern looks behind: where a word begins, the text before it no longer matters. So a block
-//! may begin at any word start, and needs nothing from the block before.
+//! The scanners of the named patterns. Comments quote the part of the expression that the code
+//! stands for.
 
-use super::TakeGroups;
-use super::block::{self, Any, Block, Processor};
+use super::block::{Block, Processor};
 use super::class::{
     Class, END, LETTER, LOWER, NEWLINE, NOT_SYMBOL, NOT_VISIBLE, NUMBER, SPACE, UPPER, class_at,
-    class_before,
 };
+use super::scan::{Scanner, Side};
 
-/// A character beside a possible cut: its class and its first byte.
-#[derive(Clone, Copy)]
-pub(super) struct Side(Class, u8);
-
-impl Side {
-    fn is(self, flags: Class) -> bool {
-        self.0 & flags != 0
-    }
-
-    fn is_symbol(self) -> bool {
-        self.0 & NOT_SYMBOL == 0
-    }
-
-    fn is_visible(self) -> bool {
-        self.0 & NOT_VISIBLE == 0
-    }
-}
-
-/// A named pattern.
-pub(super) trait Named {
-    /// The end of the word that begins at `start`, which is before the end of the text.
-    fn word_end(text: &[u8], start: usize) -> usize;
-
-    /// Where words start in a block whose first byte starts one.
-    ///
-    /// `ascii` has the bits of the bytes to be judged by, the first ones; what follows is unknown,
-    /// maybe the end of the text. The starts at the last two of them and beyond are not heeded.
-    /// Before, a start may be missing only if all after it are: then they wait for the next block.
-    fn starts<P: Processor>(block: Block<P>, ascii: u64) -> u64;
-
-    /// Does a word end between the characters `a` and `b` whatever stands around them, and are the
-    /// words before the same if the text ends between them?
-    fn splits(a: Side, b: Side) -> bool;
-}
-
-/// Hands over each group of words of `text[start..]`.
-#[inline]
-pub(super) fn for_each_group<N: Named>(text: &[u8], start: usize, groups: &mut impl TakeGroups) {
-    #[cfg(target_arch = "x86_64")]
-    if let Some(processor) = block::Avx512::detect() {
-        #[allow(unsafe_code, reason = "saves a tenth of the time to encode")]
-        // SAFETY: the processor has what the function is compiled for.
-        return unsafe { for_each_group_by_avx512::<N>(processor, text, start, groups) };
-    }
-    #[cfg(target_arch = "x86_64")]
-    if let Some(processor) = block::Avx2::detect() {
-        #[allow(unsafe_code, reason = "saves a seventh of the time to encode")]
-        // SAFETY: the processor has what the function is compiled for.
-        return unsafe { for_each_group_by_avx2::<N>(processor, text, start, groups) };
-    }
-    for_each_group_by::<N, Any>(Any, text, start, groups);
-}
-
-/// The same, compiled for these processors.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn for_each_group_by_avx2<N: Named>(
-    processor: block::Avx2,
-    text: &[u8],
-    start: usize,
-    groups: &mut impl TakeGroups,
-) {
-    for_each_group_by::<N, block::Avx2>(processor, text, start, groups);
-}
-
-/// The same, compiled for these processors.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn for_each_group_by_avx512<N: Named>(
-    processor: block::Avx512,
-    text: &[u8],
-    start: usize,
-    groups: &mut impl TakeGroups,
-) {
-    for_each_group_by::<N, block::Avx512>(processor, text, start, groups);
-}
-
-#[allow(clippy::inline_always, reason = "see `Block`")]
-#[inline(always)]
-pub(super) fn for_each_group_by<N: Named, P: Processor>(
-    processor: P,
-    text: &[u8],
-    mut start: usize,
-    groups: &mut impl TakeGroups,
-) {
-    while start < text.len() {
-        let mut base = start;
-        let mut ends = starts_after::<N, P>(processor, text, base);
-        if ends == 0 {
-            // A word by itself, however long: its end is the second bit.
-            (base, ends) = (N::word_end(text, base) - 1, 2);
-        }
-        groups.take(processor, base, ends);
-        start = base + ends.ilog2() as usize;
-    }
-}
-
-/// The word starts after `base`, itself one, that the bytes of one block decide: maybe none.
-#[allow(clippy::inline_always, reason = "see `Block`")]
-#[inline(always)]
-fn starts_after<N: Named, P: Processor>(processor: P, text: &[u8], base: usize) -> u64 {
-    let rest = &text[base..];
-    let Some((first, _)) = rest.split_first_chunk::<8>() else {
-        return 0;
-    };
-    // Where a character beyond ASCII is near, a block is not worth its while.
-    if u64::from_le_bytes(*first) & 0x8080_8080_8080_8080 != 0 {
-        return 0;
-    }
-    match rest.first_chunk() {
-        Some(bytes) => decided_starts::<N, P>(Block(bytes, processor)),
-        None => starts_in_tail::<N>(rest),
-    }
-}
-
-#[allow(clippy::inline_always, reason = "see `Block`")]
-#[inline(always)]
-fn decided_starts<N: Named, P: Processor>(block: Block<P>) -> u64 {
-    let ascii = block.leading_ascii();
-    N::starts(block, ascii) & (ascii >> 2) & !1
-}
-
-/// As for a block, where the text has less: what is missing is as good as beyond ASCII.
-#[inline(never)]
-fn starts_in_tail<N: Named>(rest: &[u8]) -> u64 {
-    let mut bytes = [0xff; block::LEN];
-    bytes[..rest.len()].copy_from_slice(rest);
-    decided_starts::<N, Any>(Block(&bytes, Any))
-}
-
-/// The largest cut after 0 between two characters that split.
-pub(super) fn last_safe_cut<P: Named>(text: &[u8]) -> Option<usize> {
-    let mut end = text.len();
-    let mut right: Option<Side> = None;
-    while end > 0 {
-        let (class, start) = class_before(text, end);
-        let side = Side(class, text[start]);
-        if right.is_some_and(|right| P::splits(side, right)) {
-            return Some(end);
-        }
-        // A byte beyond ASCII alone is not a character, or not yet: the next bytes may complete it.
-        right = (side.1 < 0x80 || end - start > 1).then_some(side);
-        end = start;
-    }
-    None
-}
-
-/// The end of the run of characters from `at` whose class, of the flags in `mask`, has `flags`.
+/// The end of the run of characters from `at` whose class has, among the flags of `mask`, `flags`.
 #[inline]
 fn run(text: &[u8], mut at: usize, mask: Class, flags: Class) -> usize {
     loop {
@@ -177,7 +23,7 @@ fn is_byte(text: &[u8], at: usize, byte: u8) -> bool {
     text.get(at) == Some(&byte)
 }
 
-/// How white space before a visible character, or at the end of the text, makes words.
+/// How white space is cut into words: the alternatives of the expression.
 #[derive(Clone, Copy, PartialEq)]
 enum Newlines {
     /// `\s+(?!\S)|\s+`
@@ -198,7 +44,7 @@ fn space_end(text: &[u8], start: usize, newlines: Newlines) -> usize {
             let at_end = class == END;
             return match after_newline {
                 Some(after) if newlines == Newlines::End || !at_end => after,
-                // The last character of white space is left to the next word, unless it is all.
+                // The last space belongs to the next word, unless it is the only one.
                 _ if at_end || last == start => end,
                 _ => last,
             };
@@ -211,12 +57,12 @@ fn space_end(text: &[u8], start: usize, newlines: Newlines) -> usize {
 }
 
 /// The length of `'s`, `'d`, `'m`, `'t`, `'ll`, `'ve` or `'re`, by the bytes after the apostrophe;
-/// 0 if it is none of them.
+/// 0 if these bytes make none of them.
 #[inline]
 fn contraction(mut next: u8, mut after: u8, any_case: bool) -> usize {
     if any_case {
         if (next, after) == (0xc5, 0xbf) {
-            return 3; // U+017F, the long s, which (?i) takes for an s.
+            return 3; // U+017F, the long s, which is an s to (?i).
         }
         next.make_ascii_lowercase();
         after.make_ascii_lowercase();
@@ -228,7 +74,7 @@ fn contraction(mut next: u8, mut after: u8, any_case: bool) -> usize {
     }
 }
 
-/// The end of the contraction at `at`, or `at` if there is none.
+/// The end of the contraction at `at`, or `at` itself if there is none.
 #[inline]
 fn contraction_end(text: &[u8], at: usize, any_case: bool) -> usize {
     if !is_byte(text, at, b'\'') {
@@ -238,8 +84,9 @@ fn contraction_end(text: &[u8], at: usize, any_case: bool) -> usize {
     at + contraction(byte(at + 1), byte(at + 2), any_case)
 }
 
-/// `starts`, corrected for the contractions at `apostrophes`: a word starts after each, none inside,
-/// and none at the apostrophe itself if contractions are `joined` to the letters before.
+/// `starts`, corrected for the contractions at `apostrophes`: a word starts after each of them,
+/// none starts inside, and none at the apostrophe if contractions are `joined` to the letters
+/// before.
 #[inline]
 fn with_contractions<P: Processor>(
     block: Block<P>,
@@ -254,7 +101,7 @@ fn with_contractions<P: Processor>(
         apostrophes &= apostrophes - 1;
         let byte = |index: usize| block.0.get(index).copied().unwrap_or(0);
         let len = contraction(byte(at + 1), byte(at + 2), any_case);
-        // What follows a contraction begins a word, and so cannot be joined to the one before.
+        // What follows a contraction begins a word, so it is not joined to the word before.
         if len > 0 && !(joined && at == behind) {
             let inside = ((1 << len) - 1) << at;
             starts = starts & !inside | 1 << at << len;
@@ -265,10 +112,10 @@ fn with_contractions<P: Processor>(
     starts
 }
 
-/// gpt2: see [`super::GPT2`].
+/// gpt2.
 pub(super) struct Gpt2;
 
-impl Named for Gpt2 {
+impl Scanner for Gpt2 {
     #[inline]
     fn word_end(text: &[u8], start: usize) -> usize {
         let contraction = contraction_end(text, start, false);
@@ -300,14 +147,14 @@ impl Named for Gpt2 {
     }
 
     fn splits(a: Side, b: Side) -> bool {
-        // A word with a visible character is of one kind from there on, but for contractions. As
-        // `a` is visible, no `(?!\S)` before it looks as far as `b`.
+        // From its first visible character on a word has characters of one kind, except in
+        // contractions. As `a` is visible, no `(?!\S)` before it depends on `b`.
         let kinds = LETTER | NUMBER | SPACE;
-        a.is_visible() && a.0 & kinds != b.0 & kinds && !(a.1 == b'\'' && b.is(LETTER))
+        a.is_visible() && !a.agrees(b, kinds) && !(a.first_byte == b'\'' && b.is(LETTER))
     }
 }
 
-/// cl100k or, with `CASE`, o200k: see [`super::CL100K`] and [`super::O200K`].
+/// cl100k or, with `CASE`, o200k, which also cuts where the case of letters changes.
 pub(super) struct Tiktoken<const CASE: bool>;
 
 impl<const CASE: bool> Tiktoken<CASE> {
@@ -325,7 +172,7 @@ impl<const CASE: bool> Tiktoken<CASE> {
         let (full, upper) = cased_end(text, body);
         let end = match full {
             Some(end) => end,
-            // A mark is tried as the lead first, then as a letter, before the second alternative.
+            // A mark is first tried as the lead, then as a letter, then by the second alternative.
             None if lead && first & LOWER != 0 => cased_end(text, start).0?,
             None if upper > body => upper,
             None => return None,
@@ -334,8 +181,8 @@ impl<const CASE: bool> Tiktoken<CASE> {
     }
 }
 
-/// The end of `U*L+`, if it matches at `start`, and that of `U*`, where `U` is what may be upper
-/// case and `L` what may be lower case.
+/// The end of `U*L+`, if it matches at `start`, and the end of `U*`, where `U` are the characters
+/// with the flag `UPPER` and `L` those with the flag `LOWER`.
 #[inline]
 fn cased_end(text: &[u8], start: usize) -> (Option<usize>, usize) {
     let mut upper = start;
@@ -346,7 +193,7 @@ fn cased_end(text: &[u8], start: usize) -> (Option<usize>, usize) {
             if class & LOWER != 0 {
                 return (Some(run(text, upper + len, LOWER, LOWER)), upper);
             }
-            // `U*` gives back all but the last character that is `L` too, which is then `L+`.
+            // `U*` backtracks to its last character that is also in `L`, which then matches `L+`.
             return (last_lower, upper);
         }
         upper += len;
@@ -356,7 +203,7 @@ fn cased_end(text: &[u8], start: usize) -> (Option<usize>, usize) {
     }
 }
 
-impl<const CASE: bool> Named for Tiktoken<CASE> {
+impl<const CASE: bool> Scanner for Tiktoken<CASE> {
     #[inline]
     fn word_end(text: &[u8], start: usize) -> usize {
         if !CASE {
@@ -403,8 +250,8 @@ impl<const CASE: bool> Named for Tiktoken<CASE> {
         let any_space = block.within(b'\t', b'\r') | blank;
         let any_symbol = !(letter | number | any_space);
 
-        // What `[\r\n]*` or `[\r\n/]*` adds to symbols: the sum carries from the first newline
-        // after a symbol to the end of its run.
+        // The bytes that `[\r\n]*` or `[\r\n/]*` matches after symbols: the sum carries from the
+        // first newline after a symbol to the end of the run.
         let tail_bytes = if CASE {
             newline | block.equal(b'/')
         } else {
@@ -415,7 +262,7 @@ impl<const CASE: bool> Named for Tiktoken<CASE> {
         let symbol = any_symbol & !tail;
         let space = any_space & !tail;
 
-        // A symbol that starts a word may lead letters; so may white space but newlines.
+        // A symbol that starts a word may lead letters; so may white space other than newlines.
         let symbol_start = symbol & !(symbol << 1) & !(blank << 1);
         let led = (symbol_start | space & !newline) << 1;
         let mut letter_start = letter & !(letter << 1) & !led;
@@ -433,29 +280,30 @@ impl<const CASE: bool> Named for Tiktoken<CASE> {
     }
 
     fn splits(a: Side, b: Side) -> bool {
-        // Nothing that matches a letter, a digit or a symbol goes on with white space, but for the
-        // newlines after symbols. As `a` is visible, no `(?!\S)` or `$` before it looks at `b`.
+        // After a letter, a digit or a symbol a word does not continue with white space, except
+        // for newlines after symbols. As `a` is visible, no `(?!\S)` or `$` before it depends on
+        // `b`.
         if b.is(NEWLINE) {
             return a.is(LETTER | NUMBER);
         }
         if b.is(SPACE) {
             return a.is_visible();
         }
-        // Both newlines after symbols and white space up to its last newline end here: also if the
-        // text does, since all of the white space is then in that word.
+        // Both newlines after symbols and white space up to its last newline end a word here. So
+        // they do if the text ends here, as all of the white space is then in that word.
         if a.is(NEWLINE) {
-            return !(CASE && b.1 == b'/');
+            return !(CASE && b.first_byte == b'/');
         }
-        // Digits are never joined to what is no digit; symbols may lead letters, and after letters
-        // they may be marks or contractions to o200k.
+        // Digits are joined to nothing but digits. Symbols may lead letters, and after letters they
+        // may be marks or begin contractions in o200k.
         if a.is(NUMBER) || b.is(NUMBER) {
             return a.is_visible() && a.is(NUMBER) != b.is(NUMBER);
         }
-        a.is(LETTER) && b.is_symbol() && !(CASE && (b.is(LOWER) || b.1 == b'\''))
+        a.is(LETTER) && b.is_symbol() && !(CASE && (b.is(LOWER) || b.first_byte == b'\''))
     }
 }
 
-/// Every third digit of a run starts a word.
+/// The word starts in runs of digits: the first digit and every third one after it.
 #[inline]
 fn starts_in_threes(number: u64) -> u64 {
     let fourth = number & number << 1 & number << 2 & number << 3;
@@ -468,7 +316,7 @@ fn starts_in_threes(number: u64) -> u64 {
     starts
 }
 
-/// White space after the last newline in a run of white space that does not end it.
+/// The white space after the last newline of a run of white space, unless it ends the run.
 #[inline]
 fn starts_after_newlines(space: u64, newline: u64, ascii: u64) -> u64 {
     let blanks = space & !newline;
@@ -477,8 +325,9 @@ fn starts_after_newlines(space: u64, newline: u64, ascii: u64) -> u64 {
     while candidates != 0 {
         let first = candidates & candidates.wrapping_neg();
         candidates ^= first;
-        // The sum carries through the blanks to what follows them. If that is a newline, there is
-        // no start; if it is out of sight, none known, and the run hides no start after it.
+        // The sum carries through the blanks to the byte that follows them. If that is a newline,
+        // no word starts; if it is beyond the block, none is known to start, and as the run reaches
+        // the end of the block no later start is missed.
         let after = blanks.wrapping_add(first) & !blanks;
         if after & !newline & ascii != 0 {
             starts |= first;
@@ -487,10 +336,10 @@ fn starts_after_newlines(space: u64, newline: u64, ascii: u64) -> u64 {
     starts
 }
 
-/// whitespace: see [`super::WHITESPACE`].
+/// whitespace.
 pub(super) struct Whitespace;
 
-impl Named for Whitespace {
+impl Scanner for Whitespace {
     #[inline]
     fn word_end(text: &[u8], start: usize) -> usize {
         let (class, len) = class_at(text, start);
@@ -514,7 +363,7 @@ impl Named for Whitespace {
     }
 
     fn splits(a: Side, b: Side) -> bool {
-        // Once a word has a visible character, it goes on with nothing else.
+        // After its first visible character a word has no white space.
         a.is_visible() && b.is(SPACE)
     }
 }
