@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import copy
 import pickle
-import subprocess
 import sys
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from processes import run_python
 from strategies import merge_lists, splits, texts
 from test_encode import (
     OPTICKS,
@@ -341,25 +340,9 @@ def test_eight_threads_at_once() -> None:
     assert not failures
 
 
-def run(code: str, folder: Path, *arguments: str) -> str:
-    script = folder / "script.py"
-    script.write_text(code)
-    done = subprocess.run(
-        [sys.executable, script, *arguments],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
-def test_a_child_can_encode_after_fork(tmp_path: Path) -> None:
+def test_a_child_can_encode_after_fork() -> None:
     code = """
-import os
-import mergewise as mw
 tok = mw.train(mw.count(['low lower lowest'] * 9), num_merges=5)
 text = 'low lowest ' * 200_000
 expected = tok.encode(text)
@@ -369,7 +352,7 @@ if child == 0:
     os._exit(0 if encoded == [expected] * 3 else 1)
 print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), tok.encode(text) == expected)
 """
-    assert run(code, tmp_path) == "0 True\n"
+    assert run_python(code) == "0 True\n"
 
 
 @pytest.mark.parametrize(
@@ -381,18 +364,16 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), tok.encode(text) == ex
         ),
     ],
 )
-def test_a_pool_of_processes_can_encode(method: str, tmp_path: Path) -> None:
+def test_a_pool_of_processes_can_encode(method: str) -> None:
     code = """
-import multiprocessing, sys
-import mergewise as mw
-if __name__ == '__main__':
-    tok = mw.train(mw.count(['low lower lowest'] * 9), num_merges=5, special_tokens=['<s>'])
-    texts = [f'low {i} lowest' for i in range(50)]
-    expected = [tok.encode(text) for text in texts]
-    with multiprocessing.get_context(sys.argv[1]).Pool(2) as pool:
-        print(pool.map(tok.encode, texts) == expected)
+import multiprocessing
+tok = mw.train(mw.count(['low lower lowest'] * 9), num_merges=5, special_tokens=['<s>'])
+texts = [f'low {i} lowest' for i in range(50)]
+expected = [tok.encode(text) for text in texts]
+with multiprocessing.get_context(sys.argv[1]).Pool(2) as pool:
+    print(pool.map(tok.encode, texts) == expected)
 """
-    assert run(code, tmp_path, method) == "True\n"
+    assert run_python(code, method) == "True\n"
 
 
 # Streams.
