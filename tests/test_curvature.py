@@ -449,7 +449,7 @@ def test_mistakes_on_the_command_line(arguments: list[str], status: int, message
 def test_ctrl_c_writes_the_checkpoint(tmp_path: Path) -> None:
     path = tmp_path / "run.json"
     sizes = ["--enumerate", "--length", "16", "--alphabet", "6", "--merges", "5"]
-    # Some strings: all of one letter, at least, which are the first six cells.
+    # Ten strings or more: those of one symbol among them, which are the first six cells.
     done = interrupt_once_shown(r"\d\d strings", "curvature", *sizes, "--checkpoint", path)
     assert done.status == 130
     state = json.loads(path.read_text())["state"]
