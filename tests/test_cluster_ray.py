@@ -84,8 +84,7 @@ def test_a_node_that_is_killed(cluster: Any, tmp_path: Path) -> None:
         return table
 
     def kill() -> None:
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
+        for _ in range(2000):
             if (log / doomed.node_id).exists():
                 cluster.remove_node(doomed, allow_graceful=False)
                 return
