@@ -6,7 +6,7 @@ import copy
 import pickle
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -63,22 +63,26 @@ def test_ids_and_strings() -> None:
     assert (tok.pattern, tok.normalize, tok.alphabet) == ("whitespace", None, "bytes")
 
 
-@pytest.mark.parametrize("token_id", [-1, 299, 301, 401, 2**31, 2**32 - 1, 2**32, 2**64, 2**70])
-def test_ids_that_are_none(token_id: int) -> None:
-    tok = mw.Tokenizer(LOW)
-    for use in (
+def uses_of_an_id(tok: mw.Tokenizer) -> list[Callable[[Any], object]]:
+    """Everything that takes an id."""
+    return [
         tok.token_bytes,
         tok.tree,
         lambda i: tok.decode([i]),
         lambda i: tok.decode_bytes([97, i]),
         lambda i: tok.decode_batch([[97], [i]]),
         tok.stream_decoder().add,
-    ):
+    ]
+
+
+@pytest.mark.parametrize("token_id", [-1, 299, 301, 401, 2**31, 2**32 - 1, 2**32, 2**64, 2**70])
+def test_ids_of_no_token(token_id: int) -> None:
+    for use in uses_of_an_id(mw.Tokenizer(LOW)):
         with pytest.raises(UnknownTokenError):
             use(token_id)
 
 
-def test_strings_that_are_none() -> None:
+def test_strings_of_no_token() -> None:
     tok = mw.Tokenizer(LOW)
     for string in (b"lowe", b"", b"<s>"):
         with pytest.raises(UnknownTokenError, match=repr(string)):
@@ -89,13 +93,7 @@ def test_strings_that_are_none() -> None:
 
 @pytest.mark.parametrize("wrong", ["a", None, 1.5, [1], b"a"])
 def test_an_id_is_an_int(wrong: Any) -> None:
-    tok = mw.Tokenizer(LOW)
-    for use in (
-        tok.token_bytes,
-        tok.tree,
-        lambda i: tok.decode([i]),
-        tok.stream_decoder().add,
-    ):
+    for use in uses_of_an_id(mw.Tokenizer(LOW)):
         with pytest.raises(TypeError):
             use(wrong)
 
