@@ -71,7 +71,10 @@ def circles(uses: dict[Module, set[Module]]) -> Iterator[str]:
 
 
 def level_of(name: str, levels: list[set[str]]) -> int:
-    return next(index for index, level in enumerate(levels) if name in level)
+    for index, level in enumerate(levels):
+        if name in level:
+            return index
+    raise AssertionError(f"{name} has no level")
 
 
 def imports_of(path: Path) -> set[Module]:
