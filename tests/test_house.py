@@ -42,6 +42,8 @@ RUST_LEVELS = [
     {"error"},
     {"settings"},
 ]
+MOST_LINES_OF_A_FILE = 450
+MOST_LINES_OF_A_FUNCTION = 60
 # A longer function says why, with these words, in the comment or docstring at its head.
 REASON = "Long because"
 
@@ -161,6 +163,10 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     expect_none(circles(uses))
 
 
+def test_no_rust_files_use_each_other_in_a_circle() -> None:
+    expect_none(circles(USES))
+
+
 def test_no_rooms_of_the_core_use_each_other_in_a_circle() -> None:
     uses: dict[Module, set[Module]] = {}
     for module, others in USES.items():
@@ -172,6 +178,46 @@ def test_only_the_binding_names_pyo3() -> None:
     users = [file for file in RUST_FILES if "pyo3" in file.source]
     assert users
     expect_none(name_of(file.path) for file in users if file.room != "python")
+
+
+# Sizes.
+
+
+def functions_of(path: Path) -> Iterator[tuple[str, int, str]]:
+    """The functions of a Python file: name, lines without the docstring, comment and docstring."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    for node in ast.walk(parse(path)):
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            continue
+        docstring = ast.get_docstring(node, clean=False)
+        num_lines = (node.end_lineno or node.lineno) - node.lineno + 1
+        first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+        if docstring is not None:
+            num_lines -= docstring.count("\n") + 1
+        above = lines[first - 2] if first > 1 else ""
+        yield node.name, num_lines, f"{above}\n{docstring}"
+
+
+def test_no_file_is_too_long() -> None:
+    paths = [*(ROOT / "src").rglob("*.rs"), *(ROOT / "python").rglob("*.py*")]
+    sizes = {path: path.read_bytes().count(b"\n") for path in paths if path.suffix != ".pyc"}
+    expect_none(f"{name_of(p)}: {n} lines" for p, n in sizes.items() if n > MOST_LINES_OF_A_FILE)
+
+
+def test_a_long_function_says_why_it_is() -> None:
+    functions = [
+        (name_of(file.path), function.name, function.num_lines, function.head)
+        for file in RUST_FILES
+        for function in file.functions()
+    ]
+    for path in sorted((ROOT / "python").rglob("*.py")):
+        functions.extend((name_of(path), *function) for function in functions_of(path))
+    assert len(functions) > 1000
+    expect_none(
+        f"{path}: {name} has {num_lines} lines"
+        for path, name, num_lines, head in functions
+        if num_lines > MOST_LINES_OF_A_FUNCTION and REASON not in head
+    )
 
 
 # Names, clocks and the version.
