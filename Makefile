@@ -2,7 +2,7 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-SOURCES := Cargo.toml Cargo.lock $(wildcard src/*.rs src/*/*.rs)
+SOURCES := Cargo.toml Cargo.lock $(shell find src -name '*.rs')
 
 .DEFAULT_GOAL := help
 

@@ -54,6 +54,6 @@ def opened(
 
 
 def is_too_wide(page: Page) -> bool:
-    """Does the page have to be scrolled sideways?"""
+    """Whether the page has to be scrolled sideways."""
     wide: bool = page.evaluate("document.documentElement.scrollWidth > window.innerWidth")
     return wide

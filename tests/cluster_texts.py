@@ -77,9 +77,15 @@ def saved(counts: mw.WordCounts, folder: Path) -> bytes:
     return path.read_bytes()
 
 
-def example(heading: str, folder: Path) -> str:
-    """The first program under a heading of docs/cluster.md, with this folder for its data."""
+def run_example(heading: str, folder: Path) -> None:
+    """Run the first program under a heading of docs/cluster.md here, on English in this folder."""
+    (folder / "corpus").mkdir()
+    paths = write_parquet(english(), folder / "corpus", 2)
     document = Path(__file__).parent.parent / "docs" / "cluster.md"
     section = document.read_text(encoding="utf-8").partition(f"\n## {heading}\n")[2]
     program = section.partition("```python\n")[2].partition("```")[0]
-    return program.replace("/data", str(folder))
+    exec(program.replace("/data", str(folder)), {})  # noqa: S102 - our own
+    expected = mw.count_files(paths)
+    assert mw.WordCounts.from_file("corpus.counts") == expected
+    assert mw.Tokenizer.from_file("tokenizer.json") == mw.train(expected, vocab_size=1000)
+    assert list((folder / "ids").glob("*.parquet"))

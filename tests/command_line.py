@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import io
+import os
+import pty
+import re
+import signal
 import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 
+from processes import HANGS, LISTEN
+
 from mergewise.cli import main
 from mergewise.tokenizer import Tokenizer
 from mergewise.vocabulary import Vocabulary
 
-PROGRAM = [sys.executable, "-c", "from mergewise.cli import main; raise SystemExit(main())"]
+PROGRAM = [
+    sys.executable,
+    "-c",
+    LISTEN + "from mergewise.cli import main; raise SystemExit(main())",
+]
 MERGES = [(b"l", b"o"), (b"lo", b"w"), (b" ", b"low")]
 TOKENS = {**{bytes([byte]): byte for byte in range(256)}, b"lo": 256, b"low": 257, b" low": 258}
 END = {"<|end|>": 259}
@@ -56,6 +66,26 @@ def start(*arguments: str | Path) -> subprocess.Popen[bytes]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
+
+
+def interrupt_once_shown(shown: str, *arguments: str | Path) -> Done:
+    """Run the command line in a terminal, and send Ctrl-C once its bar matches a pattern."""
+    terminal, side_of_process = pty.openpty()
+    process = subprocess.Popen(
+        [*PROGRAM, *map(str, arguments)], stdout=subprocess.PIPE, stderr=side_of_process
+    )
+    os.close(side_of_process)
+    try:
+        errors = ""
+        while not re.search(shown, errors):
+            errors += os.read(terminal, 1000).decode(errors="replace")
+        process.send_signal(signal.SIGINT)
+        output, _ = process.communicate(timeout=HANGS)
+        return Done(process.returncode, output, errors)
+    finally:
+        process.kill()
+        process.communicate()
+        os.close(terminal)
 
 
 def low_tokenizer(folder: Path) -> Path:

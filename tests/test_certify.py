@@ -14,7 +14,7 @@ from random import Random
 
 import pytest
 import tokenizers
-from test_interrupt import interrupt
+from processes import interrupt
 
 import mergewise as mw
 from mergewise import formal
@@ -391,13 +391,18 @@ def test_an_empty_corpus() -> None:
     cert.verify(counts)
 
 
-def test_progress(tokenizer: mw.Tokenizer) -> None:
+def test_progress() -> None:
     counts = mw.count([opticks()], pattern="whitespace")
+    tokenizer = mw.train(counts, num_merges=2000)
     seen: list[tuple[int, int | None]] = []
-    cert = mw.certify(
-        tokenizer, counts, time_limit=1, progress=lambda *numbers: seen.append(numbers)
-    )
-    assert seen
+
+    def see(num_steps: int, bound: int | None) -> None:
+        seen.append((num_steps, bound))
+        if len(seen) == 10:
+            raise KeyboardInterrupt
+
+    cert = mw.certify(tokenizer, counts, time_limit=3600, progress=see)
+    assert len(seen) == 10
     assert all(bound is None or bound >= cert.bound for _, bound in seen)
 
 
@@ -470,11 +475,10 @@ def test_interrupted_it_gives_the_best_so_far(tmp_path: Path) -> None:
     code = """
 counts = mw.count([words(200_000) + letters(300_000)], pattern="whitespace")
 tok = mw.train(counts, num_merges=2000)
-ready()
-cert = mw.certify(tok, counts, time_limit=100)
+cert = mw.certify(tok, counts, time_limit=3600, progress=ready)
 cert.verify(counts)
 print("certified")
 """
-    seconds, output, status = interrupt(code, tmp_path, after=1)
-    assert (output, status) == ("certified\n", 0)
-    assert seconds < 30
+    done = interrupt(code, tmp_path)
+    assert (done.output, done.status) == ("certified\n", 0)
+    assert done.cpu_seconds < 30

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from command_line import PROGRAM, call, low_tokenizer, start
+from processes import HANGS
 
 import mergewise as mw
 from mergewise.cli.completion import commands_of
@@ -26,7 +27,7 @@ def mergewise(*arguments: str | Path, stdin: str = "") -> subprocess.CompletedPr
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=HANGS,
     )
 
 
@@ -123,7 +124,7 @@ def test_ctrl_c_leaves_no_traceback(tmp_path: Path) -> None:
         process.stdin.flush()
         assert process.stdout.readline() == b"257\n"
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=30) == 130
+        assert process.wait(timeout=HANGS) == 130
         assert process.stderr.read() == b"mergewise: interrupted\n"
 
 
@@ -138,5 +139,5 @@ def test_a_closed_pipe_ends_quietly(command: str, tmp_path: Path) -> None:
         with contextlib.suppress(BrokenPipeError):
             process.stdin.write(stdin)
             process.stdin.close()
-        assert process.wait(timeout=30) == 141
+        assert process.wait(timeout=HANGS) == 141
         assert process.stderr.read() == b""

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command_line import MERGES, PROGRAM, TOKENS, call, low_tokenizer, start
+from processes import HANGS
 
 from mergewise import encoding
 from mergewise.cli import decode
@@ -142,7 +143,7 @@ def test_a_line_is_answered_before_the_next_is_read(tokenizer: Path) -> None:
             process.stdin.flush()
             assert process.stdout.readline() == ids
         process.stdin.close()
-        assert process.wait(timeout=30) == 0
+        assert process.wait(timeout=HANGS) == 0
 
 
 @pytest.mark.skipif(not hasattr(os, "wait4"), reason="nothing says how much memory a process took")

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import signal
-import time
 from pathlib import Path
 
 import pytest
-from command_line import call, start
+from command_line import call, interrupt_once_shown
 
 import mergewise as mw
 from mergewise.demo import opticks
@@ -64,11 +62,9 @@ def test_mistakes(arguments: list[str], status: int) -> None:
 def test_interrupted_it_shows_the_best_so_far(tmp_path: Path) -> None:
     counts = tmp_path / "c.counts"
     mw.count([opticks()], pattern="gpt2").save(counts)
-    process = start("solve", "--counts", counts, "--merges", "400", "--json", "-q")
-    time.sleep(4)
-    process.send_signal(signal.SIGINT)
-    output, errors = process.communicate(timeout=30)
-    assert process.returncode == 0, errors
-    facts = json.loads(output)
+    arguments = "solve", "--counts", counts, "--merges", "400", "--json"
+    done = interrupt_once_shown(r"utility [1-9]", *arguments)
+    assert done.status == 0, done.errors
+    facts = json.loads(done.text)
     assert facts["limit"] == "interrupt"
     assert 0 < facts["utility"] < facts["bound"]

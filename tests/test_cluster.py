@@ -221,7 +221,7 @@ def test_rows_that_are_no_counts_are_refused(columns: dict[str, Any], message: s
      '{"counts": 1, "pattern": 3, "normalize": null}',
      '{"counts": 1, "pattern": null, "normalize": "x"}'],
 )  # fmt: skip
-def test_fingerprints_that_are_none_are_refused(text: str) -> None:
+def test_invalid_fingerprints_are_refused(text: str) -> None:
     table = mw.count(["a"]).to_arrow().replace_schema_metadata({"mergewise": text})
     with pytest.raises(FormatError, match="expected"):
         mw.WordCounts.from_arrow(table)

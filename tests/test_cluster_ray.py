@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from cluster_texts import TEXTS, english, example, saved, write_files, write_parquet
+from cluster_texts import TEXTS, english, run_example, saved, write_files, write_parquet
 from command_line import call
 
 import mergewise as mw
@@ -84,8 +84,7 @@ def test_a_node_that_is_killed(cluster: Any, tmp_path: Path) -> None:
         return table
 
     def kill() -> None:
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
+        for _ in range(2000):
             if (log / doomed.node_id).exists():
                 cluster.remove_node(doomed, allow_graceful=False)
                 return
@@ -210,10 +209,4 @@ def test_encoding() -> None:
 @pytest.mark.usefixtures("cluster")
 def test_the_example_of_the_document_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "corpus").mkdir()
-    paths = write_parquet(english(), tmp_path / "corpus", 2)
-    exec(example("Ray", tmp_path), {})  # noqa: S102 - our own
-    expected = mw.count_files(paths)
-    assert mw.WordCounts.from_file("corpus.counts") == expected
-    assert mw.Tokenizer.from_file("tokenizer.json") == mw.train(expected, vocab_size=1000)
-    assert list((tmp_path / "ids").glob("*.parquet"))
+    run_example("Ray", tmp_path)

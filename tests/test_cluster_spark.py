@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from cluster_texts import TEXTS, english, example, saved, write_files, write_parquet
+from cluster_texts import TEXTS, english, run_example, saved, write_files, write_parquet
 from command_line import call
 
 import mergewise as mw
@@ -169,10 +169,4 @@ def test_encoding(spark: Any) -> None:
 @pytest.mark.usefixtures("spark")
 def test_the_example_of_the_document_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "corpus").mkdir()
-    paths = write_parquet(english(), tmp_path / "corpus", 2)
-    exec(example("Spark", tmp_path), {})  # noqa: S102 - our own
-    expected = mw.count_files(paths)
-    assert mw.WordCounts.from_file("corpus.counts") == expected
-    assert mw.Tokenizer.from_file("tokenizer.json") == mw.train(expected, vocab_size=1000)
-    assert list((tmp_path / "ids").glob("*.parquet"))
+    run_example("Spark", tmp_path)

@@ -19,8 +19,8 @@ import tiktoken
 import tokenizers
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from processes import interrupt
 from strategies import merge_lists, string_merges, texts, token_ranks
-from test_interrupt import interrupt
 from test_patterns import GPT2, LANGUAGES, WHITESPACE, tiktoken_pattern
 from tokenizers import decoders, models, pre_tokenizers, trainers
 
@@ -636,15 +636,15 @@ def test_a_long_text_of_two_letters_equals_formal(alphabet: str) -> None:
 
 
 @pytest.mark.parametrize("ranks", ["rising", "falling"])
-def test_a_word_of_a_megabyte_takes_no_minutes(ranks: str) -> None:
+def test_a_word_of_a_megabyte_takes_seconds_of_work(ranks: str) -> None:
     """Nothing is quadratic, whatever the order of the ranks."""
     strings = [b"a" * n for n in range(2, 40)] + [b"ab", b"ba", b"aba", b"bab", b"abab" * 5]
     order = strings if ranks == "rising" else strings[::-1]
     tok = mw.Tokenizer(over_bytes(strings, ranks={string: i for i, string in enumerate(order)}))
-    started = time.monotonic()
+    started = time.process_time()
     for text in (b"a" * 2**20, b"ab" * 2**19, b"aab" * 2**18 + b"b"):
         assert tok.decode_bytes(tok.encode(text)) == text
-    assert time.monotonic() - started < 10
+    assert time.process_time() - started < 20
 
 
 # Batches.
@@ -1023,11 +1023,11 @@ text = 'abaab' * 2_000_000
 
 
 @pytest.mark.parametrize("work", LONG_WORK)
-def test_ctrl_c_stops_encoding_within_a_second(work: str, tmp_path: Path) -> None:
+def test_ctrl_c_stops_encoding_within_a_moment(work: str, tmp_path: Path) -> None:
     prepare, call = LONG_WORK[work]
     code = "tok = mw.train(mw.count([words(1000)]), num_merges=200)\n"
-    code += f"{prepare}\nready()\ntry:\n    {call}\n"
+    code += f"{prepare}\ntry:\n    ready()\n    {call}\n"
     code += "except KeyboardInterrupt:\n    print('interrupted')\n"
-    seconds, output, status = interrupt(code, tmp_path, after=0.3)
-    assert (output, status) == ("interrupted\n", 0)
-    assert seconds < 1, f"{seconds:.1f} s"
+    done = interrupt(code, tmp_path)
+    assert (done.output, done.status) == ("interrupted\n", 0)
+    assert done.cpu_seconds < 2

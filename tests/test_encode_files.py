@@ -19,9 +19,9 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from processes import HANGS, interrupt
 from strategies import texts
 from test_encode import OPTICKS, over_bytes, over_chars, trained
-from test_interrupt import interrupt
 from test_patterns import LANGUAGES
 
 import mergewise as mw
@@ -312,7 +312,7 @@ def test_standard_input_may_come_slowly(documents: str, count: int, tmp_path: Pa
                 time.sleep(0.3)
                 process.stdin.write(part)
                 process.stdin.flush()
-        output, _ = process.communicate(timeout=20)
+        output, _ = process.communicate(timeout=HANGS)
     assert np.fromfile(tmp_path / "out", dtype="<u2").tolist() == list(b"a\nbc\nd\n")
     assert output == f"{count}\n".encode()
 
@@ -425,13 +425,13 @@ def test_ctrl_c_leaves_no_file(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(OPTICKS * 4)
     code = (
         "tok = mw.train(mw.count([words(1000)]), num_merges=200)\n"
-        "ready()\n"
         "try:\n"
+        "    ready()\n"
         "    tok.encode_files(['a.txt'] * 2000, 'out.npy')\n"
         "except KeyboardInterrupt:\n"
         "    print('interrupted')\n"
     )
-    seconds, output, status = interrupt(code, tmp_path, after=0.5)
-    assert (output, status) == ("interrupted\n", 0)
-    assert seconds < 1, f"{seconds:.1f} s"
+    done = interrupt(code, tmp_path)
+    assert (done.output, done.status) == ("interrupted\n", 0)
+    assert done.cpu_seconds < 2
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]

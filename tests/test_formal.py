@@ -459,7 +459,7 @@ def test_lemma_x_the_largest_count_never_grows(
 
 
 def best_average(text: str, prefix: Merges, merges: Merges) -> bool:
-    """Is there a ν in μ with μ'ν valid and κ(ν | μ') >= κ(μ | μ') / |μ|?"""
+    """Whether some ν in μ has μ'ν valid and κ(ν | μ') >= κ(μ | μ') / |μ|."""
     made: set[Tree] = set(prefix)
     usable = [
         merge for merge in merges if all(isinstance(part, str) or part in made for part in merge)

@@ -266,45 +266,43 @@ def greedy_utilities(text: str, num_merges: int) -> tuple[int, int, int]:
     return fixed, min(values), max(values)
 
 
+FIRST_OCCURRENCE, BEST_TIES = 0, 2
+
+
 @pytest.mark.parametrize(
-    ("text", "num_merges", "best_greedy", "optimum"),
-    [("aaaabaaab", 3, 5, 6), ("aaaabaaab", 4, 6, 7), ("aaaabaaaba", 2, 4, 5)],
+    ("ties", "text", "num_merges", "found", "optimum"),
+    [
+        (BEST_TIES, "aaaabaaab", 3, 5, 6),
+        (BEST_TIES, "aaaabaaab", 4, 6, 7),
+        (BEST_TIES, "aaaabaaaba", 2, 4, 5),
+        (FIRST_OCCURRENCE, "aaabaab", 2, 3, 4),
+        (FIRST_OCCURRENCE, "aabaaaba", 3, 4, 6),
+        (FIRST_OCCURRENCE, "aabaabbaaabba", 4, 7, 10),
+    ],
 )
-def test_greedy_is_suboptimal_however_ties_fall(
-    text: str, num_merges: int, best_greedy: int, optimum: int
+def test_greedy_is_suboptimal(
+    ties: int, text: str, num_merges: int, found: int, optimum: int
 ) -> None:
-    assert greedy_utilities(text, num_merges)[2] == best_greedy
+    assert greedy_utilities(text, num_merges)[ties] == found
     assert exact_brute_force(text, num_merges).utility == optimum
+
+
+def is_optimal_under_some_ties(text: str, num_merges: int) -> bool:
+    best = exact_guarded(text, num_merges).utility
+    return any(utility(merges, text) == best for merges in greedy_sequences(text, num_merges))
 
 
 @pytest.mark.slow
 def test_greedy_is_optimal_under_some_ties_up_to_length_8() -> None:
     """aaaabaaab is a shortest: none with n <= 8 and five letters, M <= 4."""
     for text in strings(range(1, 9), 5):
-        for num_merges in range(1, 5):
-            best = exact_guarded(text, num_merges).utility
-            values = (utility(merges, text) for merges in greedy_sequences(text, num_merges))
-            assert any(value == best for value in values)
+        assert all(is_optimal_under_some_ties(text, num_merges) for num_merges in range(1, 5))
 
 
 @pytest.mark.slow
 def test_greedy_is_optimal_under_some_ties_up_to_length_9_at_two_merges() -> None:
     """aaaabaaaba is a shortest at M = 2: none with n <= 9 and five letters."""
-    for text in strings([9], 5):
-        best = exact_guarded(text, 2).utility
-        values = (utility(merges, text) for merges in greedy_sequences(text, 2))
-        assert any(value == best for value in values)
-
-
-@pytest.mark.parametrize(
-    ("text", "num_merges", "found", "optimum"),
-    [("aaabaab", 2, 3, 4), ("aabaaaba", 3, 4, 6), ("aabaabbaaabba", 4, 7, 10)],
-)
-def test_greedy_by_first_occurrence_against_the_optimum(
-    text: str, num_merges: int, found: int, optimum: int
-) -> None:
-    assert greedy_utilities(text, num_merges)[0] == found
-    assert exact_brute_force(text, num_merges).utility == optimum
+    assert all(is_optimal_under_some_ties(text, 2) for text in strings([9], 5))
 
 
 def test_greedy_by_first_occurrence_is_optimal_up_to_length_6() -> None:

@@ -122,7 +122,7 @@ def test_an_error_in_the_callback_ends_the_search() -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        mw.improve(mw.train(counts, num_merges=20), counts, time_limit=60, progress=fail)
+        mw.improve(mw.train(counts, num_merges=20), counts, time_limit=3600, progress=fail)
 
 
 def test_control_c_gives_the_best_so_far() -> None:
@@ -134,10 +134,8 @@ def test_control_c_gives_the_best_so_far() -> None:
         seen.append(moves)
         raise KeyboardInterrupt
 
-    started = time.monotonic()
-    better = mw.improve(greedy, counts, time_limit=120, progress=interrupt)
-    assert time.monotonic() - started < 60
-    assert seen
+    better = mw.improve(greedy, counts, time_limit=3600, progress=interrupt)
+    assert len(seen) == 1
     assert len(better.merges) == 20
 
 
@@ -145,15 +143,20 @@ def test_other_threads_run_meanwhile() -> None:
     counts = corpus()
     greedy = mw.train(counts, num_merges=20)
     results: list[mw.Tokenizer] = []
-    worker = threading.Thread(
-        target=lambda: results.append(mw.improve(greedy, counts, num_moves=3_000))
-    )
-    worker.start()
     turns = 0
+
+    def stop(_moves: int, _tokens: int) -> None:
+        if turns >= 10:
+            raise KeyboardInterrupt
+
+    def work() -> None:
+        results.append(mw.improve(greedy, counts, time_limit=3600, progress=stop))
+
+    worker = threading.Thread(target=work)
+    worker.start()
     while worker.is_alive():
         turns += 1
         time.sleep(0.001)
-    assert turns > 0
     assert len(results) == 1
 
 

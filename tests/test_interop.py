@@ -201,6 +201,14 @@ def check(tok: mw.Tokenizer, peer: Peer, samples: Sequence[str]) -> int:
     return number
 
 
+def check_file(
+    tok: mw.Tokenizer, path: Path, load: Callable[[Path], Peer], samples: Sequence[str]
+) -> None:
+    """The same of what a peer loads from a file that we wrote."""
+    tok.save(path)
+    check(tok, load(path), samples)
+
+
 def check_decoding(tok: mw.Tokenizer, peer: Peer, samples: Sequence[str]) -> None:
     for sample in samples:
         ids = peer.encode(sample)
@@ -264,22 +272,19 @@ def test_bytes_in_tokenizers(
     pattern: str | None, load: Callable[[Path], Peer], tmp_path: Path
 ) -> None:
     tok = trained(pattern)
-    tok.save(tmp_path / "tokenizer.json")
-    check(tok, load(tmp_path / "tokenizer.json"), texts())
+    check_file(tok, tmp_path / "tokenizer.json", load, texts())
 
 
 @pytest.mark.parametrize("normalize", ["nfc", "nfkc"])
 def test_normalized_bytes_in_tokenizers(normalize: str, tmp_path: Path) -> None:
     tok = trained("cl100k", "bytes", normalize)
-    tok.save(tmp_path / "tokenizer.json")
-    check(tok, in_tokenizers(tmp_path / "tokenizer.json"), texts())
+    check_file(tok, tmp_path / "tokenizer.json", in_tokenizers, texts())
 
 
 @pytest.mark.parametrize("pattern", [*NAMED, r"\p{L}+|\d{2}"])
 def test_bytes_in_tiktoken(pattern: str | None, tmp_path: Path) -> None:
     tok = trained(pattern)
-    tok.save(tmp_path / "x.tiktoken")
-    check(tok, in_tiktoken(tmp_path / "x.tiktoken"), texts())
+    check_file(tok, tmp_path / "x.tiktoken", in_tiktoken, texts())
 
 
 def in_gpt2(merges: Path) -> Peer:
@@ -328,8 +333,7 @@ def test_characters_in_tokenizers(
     pattern: str | None, load: Callable[[Path], Peer], tmp_path: Path
 ) -> None:
     tok = trained(pattern, "chars")
-    tok.save(tmp_path / "tokenizer.json")
-    check(tok, load(tmp_path / "tokenizer.json"), known(tok))
+    check_file(tok, tmp_path / "tokenizer.json", load, known(tok))
 
 
 def test_unknown_characters_are_an_error_here_alone(tmp_path: Path) -> None:
@@ -916,15 +920,13 @@ def test_our_special_tokens_in_tokenizers(
     pattern: str | None, load: Callable[[Path], Peer], tmp_path: Path
 ) -> None:
     tok = trained(pattern)
-    tok.save(tmp_path / "tokenizer.json")
-    check(tok, load(tmp_path / "tokenizer.json"), list(with_specials(SPECIALS)))
+    check_file(tok, tmp_path / "tokenizer.json", load, list(with_specials(SPECIALS)))
 
 
 @pytest.mark.parametrize("pattern", NAMED)
 def test_our_special_tokens_in_tiktoken(pattern: str | None, tmp_path: Path) -> None:
     tok = trained(pattern)
-    tok.save(tmp_path / "x.tiktoken")
-    check(tok, in_tiktoken(tmp_path / "x.tiktoken"), list(with_specials(SPECIALS)))
+    check_file(tok, tmp_path / "x.tiktoken", in_tiktoken, list(with_specials(SPECIALS)))
 
 
 @pytest.mark.parametrize("name", TRAINED)
@@ -941,10 +943,9 @@ def test_special_tokens_beside_every_step(name: str, tmp_path: Path) -> None:
 def test_special_tokens_that_begin_alike_or_overlap(tmp_path: Path) -> None:
     names = ["<a", "<a>", "<a><b", "a><b>", "b>", "<a>\n", " <c> "]
     tok = mw.train(mw.count([OPTICKS]), num_merges=100, special_tokens=names)
-    tok.save(tmp_path / "tokenizer.json")
     draw = random.Random(3)  # noqa: S311 (not for secrets)
     samples = ["".join(draw.choices([*names, *"<ab>\n c"], k=8)) for _ in range(500)]
-    check(tok, in_tokenizers(tmp_path / "tokenizer.json"), samples)
+    check_file(tok, tmp_path / "tokenizer.json", in_tokenizers, samples)
 
 
 @pytest.mark.parametrize("name", ["mistral-v1", "mistral-v3"])

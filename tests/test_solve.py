@@ -190,9 +190,9 @@ def test_deep_searches_do_not_overflow(method: Method) -> None:
 
 def test_a_time_limit_is_a_status() -> None:
     text = " ".join(opticks().split())[:4000]
-    started = time.monotonic()
-    found = mw.solve(text, num_merges=200, time_limit=0.5)
-    assert time.monotonic() - started < 10
+    started = time.process_time()
+    found = mw.solve(text, num_merges=200, time_limit=0.5, num_threads=2)
+    assert time.process_time() - started < 10
     assert (found.status, found.limit) == ("feasible", "time")
     assert found.utility < found.bound
     assert "no list of this length saves more than" in str(found)
@@ -202,13 +202,14 @@ def test_a_time_limit_is_a_status() -> None:
 def test_progress() -> None:
     seen: list[tuple[int, int, int]] = []
     text = " ".join(opticks().split())[:2000]
-    found = mw.solve(
-        text,
-        num_merges=100,
-        time_limit=1,
-        progress=lambda nodes, utility, bound: seen.append((nodes, utility, bound)),
-    )
-    assert seen
+
+    def see(nodes: int, utility: int, bound: int) -> None:
+        seen.append((nodes, utility, bound))
+        if len(seen) == 10:
+            raise KeyboardInterrupt
+
+    found = mw.solve(text, num_merges=100, progress=see)
+    assert len(seen) == 10
     assert all(utility <= found.utility for _, utility, _ in seen)
     assert all(bound == 0 or bound >= found.utility for _, _, bound in seen)
 

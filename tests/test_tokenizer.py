@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import copy
 import pickle
-import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from processes import run_python
 from strategies import merge_lists, splits, texts
 from test_encode import (
     OPTICKS,
@@ -64,22 +63,26 @@ def test_ids_and_strings() -> None:
     assert (tok.pattern, tok.normalize, tok.alphabet) == ("whitespace", None, "bytes")
 
 
-@pytest.mark.parametrize("token_id", [-1, 299, 301, 401, 2**31, 2**32 - 1, 2**32, 2**64, 2**70])
-def test_ids_that_are_none(token_id: int) -> None:
-    tok = mw.Tokenizer(LOW)
-    for use in (
+def uses_of_an_id(tok: mw.Tokenizer) -> list[Callable[[Any], object]]:
+    """Everything that takes an id."""
+    return [
         tok.token_bytes,
         tok.tree,
         lambda i: tok.decode([i]),
         lambda i: tok.decode_bytes([97, i]),
         lambda i: tok.decode_batch([[97], [i]]),
         tok.stream_decoder().add,
-    ):
+    ]
+
+
+@pytest.mark.parametrize("token_id", [-1, 299, 301, 401, 2**31, 2**32 - 1, 2**32, 2**64, 2**70])
+def test_ids_of_no_token(token_id: int) -> None:
+    for use in uses_of_an_id(mw.Tokenizer(LOW)):
         with pytest.raises(UnknownTokenError):
             use(token_id)
 
 
-def test_strings_that_are_none() -> None:
+def test_strings_of_no_token() -> None:
     tok = mw.Tokenizer(LOW)
     for string in (b"lowe", b"", b"<s>"):
         with pytest.raises(UnknownTokenError, match=repr(string)):
@@ -90,13 +93,7 @@ def test_strings_that_are_none() -> None:
 
 @pytest.mark.parametrize("wrong", ["a", None, 1.5, [1], b"a"])
 def test_an_id_is_an_int(wrong: Any) -> None:
-    tok = mw.Tokenizer(LOW)
-    for use in (
-        tok.token_bytes,
-        tok.tree,
-        lambda i: tok.decode([i]),
-        tok.stream_decoder().add,
-    ):
+    for use in uses_of_an_id(mw.Tokenizer(LOW)):
         with pytest.raises(TypeError):
             use(wrong)
 
@@ -341,25 +338,9 @@ def test_eight_threads_at_once() -> None:
     assert not failures
 
 
-def run(code: str, folder: Path, *arguments: str) -> str:
-    script = folder / "script.py"
-    script.write_text(code)
-    done = subprocess.run(
-        [sys.executable, script, *arguments],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
-def test_a_child_can_encode_after_fork(tmp_path: Path) -> None:
+def test_a_child_can_encode_after_fork() -> None:
     code = """
-import os
-import mergewise as mw
 tok = mw.train(mw.count(['low lower lowest'] * 9), num_merges=5)
 text = 'low lowest ' * 200_000
 expected = tok.encode(text)
@@ -369,7 +350,7 @@ if child == 0:
     os._exit(0 if encoded == [expected] * 3 else 1)
 print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), tok.encode(text) == expected)
 """
-    assert run(code, tmp_path) == "0 True\n"
+    assert run_python(code) == "0 True\n"
 
 
 @pytest.mark.parametrize(
@@ -381,18 +362,16 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), tok.encode(text) == ex
         ),
     ],
 )
-def test_a_pool_of_processes_can_encode(method: str, tmp_path: Path) -> None:
+def test_a_pool_of_processes_can_encode(method: str) -> None:
     code = """
-import multiprocessing, sys
-import mergewise as mw
-if __name__ == '__main__':
-    tok = mw.train(mw.count(['low lower lowest'] * 9), num_merges=5, special_tokens=['<s>'])
-    texts = [f'low {i} lowest' for i in range(50)]
-    expected = [tok.encode(text) for text in texts]
-    with multiprocessing.get_context(sys.argv[1]).Pool(2) as pool:
-        print(pool.map(tok.encode, texts) == expected)
+import multiprocessing
+tok = mw.train(mw.count(['low lower lowest'] * 9), num_merges=5, special_tokens=['<s>'])
+texts = [f'low {i} lowest' for i in range(50)]
+expected = [tok.encode(text) for text in texts]
+with multiprocessing.get_context(sys.argv[1]).Pool(2) as pool:
+    print(pool.map(tok.encode, texts) == expected)
 """
-    assert run(code, tmp_path, method) == "True\n"
+    assert run_python(code, method) == "True\n"
 
 
 # Streams.

@@ -37,7 +37,7 @@ def train_quietly(counts: mw.WordCounts, **options: object) -> mw.Tokenizer:
 
 
 def count_words(words: Mapping[str, int]) -> mw.WordCounts:
-    """Counts of these words, got by counting each of them as a document, so many times."""
+    """Counts of these words, got by counting each of them as a document as often as given."""
     return mw.count([word for word, n in words.items() for _ in range(n)], pattern=None)
 
 

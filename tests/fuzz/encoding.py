@@ -259,7 +259,7 @@ def check_encode(data: bytes) -> None:
 
 
 def has_unknown(vocabulary: Vocabulary, text: bytes) -> bool:
-    """Does a text have a character that cannot be encoded?"""
+    """Whether a text has a character that cannot be encoded."""
     try:
         slow_encode(vocabulary, text)
     except UnknownTokenError:
