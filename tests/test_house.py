@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+import mergewise
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "python" / "mergewise"
@@ -112,6 +115,30 @@ def test_rust_uses_run_downward(path: Path) -> None:
 def test_every_room_has_a_level() -> None:
     rooms = {room_of(path) for path in MODULES}
     assert rooms <= set().union(*LEVELS)
+
+
+def test_importing_the_package_loads_no_room() -> None:
+    program = "import mergewise, sys; print([m for m in sys.modules if m.startswith('mergewise.')])"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"
+
+
+def test_every_public_name_is_loaded_when_it_is_used() -> None:
+    program = (
+        "from mergewise import *; import mergewise; print([*map(dir().count, mergewise.__all__)])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"{[1] * len(mergewise.__all__)}\n"
+    assert set(mergewise.__all__) <= set(dir(mergewise))
+
+
+def test_a_name_that_is_missing_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="module 'mergewise' has no attribute 'tokenise'"):
+        mergewise.tokenise  # type: ignore[attr-defined]  # noqa: B018
 
 
 def test_the_version_is_written_once() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +14,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
 
     Whatever goes wrong, the file that was there before is untouched and the temporary one is gone.
     """
+    import tempfile  # noqa: PLC0415 - slow to load, and only needed to write
+
     target = Path(path)
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     os.close(handle)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -65,6 +64,9 @@ def read_columns(paths: Iterable[Path], field: str, num_threads: int) -> Iterato
 
 def read_ahead(waiting: Iterator[Iterator[Texts]], num_readers: int) -> Iterator[Texts]:
     """The texts of row groups, of which so many are read at once: one batch of each is held."""
+    # Loaded here: without Parquet it would be a good part of the time to import a tokenizer.
+    from concurrent.futures import Future, ThreadPoolExecutor  # noqa: PLC0415
+
     with ThreadPoolExecutor(num_readers) as pool:
         reading: deque[tuple[Iterator[Texts], Future[Texts | None]]] = deque()
         for row_group in islice(waiting, num_readers):
