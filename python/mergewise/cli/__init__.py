@@ -13,7 +13,7 @@ import re
 import sys
 import warnings
 
-from mergewise.cli.parser import make_parser, parse
+from mergewise.cli.parser import COMMANDS, make_parser, parse
 from mergewise.errors import MergewiseError
 
 __all__ = ["main"]
@@ -57,7 +57,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 def run(arguments: list[str] | None) -> int:
     """Run a command; 0, or 1 after an error."""
-    parsed = parse(make_parser(), arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    parsed = parse(make_parser(COMMANDS.keys() & set(words)), words)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     with warnings.catch_warnings():

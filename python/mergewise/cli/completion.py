@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from mergewise.cli.options import Parser, describe
+from mergewise.cli.parser import make_parser
 
 PROGRAM = "mergewise"
 
@@ -214,3 +218,19 @@ SCRIPTS: dict[str, Callable[[list[Command]], str]] = {
     "zsh": zsh_script,
     "fish": fish_script,
 }
+
+
+def add_completion(parser: Parser) -> None:
+    """The arguments of `mergewise completion`."""
+    describe(
+        parser,
+        'eval "$(mergewise completion bash)"',
+        "mergewise completion zsh > ~/.zfunc/_mergewise",
+        "mergewise completion fish > ~/.config/fish/completions/mergewise.fish",
+    )
+    parser.add_argument("shell", choices=sorted(SCRIPTS))
+
+
+def run_completion(parsed: argparse.Namespace) -> None:
+    """`mergewise completion`."""
+    sys.stdout.write(SCRIPTS[parsed.shell](commands_of(make_parser())))

@@ -7,7 +7,16 @@ import json
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
+from pathlib import Path
 
+from mergewise.cli.options import (
+    Parser,
+    add_reporting,
+    add_text,
+    add_threads,
+    add_time_limit,
+    describe,
+)
 from mergewise.cli.output import put
 from mergewise.optimize import Enumeration, curvature, enumerate_curvature
 from mergewise.optimize.curvature import COLUMNS, RATIOS, SIGMAS
@@ -27,6 +36,42 @@ LABELS = {
     "ratio_best_ties": "best ties",
 }
 WIDTH = 18
+
+
+def add_curvature(parser: Parser) -> None:
+    """The arguments of `mergewise curvature`."""
+    describe(
+        parser,
+        'mergewise curvature "abaabbaa" --merges 2',
+        "mergewise curvature --enumerate --length 12 --alphabet 3 --merges 3",
+        "mergewise curvature --enumerate --length 12 --alphabet 5 --merges 4 --tables",
+        "mergewise curvature --enumerate --length 15 --alphabet 5 --merges 4 --checkpoint run.json",
+        details="Of one text, over its characters and without words; or the extremes over all "
+        "strings, for every number of merges up to M.",
+    )
+    add_text(parser, is_required=False)
+    parser.add_argument("--merges", type=int, required=True, metavar="M", help="how many merges")
+    add_time_limit(parser, "(with TEXT)")
+    parser.add_argument("--enumerate", action="store_true", help="look at all strings")
+    parser.add_argument("--length", type=int, metavar="N", help="of the longest strings")
+    parser.add_argument(
+        "--alphabet", type=int, metavar="K", help="how many letters they have at most"
+    )
+    parser.add_argument(
+        "--columns",
+        choices=["all", "sigma", "ratio"],
+        default="all",
+        help="curvatures, greedy over optimum, or both (default all)",
+    )
+    parser.add_argument("--tables", action="store_true", help="print all smaller sizes, too")
+    parser.add_argument(
+        "--checkpoint",
+        type=Path,
+        metavar="FILE",
+        help="written every minute and at Ctrl-C; started again, the work goes on from it",
+    )
+    add_threads(parser)
+    add_reporting(parser)
 
 
 def run_curvature(parsed: argparse.Namespace) -> None:

@@ -9,13 +9,28 @@ from collections.abc import Iterator
 from typing import cast
 
 from mergewise.cli.encode import lines_of
-from mergewise.cli.making import read_tokenizer
+from mergewise.cli.options import Parser, describe
+from mergewise.cli.tokenizers import add_tokenizer, read_tokenizer
 from mergewise.sources import find_sources
 from mergewise.tokenizer import Tokenizer
 
 READ_BYTES = 1 << 16
 LARGEST_ID = 2**32 - 1
 MOST_DIGITS = len(str(LARGEST_ID))
+
+
+def add_decode(parser: Parser) -> None:
+    """The arguments of `mergewise decode`."""
+    describe(
+        parser,
+        "mergewise decode tokenizer.json < ids.txt",
+        "echo 464 3290 | mergewise decode tokenizer.json",
+        "mergewise encode t.json --lines < a.txt | mergewise decode t.json --lines",
+        details="They come from standard input, with white space between them, and are decoded as "
+        "they come.",
+    )
+    add_tokenizer(parser)
+    parser.add_argument("--lines", action="store_true", help="a line of text for each line of ids")
 
 
 def run_decode(parsed: argparse.Namespace) -> None:

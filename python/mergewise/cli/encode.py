@@ -10,8 +10,17 @@ from contextlib import closing
 from functools import cache
 from typing import Any
 
-from mergewise.cli.making import read_tokenizer
+from mergewise.cli.options import (
+    INPUTS,
+    Parser,
+    add_field,
+    add_output,
+    add_reporting,
+    add_threads,
+    describe,
+)
 from mergewise.cli.output import put_facts
+from mergewise.cli.tokenizers import add_tokenizer, read_tokenizer
 from mergewise.drawing import shown
 from mergewise.encoding import Batch, Place, batches_of
 from mergewise.errors import MergewiseError
@@ -21,6 +30,46 @@ from mergewise.tokenizer import Tokenizer, checked_threads
 READ_BYTES = 1 << 20
 # So much text is encoded before its ids are written: as Python's integers they take much more room.
 GROUP_BYTES = 1 << 21
+
+
+def add_encode(parser: Parser) -> None:
+    """The arguments of `mergewise encode`."""
+    describe(
+        parser,
+        "mergewise encode tokenizer.json < in.txt > ids.txt",
+        "mergewise encode tokenizer.json --lines --pieces in.txt",
+        "mergewise encode tokenizer.json corpus/ -o ids.npy --end-of-document '<|endoftext|>'",
+        details="Without -o they go to standard output with spaces between them: a line for each "
+        "file, for each record of .jsonl and .parquet, or, with --lines, for each line of text.",
+    )
+    add_tokenizer(parser)
+    parser.add_argument(
+        "files", nargs="*", default=[], metavar="FILE", help=f"{INPUTS} (default -)"
+    )
+    parser.add_argument(
+        "--lines",
+        action="store_true",
+        help="a line of ids for each line of text, whose newline is not encoded",
+    )
+    parser.add_argument("--pieces", action="store_true", help="tokens, not ids; a space is \u2581")
+    specials = parser.add_mutually_exclusive_group()
+    specials.add_argument("--special", action="store_true", help="find special tokens in the text")
+    specials.add_argument(
+        "--ordinary", action="store_true", help="their text is text (default: it is an error)"
+    )
+    add_output(parser, "write an array: .npy, or else the bare numbers", is_required=False)
+    parser.add_argument("--end-of-document", metavar="TOKEN", help="put behind each (with -o)")
+    parser.add_argument(
+        "--documents",
+        choices=["file", "lines"],
+        help="where documents end (with -o); a line keeps its newline (default file)",
+    )
+    parser.add_argument(
+        "--dtype", choices=["uint16", "uint32"], help="(with -o; default: the smallest)"
+    )
+    add_field(parser)
+    add_threads(parser)
+    add_reporting(parser)
 
 
 def run_encode(parsed: argparse.Namespace) -> None:

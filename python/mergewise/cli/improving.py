@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from typing import cast
 
-from mergewise.cli.certifying import counts_for, specials_of
-from mergewise.cli.making import files_of_counts, read_tokenizer
+from mergewise.cli.corpora import add_inputs, counts_for, files_of_counts, specials_of
+from mergewise.cli.options import Parser, add_output, add_reporting, add_time_limit, describe
 from mergewise.cli.output import put
+from mergewise.cli.tokenizers import add_tokenizer, read_tokenizer
 from mergewise.counts import WordCounts
 from mergewise.optimize import certify, improve
 from mergewise.optimize.certificate import tokens_in
@@ -23,6 +24,45 @@ TENTH = 10
 # Parts are small enough that a tenth of them is a tenth of the text.
 MOST_PARTS = 200
 LEAST_BYTES, MOST_BYTES = 1 << 10, 1 << 16
+
+
+def add_improve(parser: Parser) -> None:
+    """The arguments of `mergewise improve`."""
+    describe(
+        parser,
+        "mergewise improve tokenizer.json corpus.txt --time-limit 300 -o better.json",
+        "mergewise improve tokenizer.json corpus.txt --held-out -o better.json",
+        "mergewise improve ranks.tiktoken corpus.counts --moves 1000000 -o better.tiktoken",
+        details="Texts are cut into words as the tokenizer does. Ctrl-C ends the search, and the "
+        "best merges so far are kept. With --moves the result is the same on every machine.",
+    )
+    add_tokenizer(parser)
+    add_inputs(parser)
+    add_time_limit(parser, "(default 60)")
+    parser.add_argument("--moves", type=int, help="try so many, in the place of a time limit")
+    parser.add_argument("--seed", type=int, default=0, help="of the random numbers (default 0)")
+    parser.add_argument(
+        "--target",
+        choices=["pairs", "ranks"],
+        help="what the merges mean: pairs as in tokenizer.json, ranks as in tiktoken's files "
+        "(default: as now)",
+    )
+    parser.add_argument(
+        "--pin", action="append", default=[], metavar="TOKEN", help="a token that stays"
+    )
+    parser.add_argument("--max-token-length", type=int, help="of new tokens, in bytes")
+    parser.add_argument(
+        "--held-out", action="store_true", help="leave out a tenth, and measure on it too"
+    )
+    parser.add_argument(
+        "--certify",
+        type=float,
+        default=20.0,
+        metavar="SECONDS",
+        help="search so long for a proof of what is left to gain; 0: not at all (default 20)",
+    )
+    add_output(parser, "its name says the format")
+    add_reporting(parser)
 
 
 def run_improve(parsed: argparse.Namespace) -> None:
@@ -90,8 +130,7 @@ def read_corpus(
 ) -> tuple[WordCounts, WordCounts | None]:
     """The counts to improve on, and those of the held-out tenth if that is asked for."""
     if not parsed.held_out:
-        counts = counts_for(parsed, tokenizer.pattern, tokenizer.normalize, specials_of(tokenizer))
-        return counts, None
+        return counts_for(parsed, tokenizer), None
     if "-" in parsed.files or files_of_counts(parsed.files) is not None:
         parsed.refuse("--held-out needs files of text, which are read twice")
 

@@ -12,8 +12,9 @@ from itertools import chain, islice, repeat
 from typing import Any
 
 from mergewise import formats
-from mergewise.cli.making import read_tokenizer
+from mergewise.cli.options import Parser, add_json, describe
 from mergewise.cli.output import put
+from mergewise.cli.tokenizers import add_tokenizer, read_tokenizer
 from mergewise.drawing import clipped, shown
 from mergewise.tokenizer import Tokenizer
 
@@ -29,6 +30,17 @@ PREFIX_SPACE = {
 BAR_WIDTH = 40
 # Up to here each length has a bar of its own; then each power of two.
 LAST_SINGLE = 16
+
+
+def add_inspect(parser: Parser) -> None:
+    """The arguments of `mergewise inspect`."""
+    describe(
+        parser,
+        "mergewise inspect tokenizer.json",
+        "mergewise inspect ranks.tiktoken --pattern cl100k --json",
+    )
+    add_tokenizer(parser)
+    add_json(parser)
 
 
 def run_inspect(parsed: argparse.Namespace) -> None:
