@@ -26,6 +26,7 @@ LEVELS = [
     {"encoding", "decoding", "count_tables"},
     {"formats", "sources", "progress"},
     {"files", "vocabulary", "arguments", "parquet"},
+    {"optional"},
     {"_core", "errors"},
 ]
 FORMAL_USERS = {"__init__", "demo", "optimize"}

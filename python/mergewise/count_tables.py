@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from mergewise import _core
 from mergewise.errors import FormatError
-from mergewise.parquet import import_parquet, import_pyarrow, open_parquet
+from mergewise.parquet import import_parquet, import_pyarrow, no_column, open_parquet
 from mergewise.vocabulary import Normalize
 
 KEY = "mergewise"
@@ -150,8 +150,7 @@ def columns_of(batch: Any, fingerprint: Fingerprint) -> tuple[Any, Any]:  # noqa
     check_fingerprint(batch.schema, fingerprint)
     missing = [name for name in ("word", "count") if name not in batch.schema.names]
     if missing:
-        known = ", ".join(map(repr, batch.schema.names))
-        raise FormatError(f"found the columns {known}, expected {missing[0]!r}")
+        raise FormatError(no_column(batch.schema.names, missing[0]))
     return batch.column("word"), batch.column("count")
 
 

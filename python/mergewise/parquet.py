@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from mergewise.errors import FormatError
+from mergewise.optional import import_optional
 
 BATCH_BYTES = 8_000_000
 BATCH_ROWS = 4096
@@ -117,11 +118,10 @@ def rows_in_a_batch(row_group: Any, field: str) -> int:  # noqa: ANN401 - pyarro
 
 
 def check_column(schema: Any, field: str) -> None:  # noqa: ANN401 - pyarrow is optional
-    """Refuse a column that is missing or does not hold strings."""
+    """Reject a column that is missing or does not hold strings."""
     types = import_pyarrow().types
     if field not in schema.names:
-        known = ", ".join(map(repr, schema.names))
-        raise FormatError(f"found the columns {known}, expected {field!r}")
+        raise FormatError(no_column(schema.names, field), hint="give_field")
     kind = schema.field(field).type
     if not (types.is_string(kind) or types.is_large_string(kind)):
         raise FormatError(f"the column {field!r} holds {kind}, expected strings")
@@ -135,22 +135,27 @@ def open_parquet(path: str | os.PathLike[str], metadata: Any = None) -> Iterator
         options = {"metadata": metadata, "page_checksum_verification": True}
         with import_parquet().ParquetFile(path, **options) as file:
             yield file
-    except (pa.ArrowInvalid, pa.ArrowIOError, FormatError) as error:
-        raise FormatError(f"{os.fspath(path)}: {error}") from error
+    except FormatError as error:
+        error.path = os.fspath(path)
+        raise
+    except (pa.ArrowInvalid, pa.ArrowIOError) as error:
+        raise FormatError(str(error), path=os.fspath(path)) from error
 
 
 def import_parquet() -> Any:  # noqa: ANN401 - a module
     """The part of pyarrow that reads and writes Parquet."""
-    import_pyarrow()
-    import pyarrow.parquet as pq  # noqa: PLC0415
-
-    return pq
+    return import_optional("pyarrow.parquet", extra="arrow", package="pyarrow")
 
 
 def import_pyarrow() -> Any:  # noqa: ANN401 - a module
-    """The package pyarrow, which is optional."""
-    try:
-        import pyarrow as pa  # noqa: PLC0415
-    except ImportError:
-        raise ImportError('this needs pyarrow: pip install "mergewise[arrow]"') from None
-    return pa
+    """The package pyarrow."""
+    return import_optional("pyarrow", extra="arrow", package="pyarrow")
+
+
+def no_column(found: Iterable[str], expected: str) -> str:
+    """The message about a table without a column.
+
+    >>> no_column(["id", "body"], "text")
+    "found the columns 'id', 'body', expected 'text'"
+    """
+    return f"found the columns {', '.join(map(repr, found))}, expected {expected!r}"

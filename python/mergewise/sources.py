@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal, Protocol, TypeAlias, cast
 
 from mergewise.errors import FormatError
+from mergewise.optional import import_optional
 from mergewise.parquet import read_column
 
 PathLike: TypeAlias = str | os.PathLike[str]
@@ -126,9 +127,12 @@ class Stream:
         try:
             return self.stream.read(size)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            place = f"{self.path}: at byte {self.position():,} of the compressed file"
-            message = f"{place}: {error}; hint: the file is damaged or cut short"
-            raise FormatError(message) from error
+            raise FormatError(
+                str(error),
+                path=self.path,
+                place=f"at byte {self.position():,} of the compressed file",
+                hint="the file is damaged or cut short",
+            ) from error
 
     def position(self) -> int:
         """How much of the file has been read."""
@@ -159,10 +163,7 @@ class Zstd:
     """The text of a zstd file, all of its frames."""
 
     def __init__(self, raw: BinaryIO) -> None:
-        try:
-            import zstandard  # noqa: PLC0415 - an optional package
-        except ImportError as error:
-            raise ImportError('reading .zst needs pip install "mergewise[zstd]"') from error
+        zstandard = import_optional("zstandard", extra="zstd", package="zstandard")
         self.raw = raw
         self.failure: type[Exception] = zstandard.ZstdError
         self.new_frame: Callable[[], Any] = zstandard.ZstdDecompressor().decompressobj
@@ -209,8 +210,11 @@ class Records:
             lines = io.BufferedReader(cast("io.RawIOBase", Raw(stream)), READ_BYTES)
             for number, line in enumerate(lines, start=1):
                 if not line.isspace():
-                    place = f"{self.source.path}: line {number}"
-                    text = json_document(line, self.field, place)
+                    try:
+                        text = json_document(line, self.field)
+                    except FormatError as error:
+                        error.path, error.place = str(self.source.path), f"line {number}"
+                        raise
                     if text is not None:
                         yield text
 
@@ -223,25 +227,22 @@ class Records:
             yield from (text for text in texts.array.to_pylist() if text is not None)
 
 
-def json_document(line: bytes, field: str, place: str) -> str | None:
+def json_document(line: bytes, field: str) -> str | None:
     """The document of one record; None if it is null."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise FormatError(f"{place}: found no JSON ({error}), expected an object") from error
+        raise FormatError(f"found no JSON ({error}), expected an object") from error
     if not isinstance(record, dict):
-        found = type(record).__name__
-        raise FormatError(f"{place}: found a JSON {found}, expected an object")
+        raise FormatError(f"found a JSON {type(record).__name__}, expected an object")
     if field not in record:
         known = ", ".join(map(repr, record)) or "none"
-        raise FormatError(
-            f"{place}: found the fields {known}, expected {field!r}; hint: field=..., --field"
-        )
+        raise FormatError(f"found the fields {known}, expected {field!r}", hint="give_field")
     text = record[field]
     if text is not None and not isinstance(text, str):
-        raise FormatError(f"{place}: {field!r} is a {type(text).__name__}, expected a string")
+        raise FormatError(f"{field!r} is a {type(text).__name__}, expected a string")
     if text is not None and b"\\u" in line and not is_encodable(text):
-        raise FormatError(f"{place}: {field!r} holds half of a surrogate pair, expected text")
+        raise FormatError(f"{field!r} holds half of a surrogate pair, expected text")
     return text
 
 

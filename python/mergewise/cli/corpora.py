@@ -8,6 +8,7 @@ from pathlib import Path
 
 from mergewise.cli.options import INPUTS, Parser, add_field, add_threads
 from mergewise.counts import WordCounts, is_file_of_counts
+from mergewise.errors import InputError
 from mergewise.sources import files_of
 from mergewise.tokenizer import Tokenizer
 from mergewise.training import count_files
@@ -70,7 +71,7 @@ def files_of_counts(paths: Sequence[str]) -> list[Path] | None:
     if not any(counted):
         return None
     if not all(counted):
-        raise ValueError("texts and counts cannot be mixed; hint: count the texts first")
+        raise InputError("texts and counts cannot be mixed", hint="count the texts first")
     return files
 
 

@@ -12,7 +12,9 @@ from mergewise.cluster.failures import in_one_line
 from mergewise.cluster.task import MEMORY_LIMIT, Task
 from mergewise.count_tables import batches_in, counts_of, schema_of
 from mergewise.counts import WordCounts
-from mergewise.parquet import import_pyarrow
+from mergewise.errors import InputError
+from mergewise.optional import import_optional
+from mergewise.parquet import import_pyarrow, no_column
 from mergewise.tokenizer import Tokenizer
 from mergewise.training import DEFAULT_PATTERN, Errors
 from mergewise.vocabulary import Normalize
@@ -129,16 +131,14 @@ def encode_table(task: Task, table: Any) -> Any:  # noqa: ANN401 - a pyarrow.Tab
 
 
 def import_ray() -> Any:  # noqa: ANN401 - a module
-    """The package ray with Ray Data, which is optional."""
-    try:
-        import ray.data  # noqa: PLC0415
-    except ImportError:
-        raise ImportError('this needs Ray Data: pip install "mergewise[ray]"') from None
+    """The package ray, if it has Ray Data."""
+    for module in ("ray.data", "ray"):
+        ray = import_optional(module, extra="ray", package="Ray Data")
     return ray
 
 
 def check_dataset(dataset: Dataset, column: str) -> None:
-    """Refuse what would lose documents, and a column that is known to be missing."""
+    """Reject a dataset that may lose documents, and a column that is known to be missing."""
     if dataset.context.max_errored_blocks != 0:
         raise ValueError(
             "this dataset may leave out blocks that fail "
@@ -147,5 +147,4 @@ def check_dataset(dataset: Dataset, column: str) -> None:
         )
     schema = dataset.schema(fetch_if_missing=False)
     if schema is not None and column not in schema.names:
-        known = ", ".join(map(repr, schema.names))
-        raise ValueError(f"found the columns {known}, expected {column!r}; hint: column=...")
+        raise InputError(no_column(schema.names, column), hint="give column=")

@@ -18,6 +18,9 @@ from mergewise.cluster.failures import in_one_line
 from mergewise.cluster.task import MEMORY_LIMIT, Task
 from mergewise.count_tables import KEY, counts_of
 from mergewise.counts import WordCounts
+from mergewise.errors import InputError
+from mergewise.optional import import_optional
+from mergewise.parquet import import_pyarrow, no_column
 from mergewise.tokenizer import Tokenizer
 from mergewise.training import DEFAULT_PATTERN, Errors
 from mergewise.vocabulary import Normalize
@@ -81,7 +84,7 @@ def map_reduce_spark(dataframe: DataFrame, task: Task, *, min_count: int = 1) ->
     `.write.parquet("counts")` keeps it without the driver; `mergewise train counts/*.parquet` reads
     that.
     """
-    functions = import_spark().functions
+    functions = import_spark("functions")
     summed = sum_by_part(dataframe, task, min_count, sum_to_rows, COUNTS)
     # Arrow's metadata does not pass through Spark; a column's does, into Parquet too.
     word = functions.col("word").alias("word", metadata={KEY: task.fingerprint.to_json()})
@@ -96,7 +99,7 @@ def sum_by_part(
     schema: str,
 ) -> DataFrame:
     """What `add` makes of the blocks of counts that Spark has brought together."""
-    functions = import_spark().functions
+    functions = import_spark("functions")
     check_count("min_count", min_count, least=1)
     check_column(dataframe, task.column)
     texts = dataframe.select(functions.col(quoted(task.column)))
@@ -121,7 +124,7 @@ def encode_spark(
 
     A null stays null. Nothing has been computed yet.
     """
-    types = import_spark().types
+    types = import_spark("types")
     check_column(dataframe, column)
     if tokenizer.vocab_size > 2**31:
         raise ValueError("ids of 2^31 or more do not fit the integers of Spark")
@@ -133,28 +136,21 @@ def encode_spark(
 
 def encode_signed(task: Task, batches: Iterator[Any]) -> Iterator[Any]:
     """What the task encodes, with ids of 32 bits and a sign: Spark knows no others."""
-    import pyarrow as pa  # noqa: PLC0415 - an optional package
-
+    pa = import_pyarrow()
     for batch in task.encode(batches):
         ids = batch.column("ids").cast(pa.list_(pa.int32()))
         yield batch.drop_columns(["ids"]).append_column("ids", ids)
 
 
-def import_spark() -> Any:  # noqa: ANN401 - a module
-    """The package pyspark, which is optional."""
-    try:
-        from pyspark import sql  # noqa: PLC0415
-        from pyspark.sql import functions, types  # noqa: F401, PLC0415
-    except ImportError:
-        raise ImportError('this needs pyspark: pip install "mergewise[spark]"') from None
-    return sql
+def import_spark(module: str) -> Any:  # noqa: ANN401 - a module
+    """A module of Spark SQL."""
+    return import_optional(f"pyspark.sql.{module}", extra="spark", package="pyspark")
 
 
 def check_column(dataframe: DataFrame, column: str) -> None:
-    """Refuse a column that is missing or does not hold texts, before anything is computed."""
+    """Reject a column that is missing or does not hold texts, before anything is computed."""
     if column not in dataframe.columns:
-        known = ", ".join(map(repr, dataframe.columns))
-        raise ValueError(f"found the columns {known}, expected {column!r}; hint: column=...")
+        raise InputError(no_column(dataframe.columns, column), hint="give column=")
     kind = dataframe.schema[column].dataType.simpleString()
     if kind not in {"string", "binary"} and not kind.startswith(("varchar", "char")):
         raise TypeError(f"the column {column!r} holds {kind}, expected string or binary")

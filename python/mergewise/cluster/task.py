@@ -8,14 +8,9 @@ from typing import Any
 
 from mergewise import _core
 from mergewise.arguments import check_count, check_num_threads
-from mergewise.count_tables import (
-    Fingerprint,
-    batches_of,
-    dropped_row,
-    schema_of,
-)
+from mergewise.count_tables import Fingerprint, batches_of, dropped_row, schema_of
 from mergewise.errors import ClusterError
-from mergewise.parquet import import_pyarrow
+from mergewise.parquet import import_pyarrow, no_column
 from mergewise.tokenizer import Tokenizer, import_numpy
 from mergewise.training import DEFAULT_PATTERN, Errors, make_counter
 from mergewise.vocabulary import Normalize
@@ -151,8 +146,8 @@ class Task:
         """Refuse to work for another version of mergewise."""
         if self.version != VERSION:
             raise ClusterError(
-                f"this worker has mergewise {VERSION}, the driver {self.version}; "
-                "hint: install the same version everywhere"
+                f"this worker has mergewise {VERSION}, the driver {self.version}",
+                hint="install the same version everywhere",
             )
 
 
@@ -160,8 +155,7 @@ def texts_of(batch: Any, column: str) -> Any:  # noqa: ANN401 - pyarrow is optio
     """The texts of a record batch, as an array that the core reads in place."""
     pa = import_pyarrow()
     if column not in batch.schema.names:
-        known = ", ".join(map(repr, batch.schema.names))
-        raise ClusterError(f"found the columns {known}, expected {column!r}; hint: column=...")
+        raise ClusterError(no_column(batch.schema.names, column), hint="give column=")
     texts = batch.column(column)
     kind = texts.type.value_type if pa.types.is_dictionary(texts.type) else texts.type
     if pa.types.is_null(kind):

@@ -69,8 +69,9 @@ class State:
         body = body_of(data, path)
         if body["settings"] != asdict(settings):
             raise FormatError(
-                f"{path}: a checkpoint of {body['settings']}, expected {asdict(settings)}; "
-                "hint: name another file, or remove this one"
+                f"a checkpoint of {body['settings']}, expected {asdict(settings)}",
+                path=path,
+                hint="name another file, or remove this one",
             )
         cells = {(length, letters): rows_of(rows) for length, letters, rows in body["cells"]}
         current = None if body["current"] is None else rows_of(body["current"])
@@ -85,7 +86,7 @@ def body_of(data: bytes, path: str | os.PathLike[str]) -> dict[str, Any]:
     except (ValueError, KeyError, TypeError, RecursionError):
         is_ours = False
     if not is_ours:
-        raise FormatError(f"{path}: not a checkpoint of an enumeration, or a damaged one")
+        raise FormatError("not a checkpoint of an enumeration, or a damaged one", path=path)
     body: dict[str, Any] = whole["state"]
     return body
 

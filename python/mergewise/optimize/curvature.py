@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from mergewise import _core
+from mergewise.arguments import check_count
 from mergewise.errors import InvalidMergesError
 from mergewise.formal import Merges, Tree, guarantee, show, utility
 
@@ -96,7 +97,7 @@ def curvature(
     Cost: exponential in `num_merges`.
     """
     letters = letters_of(text)
-    check_number("num_merges", num_merges, 1)
+    check_count("num_merges", num_merges, least=1)
     watch = stopwatch(time_limit)
     best, greedy, pairs = _core.measure_curvature(
         letters, num_merges=num_merges, columns=(1 << len(COLUMNS)) - 1, progress=watch
@@ -166,15 +167,6 @@ def letters_of(text: str) -> bytes:
         )
     numbers = {letter: number for number, letter in enumerate(dict.fromkeys(text))}
     return bytes(numbers[letter] for letter in text)
-
-
-def check_number(name: str, value: int, least: int, most: int | None = None) -> None:
-    """Refuse what is not a whole number in a range."""
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError(f"{name} must be an int, found {value!r}")
-    if value < least or (most is not None and value > most):
-        expected = f"at least {least}" if most is None else f"{least} to {most}"
-        raise ValueError(f"{name} must be {expected}, found {value}")
 
 
 def stopwatch(time_limit: float | None) -> Callable[[int], None] | None:

@@ -11,11 +11,12 @@ from functools import partial
 from typing import Literal
 
 from mergewise import _core
+from mergewise.arguments import check_count, check_num_threads
 from mergewise.optimize.checkpoint import Pair, Rows, Settings, State
-from mergewise.optimize.curvature import COLUMNS, RATIOS, SIGMAS, check_number, value_of
+from mergewise.optimize.curvature import COLUMNS, RATIOS, SIGMAS, value_of
 from mergewise.progress import Progress, Reporter
 
-MOST_LENGTH, MOST_LETTERS, MOST_MERGES, MOST_THREADS = 24, 8, 8, 1024
+MOST_LENGTH, MOST_LETTERS, MOST_MERGES = 24, 8, 8
 CHOICES = {"all": COLUMNS, "sigma": SIGMAS, "ratio": RATIOS}
 SECONDS_BETWEEN_CHECKPOINTS = 60.0
 # Units of work are handed out in batches of about so many seconds.
@@ -54,9 +55,9 @@ class Enumeration:
         """By column: maxima of σ and minima of ratios over all strings of at most that size."""
         length = self.length if length is None else length
         num_letters = self.num_letters if num_letters is None else num_letters
-        check_number("num_merges", num_merges, 1, self.num_merges)
-        check_number("num_letters", num_letters, 1, self.num_letters)
-        check_number("length", length, 1, self.length)
+        check_count("num_merges", num_merges, least=1, most=self.num_merges)
+        check_count("num_letters", num_letters, least=1, most=self.num_letters)
+        check_count("length", length, least=1, most=self.length)
         row = self.cells[length, num_letters][num_merges - 1]
         return {
             name: Extreme(value_of(name, found[0]), found[1])
@@ -92,10 +93,10 @@ def enumerate_curvature(
         progress: show it; or call with the strings done and all of them.
         prune: leave out strings that bounds show to be no more extreme; without, all are measured.
     """
-    check_number("length", length, 1, MOST_LENGTH)
-    check_number("num_letters", num_letters, 1, MOST_LETTERS)
-    check_number("num_merges", num_merges, 1, MOST_MERGES)
-    check_number("num_threads", num_threads, 0, MOST_THREADS)
+    check_count("length", length, least=1, most=MOST_LENGTH)
+    check_count("num_letters", num_letters, least=1, most=MOST_LETTERS)
+    check_count("num_merges", num_merges, least=1, most=MOST_MERGES)
+    check_num_threads(num_threads)
     if columns not in CHOICES:
         raise ValueError(f"columns must be all, sigma or ratio, found {columns!r}")
     settings = Settings(length, num_letters, num_merges, columns, prune)

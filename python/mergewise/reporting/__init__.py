@@ -10,6 +10,7 @@ from pathlib import Path
 
 from mergewise.arguments import check_num_threads, check_time_limit
 from mergewise.counts import WordCounts
+from mergewise.errors import InputError
 from mergewise.pages import save_page
 from mergewise.progress import Progress, Reporter
 from mergewise.reporting.band import Band, NotCertified, find_band
@@ -98,9 +99,10 @@ def measured(
             raise TypeError(f"expected WordCounts, found {type(part).__name__}")
         theirs, ours = (part.pattern, part.normalize), (tokenizer.pattern, tokenizer.normalize)
         if theirs != ours:
-            raise ValueError(
+            raise InputError(
                 f"{name} has pattern {ours[0]!r} and normalize {ours[1]!r}, the counts have "
-                f"{theirs[0]!r} and {theirs[1]!r}; hint: count with those of the tokenizer"
+                f"{theirs[0]!r} and {theirs[1]!r}",
+                hint="count with those of the tokenizer",
             )
     return measure(name, tokenizer, parts)
 
