@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from mergewise import _core
-from mergewise.arguments import check_count, check_int, check_num_threads, check_time_limit
+from mergewise.arguments import check_count, check_num_threads, check_time_limit
 from mergewise.counts import WordCounts
 from mergewise.optimize.certificate import encoded_words
 from mergewise.optimize.certifying import check_certifiable, options_of
-from mergewise.progress import Ticker
+from mergewise.progress import SearchReporter
 from mergewise.tokenizer import Tokenizer
 from mergewise.vocabulary import Vocabulary
 
@@ -73,7 +73,9 @@ def improve(
     if target not in {"pairs", "ranks"}:
         raise ValueError(f'target must be "pairs" or "ranks", found {target!r}')
     is_pinned = pins(tokenizer, pinned)
-    ticker = Ticker("improve") if progress is True else None
+    reporter = SearchReporter(
+        progress, "improve", lambda moves, tokens: f"{moves:,} moves, {tokens:,} tokens"
+    )
     merges = _core.improve_merges(
         encoded_words(counts, **options_of(tokenizer)).core,
         initial=tokenizer.core.merge_list(),
@@ -83,12 +85,11 @@ def improve(
         time_limit=TIME_LIMIT if time_limit is None and num_moves is None else time_limit,
         num_threads=num_threads,
         max_token_length=max_token_length,
-        progress=reporter(ticker, progress),
+        progress=reporter.callback,
     )
     better = Tokenizer(with_merges(tokenizer, strings_of(merges), target))
     before, after = (t.core.num_tokens(counts.core) for t in (tokenizer, better))
-    if ticker is not None:
-        ticker.close(f"{before:,} tokens became {min(before, after):,}")
+    reporter.close(f"{before:,} tokens became {min(before, after):,}")
     return better if after < before else tokenizer
 
 
@@ -102,9 +103,7 @@ def check_options(
     """Refuse what cannot be meant, before anything is done."""
     check_time_limit(time_limit)
     check_num_threads(num_threads)
-    check_int("seed", seed)
-    if not 0 <= seed < 1 << 64:
-        raise ValueError(f"seed must be from 0 to 2^64 - 1, found {seed}")
+    check_count("seed", seed, most=(1 << 64) - 1)
     for name, value in {"num_moves": num_moves, "max_token_length": max_token_length}.items():
         if value is not None:
             check_count(name, value)
@@ -140,10 +139,3 @@ def with_merges(tokenizer: Tokenizer, new: list[Merge], target: Target) -> Vocab
     if target == "pairs":
         return replace(vocabulary, tokens=tokens, merges=new, ranks=None)
     return replace(vocabulary, tokens=tokens, merges=None, ranks=made)
-
-
-def reporter(ticker: Ticker | None, progress: ImproveProgress) -> Callable[[int, int], None] | None:
-    """What the core calls with the moves tried and the tokens now."""
-    if ticker is not None:
-        return lambda moves, tokens: ticker(f"{moves:,} moves, {tokens:,} tokens")
-    return progress if callable(progress) else None

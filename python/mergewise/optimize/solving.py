@@ -11,7 +11,7 @@ from mergewise import _core
 from mergewise.arguments import check_count, check_num_threads, check_time_limit
 from mergewise.counts import WordCounts
 from mergewise.merge_lists import no_merges, tokenizer_of
-from mergewise.progress import Ticker
+from mergewise.progress import SearchReporter
 from mergewise.tokenizer import Tokenizer
 from mergewise.vocabulary import Alphabet
 
@@ -108,7 +108,7 @@ def solve(
         check_count("node_limit", node_limit)
     check_time_limit(time_limit)
     check_num_threads(num_threads)
-    ticker = Ticker("solve") if progress is True else None
+    reporter = SearchReporter(progress, "solve", state_of)
     merges, utility, bound, nodes, limit = _core.solve_exactly(
         counts.core,
         initial=no_merges(counts, symbols),
@@ -118,10 +118,9 @@ def solve(
         node_limit=node_limit,
         memory_limit=memory_limit,
         num_threads=num_threads,
-        progress=reporter(ticker, progress),
+        progress=reporter.callback,
     )
-    if ticker is not None:
-        ticker.close(standing(nodes, utility, bound))
+    reporter.close(state_of(nodes, utility, bound))
     strings = [merges.token_bytes(number) for number in range(merges.num_tokens)]
     return Solution(
         status="optimal" if utility == bound else "feasible",
@@ -144,19 +143,10 @@ def corpus_of(corpus: str | WordCounts, alphabet: Alphabet | None) -> tuple[Word
     raise TypeError(f"expected str or WordCounts, found {type(corpus).__name__}")
 
 
-def reporter(
-    ticker: Ticker | None, progress: SolveProgress
-) -> Callable[[int, int, int], None] | None:
-    """What the core calls as the search goes on."""
-    if ticker is not None:
-        return lambda nodes, utility, bound: ticker(standing(nodes, utility, bound))
-    return progress if callable(progress) else None
+def state_of(nodes: int, utility: int, bound: int) -> str:
+    """The state of a search in words.
 
-
-def standing(nodes: int, utility: int, bound: int) -> str:
-    """Where a search stands.
-
-    >>> standing(12345, 50, 51)
+    >>> state_of(12345, 50, 51)
     '12,345 nodes, utility 50, bound 51'
     """
     return f"{nodes:,} nodes, utility {utility:,}, bound {bound:,}"
