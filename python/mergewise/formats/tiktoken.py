@@ -117,7 +117,7 @@ def said_elsewhere(reading: Reading, data: bytes) -> tuple[str | None, bool, dic
             "",
             "ranks that are none of OpenAI's, and no file of their settings beside them",
             "a pattern",
-            hint='give pattern="cl100k", another name, a regular expression or None',
+            hint="give_pattern",
         )
     regex, special_tokens = known or (None, {})
     pattern, drops_gaps = from_tiktoken(regex) if regex is not None else (None, False)
