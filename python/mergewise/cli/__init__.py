@@ -9,34 +9,14 @@ from __future__ import annotations
 
 import io
 import os
-import re
 import sys
 import warnings
 
 from mergewise.cli.parser import COMMANDS, make_parser, parse
+from mergewise.cli.wording import message_of
 from mergewise.errors import MergewiseError
 
 __all__ = ["main"]
-
-# Advice for Python, and the same for the command line.
-WORDINGS = (
-    (
-        r"pass allowed_special=\{.*\} to encode it as that token, or disallowed_special=\(\) to ",
-        "--special to encode it as that token, --ordinary to ",
-    ),
-    (
-        r'pattern="cl100k", another name, a regular expression or None',
-        "--pattern cl100k, another name, a regular expression or none",
-    ),
-    (
-        r"then_across needs counts of whole documents \(pattern=None\)(.*) within=\.\.\.",
-        r"--then-across needs counts of whole documents (--pattern none)\1 --within",
-    ),
-    (r"\blossy=True", "--lossy"),
-    (r"\bformat=", "--to"),
-    (r"\bfield=\.\.\., --field", "--field"),
-    (r'\berrors="(\w+)"', r"--errors \1"),
-)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -68,19 +48,9 @@ def run(arguments: list[str] | None) -> int:
         except BrokenPipeError:
             raise
         except (MergewiseError, OSError, ValueError, OverflowError, ImportError) as error:
-            sys.stderr.write(f"mergewise: error: {message_of(error)}\n")
+            sys.stderr.write(f"mergewise: error: {message_of(error, parsed)}\n")
             return 1
     return 0
-
-
-def message_of(error: Exception) -> str:
-    """What went wrong, in one line and in the words of the command line."""
-    message = str(error)
-    if isinstance(error, OSError) and error.filename is not None:
-        message = f"{error.filename}: {error.strerror}"
-    for pattern, wording in WORDINGS:
-        message = re.sub(pattern, wording, message)
-    return " ".join(message.splitlines())
 
 
 def show_warning(message: Warning | str, *_: object, **__: object) -> None:
