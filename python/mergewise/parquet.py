@@ -41,7 +41,7 @@ class Texts:
 
     @property
     def share(self) -> float:
-        """How much of the file they are."""
+        """The part of the file that they are."""
         return len(self.array) / self.num_rows
 
 
@@ -51,7 +51,7 @@ def read_column(path: Path, field: str) -> Iterator[Texts]:
 
 
 def read_columns(paths: Iterable[Path], field: str, num_threads: int) -> Iterator[Texts]:
-    """A column of several files, for who counts it with so many threads; 0 means all cores.
+    """A column of several files, read ahead of `num_threads` that count; 0 means all cores.
 
     The same texts in the same order every time.
     """
@@ -64,7 +64,7 @@ def read_columns(paths: Iterable[Path], field: str, num_threads: int) -> Iterato
 
 
 def read_ahead(waiting: Iterator[Iterator[Texts]], num_readers: int) -> Iterator[Texts]:
-    """The texts of row groups, of which so many are read at once: one batch of each is held."""
+    """The texts of row groups; `num_readers` are read at once, with one batch of each in memory."""
     # Loaded here: without Parquet it would be a good part of the time to import a tokenizer.
     from concurrent.futures import Future, ThreadPoolExecutor  # noqa: PLC0415
 
@@ -83,7 +83,7 @@ def read_ahead(waiting: Iterator[Iterator[Texts]], num_readers: int) -> Iterator
 
 
 def row_groups(path: Path, field: str) -> Iterator[Iterator[Texts]]:
-    """A column of a file, part by part; nothing of a part is read before it is asked for."""
+    """A column of a file by row groups, each read when it is iterated."""
     with open_parquet(path) as file:
         check_column(file.schema_arrow, field)
         metadata = file.metadata
@@ -110,7 +110,7 @@ def read_row_group(
 
 
 def rows_in_a_batch(row_group: Any, field: str) -> int:  # noqa: ANN401 - pyarrow is optional
-    """How many rows have a few megabytes of text, going by the average."""
+    """The number of rows that have a few megabytes of text, on average."""
     columns = map(row_group.column, range(row_group.num_columns))
     sizes = {column.path_in_schema: column.total_uncompressed_size for column in columns}
     num_rows: int = BATCH_BYTES * row_group.num_rows // max(1, sizes[field])
@@ -129,7 +129,7 @@ def check_column(schema: Any, field: str) -> None:  # noqa: ANN401 - pyarrow is 
 
 @contextmanager
 def open_parquet(path: str | os.PathLike[str], metadata: Any = None) -> Iterator[Any]:  # noqa: ANN401
-    """A ParquetFile, whose metadata need not be read twice; an error says which file it is."""
+    """A ParquetFile, with `metadata` if it was read before; errors name the file."""
     pa = import_pyarrow()
     try:
         options = {"metadata": metadata, "page_checksum_verification": True}

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TextIO, TypeAlias
 
 Progress: TypeAlias = bool | Callable[[int, int], None]
+SearchProgress: TypeAlias = bool | Callable[..., None]
 
 SECONDS_IN_TERMINAL, SECONDS_IN_LOG = 0.1, 10.0
 
@@ -95,9 +96,7 @@ class SearchReporter:
         state: the arguments of a call in words.
     """
 
-    def __init__(
-        self, progress: bool | Callable[..., None], label: str, state: Callable[..., str]
-    ) -> None:
+    def __init__(self, progress: SearchProgress, label: str, state: Callable[..., str]) -> None:
         self.ticker = Ticker(label) if progress is True else None
         self.callback = self.show if progress is True else progress or None
         self.state = state

@@ -30,7 +30,7 @@ READ_BYTES = 1 << 18
 
 
 class Reader(Protocol):
-    """What the core reads from."""
+    """A stream that the core reads from."""
 
     def read(self, size: int, /) -> bytes | None:
         """At most `size` bytes; none at the end; None if nothing is there yet."""
@@ -46,7 +46,7 @@ class Source:
 
     @property
     def is_plain(self) -> bool:
-        """Is it a file that the core can read by itself?"""
+        """Whether it is a file that the core can read by itself."""
         return self.kind == "text" and self.compression is None and str(self.path) != "-"
 
     @property
@@ -86,7 +86,7 @@ def files_of(given: str) -> list[Path]:
 
 
 def classify(path: Path) -> Source:
-    """What a file holds, by its name.
+    """The kind of a file, by its name.
 
     >>> classify(Path("a.jsonl.gz")).kind
     'jsonl'
@@ -135,7 +135,7 @@ class Stream:
             ) from error
 
     def position(self) -> int:
-        """How much of the file has been read."""
+        """The bytes of the file that have been read."""
         if self.raw is None:
             return 0
         return self.num_bytes if self.raw.closed else self.raw.tell()
@@ -147,7 +147,7 @@ class Stream:
 
 
 class StandardInput:
-    """Standard input, which does not block for long, so that Ctrl-C is heard."""
+    """Standard input that does not block for long, so that Ctrl-C takes effect."""
 
     def read(self, size: int, /) -> bytes | None:
         """At most `size` bytes; none at the end; None if nothing is there yet."""
@@ -247,7 +247,7 @@ def json_document(line: bytes, field: str) -> str | None:
 
 
 def is_encodable(text: str) -> bool:
-    """Is this text without lone surrogates?"""
+    """Whether a text has no lone surrogates."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -262,7 +262,7 @@ class Raw(io.RawIOBase):
         self.reader = reader
 
     def readable(self) -> bool:
-        """Yes."""
+        """Always True."""
         return True
 
     def readinto(self, buffer: Any, /) -> int | None:  # noqa: ANN401 - a writable buffer

@@ -2,7 +2,7 @@
 
 Data goes to standard output, everything else to standard error. The exit status is 0, 1 after an
 error (one line, no traceback), 2 after a mistake in the arguments, 130 after Ctrl-C, and 141, as of
-any program in a pipe, if whoever read the output left.
+any program in a pipe, if the reader of the output closed it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def main(arguments: list[str] | None = None) -> int:
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
-        # Python flushes once more at its end, and what is left must go somewhere.
+        # Python flushes once more when it exits: the rest must not fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except KeyboardInterrupt:
@@ -54,5 +54,5 @@ def run(arguments: list[str] | None) -> int:
 
 
 def show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    """A warning as one line."""
+    """Write a warning as one line."""
     sys.stderr.write(f"mergewise: warning: {' '.join(str(message).splitlines())}\n")

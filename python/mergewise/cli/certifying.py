@@ -37,10 +37,13 @@ def add_certify(parser: Parser) -> None:
         "--against",
         choices=["merges", "vocabularies", "both"],
         default="both",
-        help="all merge lists of its length, all vocabularies of its size (default both)",
+        help="what to compare with: all merge lists of its length, or all vocabularies of its size "
+        "(default both)",
     )
-    add_time_limit(parser, "(default 60)", 60.0)
-    parser.add_argument("--save", type=Path, metavar="FILE", help="keep the certificate")
+    add_time_limit(parser, "how long to search for proofs (default 60)", 60.0)
+    parser.add_argument(
+        "--save", type=Path, metavar="FILE", help="the file to write the certificate to"
+    )
     add_reporting(parser)
 
 
@@ -73,7 +76,7 @@ def run_certify(parsed: argparse.Namespace) -> None:
 
 
 def put_certificates(certificates: Sequence[Certificate], seconds: float) -> None:
-    """Certificates for people."""
+    """Write certificates for people."""
     first = certificates[0]
     put(f"{first.num_symbols:,} symbols, {first.tokens:,} tokens: {first.utility:,} saved")
     for certificate in certificates:
@@ -90,7 +93,7 @@ def put_certificates(certificates: Sequence[Certificate], seconds: float) -> Non
 
 
 def facts_of(certificate: Certificate) -> dict[str, object]:
-    """A certificate as JSON, without its proof."""
+    """A certificate without its proof, for JSON."""
     return {
         "against": certificate.against,
         "merges": certificate.num_merges,
@@ -114,10 +117,14 @@ def add_verify(parser: Parser) -> None:
     )
     parser.add_argument("certificate", type=Path, metavar="CERTIFICATE")
     add_inputs(parser)
-    parser.add_argument("--tokenizer", type=Path, metavar="FILE", help="check its utility too")
+    parser.add_argument(
+        "--tokenizer", type=Path, metavar="FILE", help="the tokenizer, to check its utility too"
+    )
     add_reading(parser)
     parser.add_argument(
-        "--formal", action="store_true", help="by the short reference program (slow, independent)"
+        "--formal",
+        action="store_true",
+        help="check with the short reference program (slow, independent)",
     )
     add_reporting(parser)
 

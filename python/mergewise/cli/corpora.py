@@ -29,7 +29,7 @@ def add_inputs(parser: Parser) -> None:
         "--errors",
         choices=["keep", "strict", "replace"],
         default="keep",
-        help="what becomes of bytes that are not UTF-8 (default keep)",
+        help="how bytes that are not UTF-8 are counted (default keep)",
     )
     add_threads(parser)
 
@@ -42,7 +42,7 @@ def counts_for(parsed: argparse.Namespace, tokenizer: Tokenizer) -> WordCounts:
 def read_counts(
     parsed: argparse.Namespace, pattern: str | None, normalize: Normalize, specials: Sequence[str]
 ) -> WordCounts:
-    """The counts of the inputs: the sum of files of counts, or texts, which are cut like this."""
+    """The counts of the inputs: the sum of files of counts, or of texts that are cut into words."""
     counted = files_of_counts(parsed.files)
     if counted is not None:
         return WordCounts.from_files(counted)
@@ -60,7 +60,7 @@ def read_counts(
 
 
 def specials_of(tokenizer: Tokenizer) -> list[str]:
-    """Texts that are tokens of their own and were never merged."""
+    """Texts that are tokens without merges."""
     return [*tokenizer.vocabulary.special_tokens, *tokenizer.vocabulary.added_tokens]
 
 

@@ -50,25 +50,27 @@ def add_curvature(parser: Parser) -> None:
         "strings, for every number of merges up to M.",
     )
     add_text(parser, is_required=False)
-    parser.add_argument("--merges", type=int, required=True, metavar="M", help="how many merges")
-    add_time_limit(parser, "(with TEXT)")
-    parser.add_argument("--enumerate", action="store_true", help="look at all strings")
-    parser.add_argument("--length", type=int, metavar="N", help="of the longest strings")
     parser.add_argument(
-        "--alphabet", type=int, metavar="K", help="how many letters they have at most"
+        "--merges", type=int, required=True, metavar="M", help="the number of merges"
     )
+    add_time_limit(parser, "how long to search (with TEXT)")
+    parser.add_argument("--enumerate", action="store_true", help="measure all strings")
+    parser.add_argument("--length", type=int, metavar="N", help="the length of the longest strings")
+    parser.add_argument("--alphabet", type=int, metavar="K", help="the most letters of a string")
     parser.add_argument(
         "--columns",
         choices=["all", "sigma", "ratio"],
         default="all",
         help="curvatures, greedy over optimum, or both (default all)",
     )
-    parser.add_argument("--tables", action="store_true", help="print all smaller sizes, too")
+    parser.add_argument(
+        "--tables", action="store_true", help="print the tables of all smaller sizes too"
+    )
     parser.add_argument(
         "--checkpoint",
         type=Path,
         metavar="FILE",
-        help="written every minute and at Ctrl-C; started again, the work goes on from it",
+        help="written every minute and at Ctrl-C; if it exists, the work continues from it",
     )
     add_threads(parser)
     add_reporting(parser)
@@ -102,7 +104,7 @@ def run_text(parsed: argparse.Namespace) -> None:
 
 
 def shown(value: Fraction) -> str:
-    """A fraction, and what it is about.
+    """A fraction and its decimal value.
 
     >>> shown(Fraction(3)), shown(Fraction(8, 3))
     ('3', '8/3 = 2.667')
@@ -144,7 +146,7 @@ def sizes_of(found: Enumeration, *, is_all: bool) -> Iterator[tuple[int, int, in
 
 
 def cells_of(found: Enumeration, *, is_all: bool) -> Iterator[dict[str, object]]:
-    """The extremes as JSON can say them."""
+    """The extremes, for JSON."""
     for merges, letters, length in sizes_of(found, is_all=is_all):
         extremes = found.extremes(num_merges=merges, num_letters=letters, length=length)
         values = {name: [str(e.value), e.witness] for name, e in extremes.items()}

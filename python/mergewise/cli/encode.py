@@ -28,7 +28,7 @@ from mergewise.sources import Document, Source, Stream, find_sources
 from mergewise.tokenizer import Tokenizer, checked_threads
 
 READ_BYTES = 1 << 20
-# So much text is encoded before its ids are written: as Python's integers they take much more room.
+# The text that is encoded before its ids are written: as Python integers they take more memory.
 GROUP_BYTES = 1 << 21
 
 
@@ -39,8 +39,8 @@ def add_encode(parser: Parser) -> None:
         "mergewise encode tokenizer.json < in.txt > ids.txt",
         "mergewise encode tokenizer.json --lines --pieces in.txt",
         "mergewise encode tokenizer.json corpus/ -o ids.npy --end-of-document '<|endoftext|>'",
-        details="Without -o they go to standard output with spaces between them: a line for each "
-        "file, for each record of .jsonl and .parquet, or, with --lines, for each line of text.",
+        details="Without -o the ids go to standard output with spaces between them: a line for "
+        "each file, each record of .jsonl and .parquet, or, with --lines, each line of text.",
     )
     add_tokenizer(parser)
     parser.add_argument(
@@ -51,21 +51,31 @@ def add_encode(parser: Parser) -> None:
         action="store_true",
         help="a line of ids for each line of text, whose newline is not encoded",
     )
-    parser.add_argument("--pieces", action="store_true", help="tokens, not ids; a space is \u2581")
+    parser.add_argument(
+        "--pieces", action="store_true", help="write tokens, not ids; a space is \u2581"
+    )
     specials = parser.add_mutually_exclusive_group()
     specials.add_argument("--special", action="store_true", help="find special tokens in the text")
     specials.add_argument(
-        "--ordinary", action="store_true", help="their text is text (default: it is an error)"
+        "--ordinary",
+        action="store_true",
+        help="encode them like any other text (default: they are an error)",
     )
-    add_output(parser, "write an array: .npy, or else the bare numbers", is_required=False)
-    parser.add_argument("--end-of-document", metavar="TOKEN", help="put behind each (with -o)")
+    add_output(
+        parser, "write an array: .npy, or with another name the bare numbers", is_required=False
+    )
+    parser.add_argument(
+        "--end-of-document", metavar="TOKEN", help="a token to put after each document (with -o)"
+    )
     parser.add_argument(
         "--documents",
         choices=["file", "lines"],
-        help="where documents end (with -o); a line keeps its newline (default file)",
+        help="where a document ends (with -o); a line keeps its newline (default file)",
     )
     parser.add_argument(
-        "--dtype", choices=["uint16", "uint32"], help="(with -o; default: the smallest)"
+        "--dtype",
+        choices=["uint16", "uint32"],
+        help="the type of the array (with -o; default: the smallest)",
     )
     add_field(parser)
     add_threads(parser)
@@ -74,7 +84,7 @@ def add_encode(parser: Parser) -> None:
 
 def run_encode(parsed: argparse.Namespace) -> None:
     """`mergewise encode`."""
-    refuse_what_does_not_go_together(parsed)
+    check_options(parsed)
     checked_threads(parsed.threads)
     tokenizer = read_tokenizer(parsed)
     if parsed.output is not None:
@@ -86,8 +96,8 @@ def run_encode(parsed: argparse.Namespace) -> None:
             documents.write(ids, is_end=is_end)
 
 
-def refuse_what_does_not_go_together(parsed: argparse.Namespace) -> None:
-    """Leave with status 2 if an option has no meaning beside the others."""
+def check_options(parsed: argparse.Namespace) -> None:
+    """Exit with status 2 if an option has no meaning with the others."""
     for name in ("lines", "pieces"):
         if parsed.output is not None and getattr(parsed, name):
             parsed.refuse(f"--{name} does not go with -o")
@@ -97,7 +107,7 @@ def refuse_what_does_not_go_together(parsed: argparse.Namespace) -> None:
 
 
 def special_choice(parsed: argparse.Namespace) -> dict[str, Any]:
-    """What becomes of special tokens in the text."""
+    """How special tokens in the text are encoded, as arguments of `encode`."""
     if parsed.special:
         return {"allowed_special": "all"}
     return {"disallowed_special": ()} if parsed.ordinary else {}
@@ -125,7 +135,7 @@ def write_array(tokenizer: Tokenizer, parsed: argparse.Namespace) -> None:
 
 
 def shown_item(tokenizer: Tokenizer, parsed: argparse.Namespace) -> Callable[[int], str]:
-    """What is written for an id: itself, or its token."""
+    """The function from an id to what is written: itself, or its token."""
     if not parsed.pieces:
         return cache(str)
     if parsed.json:
@@ -179,7 +189,7 @@ def encoded(
                 raise
             yield from zip(batch_ids, ends, strict=True)
             place.pass_by(texts)
-        # What has been read is written before more is waited for.
+        # Write all ids so far before waiting for more input.
         sys.stdout.flush()
 
 

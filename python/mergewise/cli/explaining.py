@@ -24,8 +24,8 @@ def add_explain(parser: Parser) -> None:
         details="A text is taken over its characters and without words.",
     )
     add_text(parser)
-    parser.add_argument("--merges", type=int, required=True, help="how many")
-    add_output(parser, "write a page, forward and back by keys", is_required=False)
+    parser.add_argument("--merges", type=int, required=True, help="the number of merges")
+    add_output(parser, "write a page that steps forward and back", is_required=False)
     parser.add_argument("--svg", type=Path, metavar="FOLDER", help="write a drawing of each step")
     add_json(parser, "print the steps as JSON")
 
@@ -47,7 +47,7 @@ def run_explain(parsed: argparse.Namespace) -> None:
 
 
 def facts_of(explanation: Explanation) -> dict[str, object]:
-    """The merges, and every step as JSON can say it."""
+    """The merges and every step, for JSON."""
     names = explanation.run.names
     return {
         "merges": explanation.merges,

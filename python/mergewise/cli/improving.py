@@ -38,9 +38,13 @@ def add_improve(parser: Parser) -> None:
     )
     add_tokenizer(parser)
     add_inputs(parser)
-    add_time_limit(parser, "(default 60)")
-    parser.add_argument("--moves", type=int, help="try so many, in the place of a time limit")
-    parser.add_argument("--seed", type=int, default=0, help="of the random numbers (default 0)")
+    add_time_limit(parser, "how long to search (default 60)")
+    parser.add_argument(
+        "--moves", type=int, help="the number of moves to try, instead of a time limit"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, help="the seed of the random numbers (default 0)"
+    )
     parser.add_argument(
         "--target",
         choices=["pairs", "ranks"],
@@ -48,20 +52,22 @@ def add_improve(parser: Parser) -> None:
         "(default: as now)",
     )
     parser.add_argument(
-        "--pin", action="append", default=[], metavar="TOKEN", help="a token that stays"
+        "--pin", action="append", default=[], metavar="TOKEN", help="a token that is kept"
     )
-    parser.add_argument("--max-token-length", type=int, help="of new tokens, in bytes")
+    parser.add_argument("--max-token-length", type=int, help="the longest new token, in bytes")
     parser.add_argument(
-        "--held-out", action="store_true", help="leave out a tenth, and measure on it too"
+        "--held-out",
+        action="store_true",
+        help="leave out a tenth of the corpus, and measure on it too",
     )
     parser.add_argument(
         "--certify",
         type=float,
         default=20.0,
         metavar="SECONDS",
-        help="search so long for a proof of what is left to gain; 0: not at all (default 20)",
+        help="how long to search for a proof of what is left to gain; 0: no proof (default 20)",
     )
-    add_output(parser, "its name says the format")
+    add_output(parser, "the file to write; its name decides the format")
     add_reporting(parser)
 
 
@@ -107,7 +113,7 @@ def run_improve(parsed: argparse.Namespace) -> None:
 
 
 def put_facts(facts: dict[str, int | float]) -> None:
-    """What was gained, for people."""
+    """Write what was gained, for people."""
     put(f"on the corpus: {gain(facts['tokens_before'], facts['tokens'])}")
     if "held_out" in facts:
         put(f"held out: {gain(facts['held_out_before'], facts['held_out'])}")
@@ -116,7 +122,7 @@ def put_facts(facts: dict[str, int | float]) -> None:
 
 
 def gain(before: float, after: float) -> str:
-    """How many tokens fewer.
+    """The tokens before and after.
 
     >>> gain(2000, 1970)
     '2,000 tokens became 1,970 (1.50% fewer)'
@@ -128,7 +134,7 @@ def gain(before: float, after: float) -> str:
 def read_corpus(
     parsed: argparse.Namespace, tokenizer: Tokenizer
 ) -> tuple[WordCounts, WordCounts | None]:
-    """The counts to improve on, and those of the held-out tenth if that is asked for."""
+    """The counts to improve on, and those of the held-out tenth if there is one."""
     if not parsed.held_out:
         return counts_for(parsed, tokenizer), None
     if "-" in parsed.files or files_of_counts(parsed.files) is not None:
@@ -153,7 +159,7 @@ def read_corpus(
 
 
 def parts_of(parsed: argparse.Namespace) -> Iterator[Document]:
-    """The inputs in parts that end where lines do, or in records."""
+    """The inputs in parts that end at the end of a line, or in records."""
     sources = find_sources(parsed.files)
     num_bytes = sum(source.num_bytes for source in sources) // MOST_PARTS
     part_bytes = min(max(num_bytes, LEAST_BYTES), MOST_BYTES)

@@ -27,7 +27,7 @@ def add_counting(parser: Parser) -> None:
 def counts_of_inputs(parsed: argparse.Namespace) -> WordCounts:
     """The counts of the inputs, which are texts or files of counts."""
     if parsed.pattern is not None and files_of_counts(parsed.files) is not None:
-        raise ValueError("--pattern is for texts; counts were cut already")
+        raise ValueError("--pattern is for texts; counts are of words already")
     pattern = pattern_of(DEFAULT_PATTERN if parsed.pattern is None else parsed.pattern)
     return read_counts(parsed, pattern, parsed.normalize, parsed.special)
 
@@ -41,7 +41,9 @@ def add_count(parser: Parser) -> None:
         "mergewise count monday.counts tuesday.counts -o both.counts",
     )
     add_counting(parser)
-    parser.add_argument("--min-count", type=int, default=1, help="leave out rarer words")
+    parser.add_argument(
+        "--min-count", type=int, default=1, help="leave out words with a smaller count"
+    )
     add_output(parser, "the file of counts")
     add_reporting(parser)
 
@@ -72,31 +74,39 @@ def add_train(parser: Parser) -> None:
     )
     add_counting(parser)
     size = parser.add_mutually_exclusive_group(required=True)
-    size.add_argument("--vocab-size", type=int, help="train until there are so many tokens")
-    size.add_argument("--merges", type=int, help="or so many merges")
-    parser.add_argument("--min-frequency", type=int, help="of a pair that is merged (default 2)")
-    parser.add_argument("--max-token-length", type=int, help="in bytes")
+    size.add_argument("--vocab-size", type=int, help="the number of tokens to train")
+    size.add_argument("--merges", type=int, help="or the number of merges")
     parser.add_argument(
-        "--overlaps", choices=["skip", "count"], help="is aaa one pair, or two? (default skip)"
+        "--min-frequency", type=int, help="the least count of a pair that is merged (default 2)"
+    )
+    parser.add_argument("--max-token-length", type=int, help="the longest new token, in bytes")
+    parser.add_argument(
+        "--overlaps",
+        choices=["skip", "count"],
+        help="whether aaa has one pair or two (default skip: one)",
     )
     parser.add_argument(
-        "--like", choices=["huggingface", "rustbpe"], help="make the merges of another trainer"
+        "--like",
+        choices=["huggingface", "rustbpe"],
+        help="learn the same merges as another trainer",
     )
     parser.add_argument(
         "--then-across",
         type=int,
         default=0,
         metavar="MERGES",
-        help="so many more that may cross words (with --pattern none and --within)",
+        help="the number of last merges, which may cross words (with --pattern none and --within)",
     )
-    parser.add_argument("--within", metavar="PATTERN", help="the pattern of the merges before them")
+    parser.add_argument(
+        "--within", metavar="PATTERN", help="the pattern of the merges before those"
+    )
     parser.add_argument(
         "--improve",
         type=float,
         metavar="SECONDS",
-        help="then search so long for merges that make fewer tokens",
+        help="how long to search for merges that make fewer tokens, after training",
     )
-    add_output(parser, "its name says the format")
+    add_output(parser, "the file to write; its name decides the format")
     add_reporting(parser)
 
 
@@ -128,12 +138,17 @@ def add_convert(parser: Parser) -> None:
         "mergewise convert tokenizer.json gpt.tiktoken",
         "mergewise convert spm.model tokenizer.json --from sentencepiece",
         "mergewise convert my.tiktoken tokenizer.json --pattern cl100k --special '<|end|>=100257'",
-        details="What the other format cannot say is refused.",
+        details="It is an error if the other format cannot hold all of the tokenizer.",
     )
     add_tokenizer(parser, metavar="INPUT")
-    parser.add_argument("output", type=Path, metavar="OUTPUT", help="its name says the format")
     parser.add_argument(
-        "--to", choices=sorted(formats.FORMATS), metavar="FORMAT", help="of OUTPUT, as for --from"
+        "output", type=Path, metavar="OUTPUT", help="the file to write; its name decides the format"
+    )
+    parser.add_argument(
+        "--to",
+        choices=sorted(formats.FORMATS),
+        metavar="FORMAT",
+        help="the format of OUTPUT, as for --from",
     )
     parser.add_argument(
         "--special",
@@ -141,9 +156,11 @@ def add_convert(parser: Parser) -> None:
         type=text_and_id,
         action="append",
         metavar="TEXT=ID",
-        help="a special token, in the place of those of the file",
+        help="a special token; replaces those of the file",
     )
-    parser.add_argument("--lossy", action="store_true", help="leave out what cannot be said")
+    parser.add_argument(
+        "--lossy", action="store_true", help="leave out what the format cannot hold"
+    )
     add_json(parser)
 
 

@@ -13,7 +13,7 @@ INPUTS = "text, .gz, .zst, .jsonl, .parquet, a folder, a glob, or - for standard
 
 
 def describe(parser: Parser, *examples: str, details: str = "") -> None:
-    """What `--help` says of a command besides its arguments."""
+    """The description and the examples of `--help`."""
     parser.description = textwrap.fill(f"{parser.description} {details}".rstrip(), 79)
     parser.epilog = "\n  ".join(["examples:", *examples])
 
@@ -25,17 +25,23 @@ def add_text(parser: Parser, *, is_required: bool = True) -> None:
 
 
 def add_field(parser: Parser) -> None:
-    """Where the texts of records are."""
-    parser.add_argument("--field", default="text", help="of .jsonl and .parquet (default text)")
+    """The field of records that holds the text."""
+    parser.add_argument(
+        "--field",
+        default="text",
+        help="the field of .jsonl or .parquet that holds the text (default text)",
+    )
 
 
 def add_threads(parser: Parser) -> None:
-    """How many threads work."""
-    parser.add_argument("--threads", type=int, default=0, help="0: all cores")
+    """The number of threads."""
+    parser.add_argument(
+        "--threads", type=int, default=0, help="the number of threads; 0: all cores"
+    )
 
 
-def add_time_limit(parser: Parser, text: str | None, default: float | None = None) -> None:
-    """How long to search."""
+def add_time_limit(parser: Parser, text: str, default: float | None = None) -> None:
+    """The time of a search."""
     parser.add_argument("--time-limit", type=float, default=default, metavar="SECONDS", help=text)
 
 
@@ -45,11 +51,11 @@ def add_output(parser: Parser, text: str, *, is_required: bool = True) -> None:
 
 
 def add_json(parser: Parser, text: str = "print the result as JSON") -> None:
-    """JSON in the place of a text for people."""
+    """JSON instead of text for people."""
     parser.add_argument("--json", action="store_true", help=text)
 
 
 def add_reporting(parser: Parser) -> None:
-    """What is shown."""
+    """JSON or text, with or without progress."""
     add_json(parser)
     parser.add_argument("-q", "--quiet", action="store_true", help="show no progress")

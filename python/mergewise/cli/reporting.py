@@ -31,13 +31,16 @@ def add_report(parser: Parser) -> None:
     add_tokenizer(parser)
     add_inputs(parser)
     add_output(parser, "the page")
-    parser.add_argument("--compare", type=Path, metavar="FILE", help="another tokenizer, beside it")
+    parser.add_argument(
+        "--compare", type=Path, metavar="FILE", help="another tokenizer to compare with"
+    )
     add_time_limit(
         parser,
-        f"for proofs of how few tokens are possible, of each tokenizer (default {TIME_LIMIT:g})",
+        "how long to search for proofs of how few tokens are possible, for each tokenizer "
+        f"(default {TIME_LIMIT:g})",
         TIME_LIMIT,
     )
-    parser.add_argument("--no-certify", action="store_true", help="make no proofs")
+    parser.add_argument("--no-certify", action="store_true", help="search for no proofs")
     add_reporting(parser)
 
 
@@ -116,5 +119,5 @@ def facts_of(made: Report) -> Iterator[dict[str, object]]:
 
 
 def excess_of(subject: Measured, least: int | None) -> float | None:
-    """By how much the tokens exceed the fewest possible at most, if that is known."""
+    """The most by which the tokens exceed the fewest possible, if that is known."""
     return subject.total.num_tokens / least - 1 if least else None

@@ -32,18 +32,20 @@ def add_solve(parser: Parser) -> None:
     )
     add_text(parser, is_required=False)
     parser.add_argument("--counts", type=Path, metavar="FILE", help="or a file of counts")
-    parser.add_argument("--merges", type=int, required=True, help="how many")
+    parser.add_argument("--merges", type=int, required=True, help="the number of merges")
     parser.add_argument(
-        "--alphabet", choices=["bytes", "chars"], help="(default chars for a text, else bytes)"
+        "--alphabet",
+        choices=["bytes", "chars"],
+        help="the symbols (default chars for a text, else bytes)",
     )
     parser.add_argument(
         "--method",
         choices=["branch-and-bound", "guarded", "brute-force"],
         default="branch-and-bound",
-        help="the last two are the paper's",
+        help="the last two are those of the paper",
     )
-    add_time_limit(parser, None)
-    parser.add_argument("--node-limit", type=int, metavar="NODES")
+    add_time_limit(parser, "how long to search")
+    parser.add_argument("--node-limit", type=int, metavar="NODES", help="how many nodes to search")
     add_threads(parser)
     add_output(parser, "write the merges as a tokenizer", is_required=False)
     add_reporting(parser)
@@ -86,7 +88,7 @@ def facts_of(solution: Solution) -> dict[str, object]:
 
 
 def put_solution(solution: Solution, text: str | None) -> None:
-    """A solution for people."""
+    """Write a solution for people."""
     put(str(solution))
     rows = [(shown(left), shown(right)) for left, right in solution.merges]
     widths = [max((columns(row[side]) for row in rows), default=0) for side in (0, 1)]

@@ -13,7 +13,7 @@ PATTERNS = "gpt2, cl100k, o200k, whitespace, a regular expression, or none: merg
 
 
 def add_tokenizer(parser: Parser, metavar: str = "TOKENIZER") -> None:
-    """The file of a tokenizer and how it is read."""
+    """The file of a tokenizer, its format and its pattern."""
     parser.add_argument(
         "tokenizer",
         type=Path,
@@ -24,7 +24,7 @@ def add_tokenizer(parser: Parser, metavar: str = "TOKENIZER") -> None:
 
 
 def add_reading(parser: Parser) -> None:
-    """How the file of a tokenizer is read."""
+    """The format and the pattern of the file of a tokenizer."""
     names = sorted(formats.FORMATS)
     parser.add_argument(
         "--from",
@@ -33,7 +33,7 @@ def add_reading(parser: Parser) -> None:
         metavar="FORMAT",
         help=f"its format: {', '.join(names)} (default: by its content)",
     )
-    parser.add_argument("--pattern", help=f"in the place of the file's: {PATTERNS}")
+    parser.add_argument("--pattern", help=f"instead of the pattern of the file: {PATTERNS}")
 
 
 def read_tokenizer(parsed: argparse.Namespace) -> Tokenizer:

@@ -28,8 +28,12 @@ def add_forest(parser: Parser) -> None:
     )
     add_text(parser)
     merges = parser.add_mutually_exclusive_group(required=True)
-    merges.add_argument("--merges", type=int, help="train so many on the text itself")
-    merges.add_argument("--tokenizer", type=Path, metavar="FILE", help="or use its merges")
+    merges.add_argument(
+        "--merges", type=int, help="the number of merges to train on the text itself"
+    )
+    merges.add_argument(
+        "--tokenizer", type=Path, metavar="FILE", help="or a tokenizer that has the merges"
+    )
     add_reading(parser)
     add_json(parser, "trees as strings and lists of two")
 

@@ -20,7 +20,7 @@ HINTS = {
     "write_lossy": "--lossy writes the rest",
     "read_lossy": "--lossy reads the file without it",
 }
-# What commands without --to and --lossy say instead.
+# The words of commands without --to and --lossy.
 HINTS_BESIDE_CONVERT = {
     "give_format": "write a tokenizer.json, and give `mergewise convert` --to",
     "write_lossy": "write a tokenizer.json; `mergewise convert --lossy` writes the rest of it",
@@ -29,7 +29,7 @@ HINTS_BESIDE_CONVERT = {
 
 
 def message_of(error: Exception, parsed: argparse.Namespace) -> str:
-    """What went wrong, in one line."""
+    """The message of an error, in one line."""
     message = str(error)
     if isinstance(error, MergewiseError):
         is_convert = hasattr(parsed, "lossy")

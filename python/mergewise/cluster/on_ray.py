@@ -49,10 +49,9 @@ def count_ray(
         normalize: see `mergewise.count`.
         special_tokens: see `mergewise.count`.
         errors: see `mergewise.count`.
-        min_count: words that occur less often in all are left out, and their bytes are told by
-            `dropped_symbols`.
-        num_partitions: in how many partitions the words are summed; as many as the cluster has
-            cores unless given.
+        min_count: words with a smaller count are left out; `dropped_symbols` has their bytes.
+        num_partitions: the number of partitions in which words are summed; by default the
+            number of cores of the cluster.
         num_threads: see `Task`.
         memory_limit: see `Task`.
     """
@@ -74,7 +73,7 @@ def count_ray(
 def map_reduce_ray(
     dataset: Dataset, task: Task, *, min_count: int = 1, num_partitions: int | None = None
 ) -> Dataset:
-    """The same as a Dataset of words and counts, of which nothing has been computed yet.
+    """`count_ray` as a Dataset of words and counts; nothing has been computed yet.
 
     `.write_parquet("counts")` keeps it without the driver; `mergewise train counts/*.parquet` reads
     that.
@@ -143,7 +142,7 @@ def check_dataset(dataset: Dataset, column: str) -> None:
         raise ValueError(
             "this dataset may leave out blocks that fail "
             f"(max_errored_blocks is {dataset.context.max_errored_blocks}), expected 0: "
-            "documents would be missing and nobody would know"
+            "documents would be missing without an error"
         )
     schema = dataset.schema(fetch_if_missing=False)
     if schema is not None and column not in schema.names:

@@ -57,8 +57,7 @@ def count_spark(
         normalize: see `mergewise.count`.
         special_tokens: see `mergewise.count`.
         errors: see `mergewise.count`.
-        min_count: words that occur less often in all are left out, and their bytes are told by
-            `dropped_symbols`.
+        min_count: words with a smaller count are left out; `dropped_symbols` has their bytes.
         num_threads: see `Task`.
         memory_limit: see `Task`.
     """
@@ -79,7 +78,7 @@ def count_spark(
 
 
 def map_reduce_spark(dataframe: DataFrame, task: Task, *, min_count: int = 1) -> DataFrame:
-    """The same as a DataFrame of words and counts, of which nothing has been computed yet.
+    """`count_spark` as a DataFrame of words and counts; nothing has been computed yet.
 
     `.write.parquet("counts")` keeps it without the driver; `mergewise train counts/*.parquet` reads
     that.
@@ -98,7 +97,7 @@ def sum_by_part(
     add: Callable[[Task, int, Iterable[Any]], Iterator[Any]],
     schema: str,
 ) -> DataFrame:
-    """What `add` makes of the blocks of counts that Spark has brought together."""
+    """Count in blocks, bring the blocks of each part together, and apply `add` to them."""
     functions = import_spark("functions")
     check_count("min_count", min_count, least=1)
     check_column(dataframe, task.column)
@@ -112,7 +111,7 @@ def sum_by_part(
 
 
 def emptied(batches: list[Any]) -> Iterator[Any]:
-    """The batches from the last to the first; what has been used is freed."""
+    """The batches from the last to the first, each freed after its use."""
     while batches:
         yield batches.pop()
 
@@ -135,7 +134,7 @@ def encode_spark(
 
 
 def encode_signed(task: Task, batches: Iterator[Any]) -> Iterator[Any]:
-    """What the task encodes, with ids of 32 bits and a sign: Spark knows no others."""
+    """The batches with signed ids of 32 bits, as Spark has no unsigned integers."""
     pa = import_pyarrow()
     for batch in task.encode(batches):
         ids = batch.column("ids").cast(pa.list_(pa.int32()))

@@ -1,4 +1,4 @@
-"""Task: what a worker does with Arrow batches of texts."""
+"""Task: counts or encodes Arrow batches of texts on a worker."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mergewise.vocabulary import Normalize
 
 VERSION = version("mergewise")
 MEMORY_LIMIT = 1 << 28
-# How much text is counted before the memory is looked at again.
+# The text that is counted between two looks at the memory.
 SLICE_BYTES = 1 << 22
 BINARY = {"binary", "large_binary", "binary_view"}
 MOST_LIST_BYTES = 1 << 30
@@ -26,8 +26,8 @@ MOST_LIST_BYTES = 1 << 30
 class Task:
     """Counts the words of a column of texts, or encodes it, for any engine with Arrow batches.
 
-    It pickles, keeps nothing between calls, and refuses to work under another version of mergewise
-    than the one that made it: the sum must not depend on where a batch was counted.
+    It pickles and keeps nothing between calls. Under another version of mergewise than the one
+    that made it, it fails: the sum must not depend on where a batch was counted.
 
     >>> import pyarrow as pa
     >>> task = Task(pattern="whitespace")
@@ -143,7 +143,7 @@ class Task:
         )
 
     def check_version(self) -> None:
-        """Refuse to work for another version of mergewise."""
+        """Reject another version of mergewise."""
         if self.version != VERSION:
             raise ClusterError(
                 f"this worker has mergewise {VERSION}, the driver {self.version}",

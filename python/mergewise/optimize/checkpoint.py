@@ -1,4 +1,4 @@
-"""The state of an enumeration in a file: written whole, read back only if it is untouched."""
+"""The state of an enumeration in a file: written whole, read back only if unchanged."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Rows: TypeAlias = list[list[tuple[Pair, str] | None]]
 
 @dataclass(frozen=True)
 class Settings:
-    """What is enumerated; a checkpoint of anything else is of no use."""
+    """The arguments of an enumeration; a checkpoint is only valid for the same ones."""
 
     length: int
     num_letters: int
@@ -32,7 +32,7 @@ class Settings:
 
 @dataclass
 class State:
-    """How far an enumeration is.
+    """The state of an enumeration.
 
     Attributes:
         settings: what is enumerated.
@@ -79,7 +79,7 @@ class State:
 
 
 def body_of(data: bytes, path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The state in the bytes of a file, if nobody changed it."""
+    """The state in the bytes of a file, if it is unchanged."""
     try:
         whole = json.loads(data)
         is_ours = whole["format"] == FORMAT and whole["sha256"] == digest(whole["state"])
@@ -92,7 +92,7 @@ def body_of(data: bytes, path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def digest(body: object) -> str:
-    """What changes with every change of the state."""
+    """The SHA-256 of a state."""
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
 

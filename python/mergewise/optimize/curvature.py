@@ -1,4 +1,4 @@
-"""The curvature of one text: the paper's σ in its readings, and the guarantee it gives."""
+"""The curvature of one text: the paper's σ in its variants, and the guarantee it gives."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ COLUMNS = (*SIGMAS, *RATIOS)
 
 @dataclass(frozen=True)
 class Curvature:
-    """What was measured of one text; all values but the guarantee are exact fractions.
+    """The curvatures of one text; all values but the guarantee are exact fractions.
 
     Attributes:
         text: the text.
@@ -92,7 +92,7 @@ def curvature(
         text: at most 64 characters; it is one word.
         num_merges: M, at least 1.
         optimal: an optimal sequence, as in `formal`; `sigma` is then its σ.
-        time_limit: seconds after which TimeoutError is raised. A part of the search says nothing.
+        time_limit: seconds after which TimeoutError is raised. There is no partial result.
 
     Cost: exponential in `num_merges`.
     """
@@ -170,7 +170,7 @@ def letters_of(text: str) -> bytes:
 
 
 def stopwatch(time_limit: float | None) -> Callable[[int], None] | None:
-    """Something that, called now and then, raises TimeoutError once the time is over."""
+    """A function that raises TimeoutError when it is called after the time limit."""
     if time_limit is None:
         return None
     end = time.monotonic() + time_limit

@@ -19,7 +19,7 @@ from mergewise.progress import Progress, Reporter
 MOST_LENGTH, MOST_LETTERS, MOST_MERGES = 24, 8, 8
 CHOICES = {"all": COLUMNS, "sigma": SIGMAS, "ratio": RATIOS}
 SECONDS_BETWEEN_CHECKPOINTS = 60.0
-# Units of work are handed out in batches of about so many seconds.
+# A batch of units of work should take between these numbers of seconds.
 SHORT_BATCH, LONG_BATCH = 1.0, 5.0
 
 
@@ -36,7 +36,7 @@ class Extreme:
 
 @dataclass(frozen=True)
 class Enumeration:
-    """What was found: for up to so many letters, merges and symbols.
+    """The extremes for every number of letters, merges and symbols up to the given ones.
 
     >>> found = enumerate_curvature(4, num_letters=2, num_merges=2)
     >>> found.extremes(num_merges=2)["sigma_max"]
@@ -88,8 +88,8 @@ def enumerate_curvature(
         num_merges: the most merges.
         columns: the curvatures, greedy over optimum, or both.
         num_threads: 0 means all cores.
-        checkpoint: a file that is written every minute and at Ctrl-C; if it is there, the
-            enumeration goes on from it.
+        checkpoint: a file that is written every minute and at Ctrl-C; if it exists, the
+            enumeration continues from it.
         progress: show it; or call with the strings done and all of them.
         prune: leave out strings that bounds show to be no more extreme; without, all are measured.
     """
@@ -126,14 +126,14 @@ def enumerate_curvature(
 
 
 def units_of(length: int, num_letters: int) -> list[int]:
-    """How many strings each unit of work has; there is none with more letters than symbols."""
+    """The number of strings in each unit of work; no string has more letters than symbols."""
     if num_letters > length:
         return []
     return _core.curvature_units(length=length, num_letters=num_letters)
 
 
 class Saver:
-    """Writes the checkpoint now and then."""
+    """Writes the checkpoint once a minute."""
 
     def __init__(self, state: State, path: str | os.PathLike[str] | None) -> None:
         self.state = state
@@ -141,7 +141,7 @@ class Saver:
         self.saved = time.monotonic()
 
     def __call__(self) -> None:
-        """Save, if the last time is long ago."""
+        """Save if the last time was a minute ago."""
         if time.monotonic() - self.saved >= SECONDS_BETWEEN_CHECKPOINTS:
             self.save()
 
@@ -164,7 +164,7 @@ def run_level(
 ) -> None:
     """Walk through the strings of exactly that length and number of letters.
 
-    What shorter strings, and those with fewer letters, attain need only be exceeded.
+    Only values that exceed those of shorter strings, and of strings with fewer letters, count.
     """
     settings = state.settings
     known = start_of(state, level)
@@ -193,12 +193,12 @@ def run_level(
 
 
 def report(reporter: Reporter, before: int, more: int) -> None:
-    """Report what was done before and since."""
+    """Report the strings done before and since."""
     reporter(before + more)
 
 
 def start_of(state: State, level: tuple[int, int]) -> Rows:
-    """What strings that come before those of a level attain, shorter ones first."""
+    """The extremes of the strings before those of a level, shorter ones first."""
     length, num_letters = level
     rows: Rows = [[None] * len(COLUMNS) for _ in range(state.settings.num_merges)]
     for other in ((length - 1, num_letters), (length, num_letters - 1)):

@@ -91,13 +91,13 @@ def solve(
     Args:
         corpus: a text, over its characters and without words, as in the paper; or counts of words.
         num_merges: the length of the list.
-        alphabet: are the symbols "bytes" or "chars"? For counts "bytes" unless said otherwise, for
-            a text "chars".
+        alphabet: the symbols, "bytes" or "chars"; by default "bytes" for counts and "chars" for a
+            text.
         method: "branch-and-bound", or the paper's own for comparison: its unpruned search
             ("brute-force") and its Algorithm 3 with a guard that is right ("guarded").
         time_limit: in seconds.
         node_limit: how many states the search may look at.
-        memory_limit: about how many bytes the search may use; beyond, it only gets slower.
+        memory_limit: about how many bytes the search may use; with fewer it is slower.
         num_threads: 0 means all cores.
         progress: show the search, or call this with the nodes, the utility and the bound so far.
     """
@@ -109,7 +109,7 @@ def solve(
     check_time_limit(time_limit)
     check_num_threads(num_threads)
     reporter = SearchReporter(progress, "solve", state_of)
-    merges, utility, bound, nodes, limit = _core.solve_exactly(
+    found = _core.solve_exactly(
         counts.core,
         initial=no_merges(counts, symbols),
         num_merges=min(num_merges, MOST_MERGES),
@@ -120,7 +120,16 @@ def solve(
         num_threads=num_threads,
         progress=reporter.callback,
     )
-    reporter.close(state_of(nodes, utility, bound))
+    solution = solution_of(counts, found)
+    reporter.close(state_of(solution.nodes, solution.utility, solution.bound))
+    return solution
+
+
+def solution_of(
+    counts: WordCounts, found: tuple[_core.MergeList, int, int, int, str | None]
+) -> Solution:
+    """The result of the core as a solution."""
+    merges, utility, bound, nodes, limit = found
     strings = [merges.token_bytes(number) for number in range(merges.num_tokens)]
     return Solution(
         status="optimal" if utility == bound else "feasible",
@@ -135,7 +144,7 @@ def solve(
 
 
 def corpus_of(corpus: str | WordCounts, alphabet: Alphabet | None) -> tuple[WordCounts, Alphabet]:
-    """What to solve, as counts, and its symbols."""
+    """The corpus as counts, and its alphabet."""
     if isinstance(corpus, str):
         return WordCounts(_core.WordCounts([(corpus, 1)])), alphabet or "chars"
     if isinstance(corpus, WordCounts):

@@ -1,4 +1,4 @@
-"""Texts on which greedy, or what is proved of it, is bad: families, and a search for more."""
+"""Texts on which greedy or its guarantee is bad: families, and a search for more."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ TIES = {
     "worst": RATIOS.index("ratio_worst_ties"),
     "best": RATIOS.index("ratio_best_ties"),
 }
-# After so many moves without a better text the search starts afresh.
+# The search starts again after this number of moves without a better text.
 PATIENCE = 500
 WARMTH = 0.02
 
 
 @dataclass(frozen=True)
 class WorstCase:
-    """A text that shows something.
+    """A text on which greedy or its guarantee is bad.
 
     Attributes:
         text: the text.

@@ -20,7 +20,7 @@ BAND_NOTE = (
 
 
 def compression(subjects: Sequence[Measured], bands: Sequence[Band | str]) -> str:
-    """How many bytes a token stands for, after so many merges."""
+    """The bytes per token after each number of merges."""
     curves, notes = [], []
     for (subject, letter), band in zip(lettered(subjects), bands, strict=True):
         name = escape(subject.name)
@@ -35,7 +35,7 @@ def compression(subjects: Sequence[Measured], bands: Sequence[Band | str]) -> st
     if not curves:
         return tag("section", tag("h2", "Compression"), *(tag("p", note) for note in notes))
     words = Words(
-        title="Bytes per token after so many merges",
+        title="Bytes per token by number of merges",
         summary="; ".join(
             f"{c.name}: {c.points[0][1]:.2f} bytes per token at the start, "
             f"{c.points[-1][1]:.2f} after {c.points[-1][0]:,.0f} merges"
@@ -80,7 +80,7 @@ def thinned(last: int) -> list[int]:
 
 
 def band_note(subject: Measured, band: Band | str) -> str:
-    """What the band says, or why there is none."""
+    """A note on the band, or why there is none."""
     name = escape(subject.name)
     if isinstance(band, str):
         return f"Nothing is proved about {name}: {escape(band)}."
@@ -90,7 +90,7 @@ def band_note(subject: Measured, band: Band | str) -> str:
     if band.share < 1:
         note += (
             f" Searched were proofs for the {band.num_words:,} most frequent words, "
-            f"{band.share:.0%} of the corpus; of the others the proofs say little, so the band is "
+            f"{band.share:.0%} of the corpus; the others are bounded roughly, so the band is "
             "wider than it need be."
         )
     return note

@@ -82,7 +82,7 @@ def facts(subjects: Sequence[Measured]) -> str:
 
 
 def facts_of(subject: Measured) -> dict[str, str]:
-    """What is said of a tokenizer in a word."""
+    """The numbers that describe a tokenizer, by name."""
     tokenizer, total = subject.tokenizer, subject.total
     pattern = tokenizer.pattern
     short = "none" if pattern is None else pattern if len(pattern) < 16 else "its own"
@@ -98,7 +98,7 @@ def facts_of(subject: Measured) -> dict[str, str]:
 
 
 def tokens_per_word(subject: Measured, part: Part) -> str:
-    """How many tokens a word becomes; without a pattern there are no words."""
+    """The tokens of an average word; without a pattern there are no words."""
     return "–" if subject.tokenizer.pattern is None else f"{part.tokens_per_word:.3f}"
 
 
@@ -198,7 +198,7 @@ def cells_of(subject: Measured, part: Part) -> list[str]:
 
 
 def lengths(subjects: Sequence[Measured]) -> str:
-    """How long tokens are: those of the vocabulary, and those of the corpus."""
+    """The lengths of tokens, of the vocabulary and of the corpus."""
     longest = max(max(subject.lengths, default=1) for subject in subjects)
     last = min(longest, LAST_LENGTH)
     categories = [str(length) for length in range(1, last + 1)]
@@ -231,7 +231,7 @@ def lengths(subjects: Sequence[Measured]) -> str:
 
 
 def shares(subject: Measured, index: int, last: int) -> list[float]:
-    """Which part of the tokens has each length, in percent; longer ones count with the last."""
+    """The percentage of tokens of each length; longer ones count with the last."""
     numbers = [0] * last
     for length, pair in subject.lengths.items():
         numbers[min(length, last) - 1] += pair[index]
