@@ -15,7 +15,6 @@ from mergewise.cli.output import put
 from mergewise.cli.tokenizers import add_tokenizer, read_tokenizer
 from mergewise.counts import WordCounts
 from mergewise.optimize import certify, improve
-from mergewise.optimize.certificate import tokens_in
 from mergewise.sources import Document, Raw, Records, Stream, find_sources
 from mergewise.tokenizer import Tokenizer
 from mergewise.training import count
@@ -90,12 +89,12 @@ def run_improve(parsed: argparse.Namespace) -> None:
     better.save(parsed.output)
     facts: dict[str, int | float] = {
         "merges": len(better.merges),
-        "tokens_before": tokens_in(tokenizer, counts),
-        "tokens": tokens_in(better, counts),
+        "tokens_before": tokenizer.core.num_tokens(counts.core),
+        "tokens": better.core.num_tokens(counts.core),
     }
     if unseen is not None:
-        facts["held_out_before"] = tokens_in(tokenizer, unseen)
-        facts["held_out"] = tokens_in(better, unseen)
+        facts["held_out_before"] = tokenizer.core.num_tokens(unseen.core)
+        facts["held_out"] = better.core.num_tokens(unseen.core)
     if parsed.certify > 0:
         certificate = certify(
             better,
