@@ -16,6 +16,8 @@ from processes import HANGS
 import mergewise as mw
 from mergewise.cli.completion import commands_of
 from mergewise.cli.parser import make_parser
+from mergewise.cli.wording import HINTS, HINTS_BESIDE_CONVERT
+from mergewise.errors import HINTS as PYTHON_HINTS
 
 TEXT = "the cat sat on the mat and the rat sat on the cat\n" * 20
 
@@ -79,6 +81,30 @@ def test_an_error_is_one_line(
     assert done.stderr.count("\n") == 1
     assert message in done.stderr
     assert sorted(tmp_path.iterdir()) == [corpus]
+
+
+def test_hints_name_options_that_the_command_has(corpus: Path, tmp_path: Path) -> None:
+    output = tmp_path / "t.tiktoken"
+    arguments = ["--merges", "5", "--normalize", "nfc", "--pattern", "gpt2", "-q"]
+    done = call("train", corpus, *arguments, "-o", output)
+    assert done.status == 1
+    assert "hint: write a tokenizer.json; `mergewise convert --lossy` writes" in done.errors
+    json_file = tmp_path / "t.json"
+    assert call("train", corpus, *arguments, "-o", json_file).status == 0
+    done = call("convert", json_file, output)
+    assert done.errors.endswith("; hint: --lossy writes the rest\n")
+    records = tmp_path / "r.jsonl"
+    records.write_text('{"body": "low"}\n')
+    done = call("count", records, "-q", "-o", tmp_path / "c.counts")
+    assert done.errors.endswith(
+        "r.jsonl: line 1: found the fields 'body', expected 'text'; hint: give --field\n"
+    )
+
+
+def test_every_hint_that_names_arguments_of_python_has_other_words() -> None:
+    assert HINTS_BESIDE_CONVERT.keys() <= HINTS.keys() <= PYTHON_HINTS.keys()
+    for name, hint in PYTHON_HINTS.items():
+        assert "=" not in HINTS.get(name, hint)
 
 
 def test_stopping_early_is_said(corpus: Path, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mergewise as mw
-from mergewise import count_tables
+from mergewise import _core, count_tables
 from mergewise.cluster import blocks
 from mergewise.cluster import task as cluster_task
 from mergewise.errors import ClusterError, FormatError
@@ -147,7 +147,7 @@ def test_batches_that_are_too_large_for_a_list_are_cut(monkeypatch: pytest.Monke
 
 @given(st.dictionaries(st.binary(min_size=1, max_size=40), st.integers(1, 2**40)))
 def test_a_table_holds_all_of_the_counts(words: dict[bytes, int]) -> None:
-    counts = mw.WordCounts(mw._core.WordCounts(list(words.items()), pattern="gpt2"))  # noqa: SLF001
+    counts = mw.WordCounts(_core.WordCounts(list(words.items()), pattern="gpt2"))
     for each in (counts, counts.prune(2**20)):
         table = each.to_arrow()
         assert mw.WordCounts.from_arrow(table) == each

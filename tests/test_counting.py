@@ -27,6 +27,7 @@ from test_patterns import LANGUAGES, NAMED, nasty_texts
 import mergewise as mw
 from mergewise import _core
 from mergewise.errors import FormatError
+from mergewise.training import make_counter
 
 BLOCK = 1 << 18  # how much of a file the core reads at once
 OPTICKS = (resources.files(mw) / "data" / "opticks.txt").read_text(encoding="utf-8")
@@ -220,7 +221,7 @@ def test_lines_are_documents(texts: list[str], pattern: str | None) -> None:
     text = "\n".join(texts)
     lines = [line + "\n" for line in text.split("\n")[:-1]] + [text.split("\n")[-1]]
     with_reader = mw.count(lines, pattern=pattern)
-    core = mw.training.make_counter(pattern, None, (), "keep", 2)
+    core = make_counter(pattern, None, (), "keep", 2)
     core.add_inputs([("name", Bytes(text.encode()))], documents="lines")
     assert mw.WordCounts(core.finish()) == with_reader
 

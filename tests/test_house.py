@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 from rust_files import Module, RustFile, file_of, rust_files
+
+import mergewise
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "python" / "mergewise"
@@ -28,6 +31,7 @@ LEVELS = [
     {"encoding", "decoding", "count_tables"},
     {"formats", "sources", "progress"},
     {"files", "vocabulary", "arguments", "parquet"},
+    {"optional"},
     {"_core", "errors"},
 ]
 FORMAL_USERS = {"__init__", "demo", "optimize"}
@@ -254,6 +258,30 @@ def test_no_test_reads_a_clock() -> None:
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
         if clock.search(line)
     )
+
+
+def test_importing_the_package_loads_no_room() -> None:
+    program = "import mergewise, sys; print([m for m in sys.modules if m.startswith('mergewise.')])"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"
+
+
+def test_every_public_name_is_loaded_when_it_is_used() -> None:
+    program = (
+        "from mergewise import *; import mergewise; print([*map(dir().count, mergewise.__all__)])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"{[1] * len(mergewise.__all__)}\n"
+    assert set(mergewise.__all__) <= set(dir(mergewise))
+
+
+def test_a_name_that_is_missing_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="module 'mergewise' has no attribute 'tokenise'"):
+        mergewise.tokenise  # type: ignore[attr-defined]  # noqa: B018
 
 
 def test_the_version_is_written_once() -> None:

@@ -1,23 +1,26 @@
 """mergewise trains, applies, improves, solves and certifies byte-pair encodings."""
 
-from mergewise import cluster, errors, formal
-from mergewise.counts import WordCounts
-from mergewise.explaining import Explanation, explain
-from mergewise.optimize import (
-    Certificate,
-    Curvature,
-    Solution,
-    UnigramVocabulary,
-    certify,
-    certify_prefixes,
-    curvature,
-    improve,
-    optimize_vocabulary,
-    solve,
-)
-from mergewise.reporting import Report, report, report_files
-from mergewise.tokenizer import Tokenizer
-from mergewise.training import count, count_files, train
+# A name is loaded when it is first used: all of them take longer than encoding a text. The imports
+# are what type checkers and editors read; typing.TYPE_CHECKING would load typing.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from mergewise import cluster, errors, formal
+    from mergewise.counts import WordCounts
+    from mergewise.explaining import Explanation, explain
+    from mergewise.optimize import (
+        Certificate,
+        Solution,
+        UnigramVocabulary,
+        certify,
+        certify_prefixes,
+        improve,
+        optimize_vocabulary,
+        solve,
+    )
+    from mergewise.optimize.curvature import Curvature, curvature
+    from mergewise.reporting import Report, report, report_files
+    from mergewise.tokenizer import Tokenizer
+    from mergewise.training import count, count_files, train
 
 __all__ = [
     "Certificate",
@@ -44,3 +47,47 @@ __all__ = [
     "solve",
     "train",
 ]
+
+
+_MODULES = ("cluster", "errors", "formal", "optimize")
+_HOMES = {
+    "Certificate": "optimize",
+    "Curvature": "optimize",
+    "Explanation": "explaining",
+    "Report": "reporting",
+    "Solution": "optimize",
+    "Tokenizer": "tokenizer",
+    "UnigramVocabulary": "optimize",
+    "WordCounts": "counts",
+    "certify": "optimize",
+    "certify_prefixes": "optimize",
+    "count": "training",
+    "count_files": "training",
+    "curvature": "optimize",
+    "explain": "explaining",
+    "improve": "optimize",
+    "optimize_vocabulary": "optimize",
+    "report": "reporting",
+    "report_files": "reporting",
+    "solve": "optimize",
+    "train": "training",
+}
+
+if not TYPE_CHECKING:  # type checkers would take every name to exist
+
+    def __getattr__(name: str) -> object:
+        """Load a public name at its first use."""
+        from importlib import import_module  # noqa: PLC0415 - not needed to import mergewise
+
+        if name in _MODULES:
+            return import_module(f"mergewise.{name}")
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(import_module(f"mergewise.{_HOMES[name]}"), name)
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    """The public names, loaded or not."""
+    return sorted({*globals(), *__all__})

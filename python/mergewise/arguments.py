@@ -1,4 +1,4 @@
-"""Arguments that many verbs share, checked before anything is done."""
+"""Checks of arguments that several functions share, made before any work is done."""
 
 from __future__ import annotations
 
@@ -6,31 +6,27 @@ MOST_THREADS = 1024
 
 
 def check_int(name: str, value: object) -> None:
-    """Refuse what is not a whole number."""
+    """Reject what is not a whole number."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"{name} must be an int, found {type(value).__name__}")
 
 
-def check_count(name: str, value: object, *, least: int = 0) -> None:
-    """Refuse what is not a whole number, or is too small."""
+def check_count(name: str, value: object, *, least: int = 0, most: int | None = None) -> None:
+    """Reject what is not a whole number from `least` to `most`."""
     check_int(name, value)
     assert isinstance(value, int)  # noqa: S101 - for the type checker
-    if value < least:
-        raise ValueError(f"{name} must be {least} or more, found {value}")
+    if value < least or (most is not None and value > most):
+        expected = f"{least} or more" if most is None else f"from {least} to {most}"
+        raise ValueError(f"{name} must be {expected}, found {value}")
 
 
 def check_num_threads(num_threads: object) -> None:
-    """Refuse what is no number of threads."""
-    check_int("num_threads", num_threads)
-    assert isinstance(num_threads, int)  # noqa: S101 - for the type checker
-    if not 0 <= num_threads <= MOST_THREADS:
-        raise ValueError(
-            f"num_threads must be from 0 (all cores) to {MOST_THREADS}, found {num_threads}"
-        )
+    """Reject what is not a number of threads; 0 means all cores."""
+    check_count("num_threads", num_threads, most=MOST_THREADS)
 
 
 def check_time_limit(time_limit: object) -> None:
-    """Refuse what is no number of seconds; None: there is no limit."""
+    """Reject what is not a number of seconds; None means no limit."""
     if time_limit is None:
         return
     if isinstance(time_limit, bool) or not isinstance(time_limit, (int, float)):

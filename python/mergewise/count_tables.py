@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from mergewise import _core
 from mergewise.errors import FormatError
-from mergewise.parquet import import_parquet, import_pyarrow, open_parquet
+from mergewise.parquet import import_parquet, import_pyarrow, no_column, open_parquet
 from mergewise.vocabulary import Normalize
 
 KEY = "mergewise"
@@ -43,7 +43,7 @@ class Fingerprint:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Fingerprint:
-        """What `to_json` wrote; raises FormatError for anything else."""
+        """Read the output of `to_json`; raises FormatError for anything else."""
         try:
             fields = json.loads(text)
             version, pattern = fields["counts"], fields["pattern"]
@@ -69,9 +69,9 @@ def schema_of(fingerprint: Fingerprint) -> Any:  # noqa: ANN401 - pyarrow is opt
 
 
 def fingerprint_of(schema: Any) -> Fingerprint | None:  # noqa: ANN401 - pyarrow is optional
-    """How the words of a table were cut; None if it is no table of counts.
+    """How the words of a table were cut; None if it is not a table of counts.
 
-    Both are read: the metadata of an Arrow table, and what Spark makes of a column's metadata.
+    Reads the metadata of an Arrow table, or that of a column, as Spark writes it.
     """
     metadata = schema.metadata or {}
     if KEY.encode() in metadata:
@@ -84,7 +84,7 @@ def fingerprint_of(schema: Any) -> Fingerprint | None:  # noqa: ANN401 - pyarrow
 
 
 def check_fingerprint(schema: Any, expected: Fingerprint) -> None:  # noqa: ANN401
-    """Refuse a table of other words, or one that is no table of counts."""
+    """Reject a table of other words, or one that is not a table of counts."""
     found = fingerprint_of(schema)
     if found is None:
         raise FormatError(
@@ -104,8 +104,8 @@ def batches_of(counts: _core.WordCounts) -> Iterator[Any]:
 def parts_of(counts: _core.WordCounts, num_parts: int) -> Iterator[dict[int, Any]]:
     """The rows of counts, a few megabytes at a time, as a record batch for each part of them.
 
-    A word is in the same of `num_parts` parts wherever it was counted; what pruning left out is in
-    the first.
+    A word is in the same one of `num_parts` parts wherever it was counted; the bytes that pruning
+    left out are in the first.
     """
     schema = schema_of(Fingerprint(counts.pattern, cast("Normalize", counts.normalize)))
     first = 0
@@ -150,8 +150,7 @@ def columns_of(batch: Any, fingerprint: Fingerprint) -> tuple[Any, Any]:  # noqa
     check_fingerprint(batch.schema, fingerprint)
     missing = [name for name in ("word", "count") if name not in batch.schema.names]
     if missing:
-        known = ", ".join(map(repr, batch.schema.names))
-        raise FormatError(f"found the columns {known}, expected {missing[0]!r}")
+        raise FormatError(no_column(batch.schema.names, missing[0]))
     return batch.column("word"), batch.column("count")
 
 

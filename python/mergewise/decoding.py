@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 class StreamDecoder:
-    """Takes ids as they come and gives out text, never half a character."""
+    """Turns ids into text as they come, in whole characters."""
 
     def __init__(
         self,
@@ -24,7 +24,7 @@ class StreamDecoder:
         self._characters = codecs.getincrementaldecoder("utf-8")(errors)
 
     def add(self, *ids: int) -> str:
-        """The text that these ids complete, often all of their own."""
+        """The text that these ids complete."""
         string = self._held + self._decode([*ids])
         if self._skips_first_space and string:
             # The space that was put before the text.
@@ -37,5 +37,5 @@ class StreamDecoder:
         return self._characters.decode(string)
 
     def finish(self) -> str:
-        """What is left at the end: nothing, unless the last character is broken."""
+        """The rest of the text: empty unless the last character is incomplete."""
         return self._characters.decode(b"", final=True)

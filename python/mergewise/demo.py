@@ -1,4 +1,4 @@
-"""What mergewise does, on a text inside the package."""
+"""The demonstration, on a text inside the package."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def run_demo(out: TextIO) -> None:
 
 
 def print_certificates(tokenizer: Tokenizer, counts: WordCounts, out: TextIO) -> None:
-    """How far the tokenizer can be from the best of its size, proved."""
+    """Print how far the tokenizer can be from the best of its size, proved."""
     started = time.perf_counter()
     print("\nHow good is it? Proved, and the proofs checked:", file=out)
     for against in AGAINST:
@@ -58,7 +58,7 @@ def print_certificates(tokenizer: Tokenizer, counts: WordCounts, out: TextIO) ->
 
 
 def print_the_paper(out: TextIO) -> None:
-    """The paper's Example 2: greedy is not optimal."""
+    """Print the paper's Example 2: greedy is not optimal."""
     text = "abaabbaa"
     chosen = formal.greedy(text, 2, ties=formal.first_occurrence)
     best = formal.exact_guarded(text, 2)
@@ -75,7 +75,7 @@ def print_the_paper(out: TextIO) -> None:
 
 
 def print_merges(tokenizer: Tokenizer, out: TextIO) -> None:
-    """The first and the last merges."""
+    """Print the first and the last merges."""
     print(f"  {tokenizer}", file=out)
     for name, merges in (
         ("first merges", tokenizer.merges[:12]),
@@ -86,13 +86,13 @@ def print_merges(tokenizer: Tokenizer, out: TextIO) -> None:
 
 
 def paragraph_of(text: str) -> str:
-    """The paragraph that says what white is."""
+    """The paragraph that defines white."""
     start = text.index(PARAGRAPH)
     return text[start : text.index("\n\n", start)]
 
 
 def print_segmentation(tokenizer: Tokenizer, paragraph: str, out: TextIO) -> None:
-    """A paragraph in tokens."""
+    """Print a paragraph in tokens."""
     ids = tokenizer.encode(paragraph)
     tokens = [tokenizer.token_bytes(token_id) for token_id in ids]
     print(f"\nA paragraph of {len(paragraph)} characters in {len(ids)} tokens:", file=out)
@@ -101,7 +101,7 @@ def print_segmentation(tokenizer: Tokenizer, paragraph: str, out: TextIO) -> Non
 
 
 def print_compression(text: str, counts: WordCounts, out: TextIO) -> None:
-    """How many tokens the text takes at some sizes of the vocabulary."""
+    """Print the number of tokens of the text for several vocabulary sizes."""
     num_bytes = len(text.encode())
     print(f"\nThe whole text has {num_bytes:,} bytes:", file=out)
     print("  vocabulary   tokens  bytes per token", file=out)
@@ -112,7 +112,7 @@ def print_compression(text: str, counts: WordCounts, out: TextIO) -> None:
 
 
 def print_formats(tokenizer: Tokenizer, text: str, out: TextIO) -> None:
-    """Through two formats and back."""
+    """Save in two formats, read back, and compare the ids."""
     ids = tokenizer.encode(text)
     print("\nSaved, read again, and the whole text encoded once more:", file=out)
     with tempfile.TemporaryDirectory() as folder:

@@ -20,13 +20,13 @@ BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
 
 
 def is_coloured(out: TextIO) -> bool:
-    """Does whoever reads `out` want colours? See no-color.org."""
+    """Whether to write colours to `out`: see no-color.org."""
     is_plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return out.isatty() and not is_plain
 
 
 def shown(string: bytes) -> str:
-    r"""A token's string without white space, so that no two tokens look alike.
+    r"""A token's string without white space, different for any two tokens.
 
     >>> shown(b" low"), shown("é\n".encode()), shown(b"\xc3"), shown("\u2581\\".encode())
     ('▁low', 'é\\n', '\\xc3', '\\u2581\\\\')
@@ -47,7 +47,7 @@ def shown_character(character: str) -> str:
 
 
 def columns(text: str) -> int:
-    """How many columns of a terminal a text takes, at least one.
+    """The columns of a terminal that a text takes, at least one.
 
     >>> columns("low"), columns("語"), columns("e\u0301")
     (3, 2, 1)

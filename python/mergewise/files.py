@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,8 +12,10 @@ from pathlib import Path
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary path beside `path`; it takes the place of `path` if the block succeeds.
 
-    Whatever goes wrong, the file that was there before is untouched and the temporary one is gone.
+    After an error the file that was there before is unchanged and the temporary one is removed.
     """
+    import tempfile  # noqa: PLC0415 - slow to load, and only needed to write
+
     target = Path(path)
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     os.close(handle)

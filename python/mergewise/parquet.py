@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from mergewise.errors import FormatError
+from mergewise.optional import import_optional
 
 BATCH_BYTES = 8_000_000
 BATCH_ROWS = 4096
@@ -41,7 +41,7 @@ class Texts:
 
     @property
     def share(self) -> float:
-        """How much of the file they are."""
+        """The part of the file that they are."""
         return len(self.array) / self.num_rows
 
 
@@ -51,7 +51,7 @@ def read_column(path: Path, field: str) -> Iterator[Texts]:
 
 
 def read_columns(paths: Iterable[Path], field: str, num_threads: int) -> Iterator[Texts]:
-    """A column of several files, for who counts it with so many threads; 0 means all cores.
+    """A column of several files, read ahead of `num_threads` that count; 0 means all cores.
 
     The same texts in the same order every time.
     """
@@ -64,7 +64,10 @@ def read_columns(paths: Iterable[Path], field: str, num_threads: int) -> Iterato
 
 
 def read_ahead(waiting: Iterator[Iterator[Texts]], num_readers: int) -> Iterator[Texts]:
-    """The texts of row groups, of which so many are read at once: one batch of each is held."""
+    """The texts of row groups; `num_readers` are read at once, with one batch of each in memory."""
+    # Loaded here: without Parquet it would be a good part of the time to import a tokenizer.
+    from concurrent.futures import Future, ThreadPoolExecutor  # noqa: PLC0415
+
     with ThreadPoolExecutor(num_readers) as pool:
         reading: deque[tuple[Iterator[Texts], Future[Texts | None]]] = deque()
         for row_group in islice(waiting, num_readers):
@@ -80,7 +83,7 @@ def read_ahead(waiting: Iterator[Iterator[Texts]], num_readers: int) -> Iterator
 
 
 def row_groups(path: Path, field: str) -> Iterator[Iterator[Texts]]:
-    """A column of a file, part by part; nothing of a part is read before it is asked for."""
+    """A column of a file by row groups, each read when it is iterated."""
     with open_parquet(path) as file:
         check_column(file.schema_arrow, field)
         metadata = file.metadata
@@ -107,7 +110,7 @@ def read_row_group(
 
 
 def rows_in_a_batch(row_group: Any, field: str) -> int:  # noqa: ANN401 - pyarrow is optional
-    """How many rows have a few megabytes of text, going by the average."""
+    """The number of rows that have a few megabytes of text, on average."""
     columns = map(row_group.column, range(row_group.num_columns))
     sizes = {column.path_in_schema: column.total_uncompressed_size for column in columns}
     num_rows: int = BATCH_BYTES * row_group.num_rows // max(1, sizes[field])
@@ -115,11 +118,10 @@ def rows_in_a_batch(row_group: Any, field: str) -> int:  # noqa: ANN401 - pyarro
 
 
 def check_column(schema: Any, field: str) -> None:  # noqa: ANN401 - pyarrow is optional
-    """Refuse a column that is missing or does not hold strings."""
+    """Reject a column that is missing or does not hold strings."""
     types = import_pyarrow().types
     if field not in schema.names:
-        known = ", ".join(map(repr, schema.names))
-        raise FormatError(f"found the columns {known}, expected {field!r}")
+        raise FormatError(no_column(schema.names, field), hint="give_field")
     kind = schema.field(field).type
     if not (types.is_string(kind) or types.is_large_string(kind)):
         raise FormatError(f"the column {field!r} holds {kind}, expected strings")
@@ -127,28 +129,33 @@ def check_column(schema: Any, field: str) -> None:  # noqa: ANN401 - pyarrow is 
 
 @contextmanager
 def open_parquet(path: str | os.PathLike[str], metadata: Any = None) -> Iterator[Any]:  # noqa: ANN401
-    """A ParquetFile, whose metadata need not be read twice; an error says which file it is."""
+    """A ParquetFile, with `metadata` if it was read before; errors name the file."""
     pa = import_pyarrow()
     try:
         options = {"metadata": metadata, "page_checksum_verification": True}
         with import_parquet().ParquetFile(path, **options) as file:
             yield file
-    except (pa.ArrowInvalid, pa.ArrowIOError, FormatError) as error:
-        raise FormatError(f"{os.fspath(path)}: {error}") from error
+    except FormatError as error:
+        error.path = os.fspath(path)
+        raise
+    except (pa.ArrowInvalid, pa.ArrowIOError) as error:
+        raise FormatError(str(error), path=os.fspath(path)) from error
 
 
 def import_parquet() -> Any:  # noqa: ANN401 - a module
     """The part of pyarrow that reads and writes Parquet."""
-    import_pyarrow()
-    import pyarrow.parquet as pq  # noqa: PLC0415
-
-    return pq
+    return import_optional("pyarrow.parquet", extra="arrow", package="pyarrow")
 
 
 def import_pyarrow() -> Any:  # noqa: ANN401 - a module
-    """The package pyarrow, which is optional."""
-    try:
-        import pyarrow as pa  # noqa: PLC0415
-    except ImportError:
-        raise ImportError('this needs pyarrow: pip install "mergewise[arrow]"') from None
-    return pa
+    """The package pyarrow."""
+    return import_optional("pyarrow", extra="arrow", package="pyarrow")
+
+
+def no_column(found: Iterable[str], expected: str) -> str:
+    """The message about a table without a column.
+
+    >>> no_column(["id", "body"], "text")
+    "found the columns 'id', 'body', expected 'text'"
+    """
+    return f"found the columns {', '.join(map(repr, found))}, expected {expected!r}"

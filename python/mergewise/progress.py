@@ -1,4 +1,4 @@
-"""Progress of long work: a bar in a terminal, a line now and then in a log."""
+"""Progress of long work: a line that is replaced in a terminal, lines now and then in a log."""
 
 from __future__ import annotations
 
@@ -8,29 +8,38 @@ from collections.abc import Callable
 from typing import TextIO, TypeAlias
 
 Progress: TypeAlias = bool | Callable[[int, int], None]
+SearchProgress: TypeAlias = bool | Callable[..., None]
+
+SECONDS_IN_TERMINAL, SECONDS_IN_LOG = 0.1, 10.0
 
 
 class Ticker:
-    """Shows how work stands of which nobody knows how long it takes."""
+    """Writes the state of work to standard error, at most once in an interval."""
 
     def __init__(self, label: str, *, out: TextIO | None = None) -> None:
         self.label = label
         self.out = out if out is not None else sys.stderr
         self.in_terminal = self.out.isatty()
+        self.interval = SECONDS_IN_TERMINAL if self.in_terminal else SECONDS_IN_LOG
         self.started = time.monotonic()
-        self.shown = 0.0 if self.in_terminal else self.started
+        # A terminal shows the first state at once; a log only what takes longer than the interval.
+        self.next = self.started + (0.0 if self.in_terminal else self.interval)
 
-    def __call__(self, standing: str) -> None:
-        """Show how the work stands, unless something was shown a moment ago."""
+    @property
+    def seconds(self) -> float:
+        """How long the work has taken so far."""
+        return time.monotonic() - self.started
+
+    def __call__(self, state: str) -> None:
+        """Write the state, unless the last one was written less than the interval ago."""
         now = time.monotonic()
-        if now - self.shown >= (0.1 if self.in_terminal else 10.0):
-            self.shown = now
-            self.write(f"{self.label}: {standing}")
+        if now >= self.next:
+            self.next = now + self.interval
+            self.write(f"{self.label}: {state}")
 
-    def close(self, standing: str) -> None:
-        """Show the end of the work."""
-        seconds = time.monotonic() - self.started
-        self.write(f"{self.label}: {standing} in {seconds:.1f} s")
+    def close(self, state: str) -> None:
+        """Write the last state and how long the work took."""
+        self.write(f"{self.label}: {state} in {self.seconds:.1f} s")
         if self.in_terminal:
             self.out.write("\n")
             self.out.flush()
@@ -41,33 +50,77 @@ class Ticker:
         self.out.flush()
 
 
-class Bar:
-    """Shows how far the work is and how long it may still take."""
+class Reporter:
+    """Passes how much of the work is done to the caller's function, or shows it as a bar.
 
-    def __init__(self, label: str, total: int, unit: str, *, out: TextIO | None = None) -> None:
-        self.ticker = Ticker(label, out=out)
+    Args:
+        progress: the argument of a public function: whether to show a bar, or what to call with
+            the work done and the total.
+        label: what is done.
+        total: when the work is finished.
+        unit: of what is done; "B" is scaled to kB, MB, ...
+    """
+
+    def __init__(self, progress: Progress, label: str, total: int, unit: str) -> None:
+        self.callback = progress if callable(progress) else None
+        self.ticker = Ticker(label) if progress is True else None
         self.total = total
         self.unit = unit
 
+    @property
+    def is_wanted(self) -> bool:
+        """Whether a report has any effect."""
+        return self.ticker is not None or self.callback is not None
+
     def __call__(self, done: int) -> None:
-        """Show `done`, unless something was shown a moment ago."""
-        seconds = time.monotonic() - self.ticker.started
-        self.ticker(self.state(done, seconds))
+        """Report the work done so far."""
+        if self.ticker is not None:
+            self.ticker(bar(done, self.total, self.unit, self.ticker.seconds))
+        if self.callback is not None:
+            self.callback(done, self.total)
 
     def close(self, done: int) -> None:
-        """Show the end of the work."""
-        self.ticker.close(human(done, self.unit))
+        """Report the end of the work."""
+        if self.ticker is not None:
+            self.ticker.close(human(done, self.unit))
+        if self.callback is not None:
+            self.callback(done, self.total)
 
-    def state(self, done: int, seconds: float) -> str:
-        """One state of the bar.
 
-        >>> Bar("count", 200, "B").state(50, 3.0)
-        '[#####               ]  25% 50 B, 9 s left'
-        """
-        part = min(done / self.total, 1.0) if self.total else 0.0
-        bar = "#" * round(20 * part)
-        left = f", {seconds / part - seconds:.0f} s left" if part > 0 else ""
-        return f"[{bar:<20}] {part:>4.0%} {human(done, self.unit)}{left}"
+class SearchReporter:
+    """Passes the state of a search to the caller's function, or shows it.
+
+    Args:
+        progress: the argument of a public function: whether to show the search, or what to call.
+        label: what is searched.
+        state: the arguments of a call in words.
+    """
+
+    def __init__(self, progress: SearchProgress, label: str, state: Callable[..., str]) -> None:
+        self.ticker = Ticker(label) if progress is True else None
+        self.callback = self.show if progress is True else progress or None
+        self.state = state
+
+    def show(self, *arguments: int) -> None:
+        """Show the state of the search."""
+        if self.ticker is not None:
+            self.ticker(self.state(*arguments))
+
+    def close(self, state: str) -> None:
+        """Show the end of the search."""
+        if self.ticker is not None:
+            self.ticker.close(state)
+
+
+def bar(done: int, total: int, unit: str, seconds: float) -> str:
+    """A bar, what is done, and about how long the rest takes.
+
+    >>> bar(50, 200, "B", 3.0)
+    '[#####               ]  25% 50 B, 9 s left'
+    """
+    part = min(done / total, 1.0) if total else 0.0
+    left = f", {seconds / part - seconds:.0f} s left" if part > 0 else ""
+    return f"[{'#' * round(20 * part):<20}] {part:>4.0%} {human(done, unit)}{left}"
 
 
 def human(amount: int, unit: str) -> str:
@@ -84,34 +137,3 @@ def human(amount: int, unit: str) -> str:
             break
         scaled, prefix = scaled / 1000, larger
     return f"{scaled:.1f} {prefix}{unit}"
-
-
-class Reporter:
-    """Turns the `progress` argument of a verb into something to call with the work done."""
-
-    def __init__(self, progress: Progress, label: str, total: int, unit: str) -> None:
-        self.total = total
-        self.callback = progress if callable(progress) else None
-        self.bar = Bar(label, total, unit) if progress is True else None
-        self.done = 0
-
-    @property
-    def is_wanted(self) -> bool:
-        """Does anybody want to know?"""
-        return self.bar is not None or self.callback is not None
-
-    def __call__(self, done: int) -> None:
-        """Report the work done so far."""
-        self.done = done
-        if self.bar is not None:
-            self.bar(done)
-        if self.callback is not None:
-            self.callback(done, self.total)
-
-    def close(self, done: int) -> None:
-        """Report the end."""
-        self.done = done
-        if self.bar is not None:
-            self.bar.close(done)
-        if self.callback is not None:
-            self.callback(done, self.total)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal, Protocol, TypeAlias, cast
 
 from mergewise.errors import FormatError
+from mergewise.optional import import_optional
 from mergewise.parquet import read_column
 
 PathLike: TypeAlias = str | os.PathLike[str]
@@ -29,7 +30,7 @@ READ_BYTES = 1 << 18
 
 
 class Reader(Protocol):
-    """What the core reads from."""
+    """A stream that the core reads from."""
 
     def read(self, size: int, /) -> bytes | None:
         """At most `size` bytes; none at the end; None if nothing is there yet."""
@@ -45,7 +46,7 @@ class Source:
 
     @property
     def is_plain(self) -> bool:
-        """Is it a file that the core can read by itself?"""
+        """Whether it is a file that the core can read by itself."""
         return self.kind == "text" and self.compression is None and str(self.path) != "-"
 
     @property
@@ -85,7 +86,7 @@ def files_of(given: str) -> list[Path]:
 
 
 def classify(path: Path) -> Source:
-    """What a file holds, by its name.
+    """The kind of a file, by its name.
 
     >>> classify(Path("a.jsonl.gz")).kind
     'jsonl'
@@ -126,12 +127,15 @@ class Stream:
         try:
             return self.stream.read(size)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            place = f"{self.path}: at byte {self.position():,} of the compressed file"
-            message = f"{place}: {error}; hint: the file is damaged or cut short"
-            raise FormatError(message) from error
+            raise FormatError(
+                str(error),
+                path=self.path,
+                place=f"at byte {self.position():,} of the compressed file",
+                hint="the file is damaged or cut short",
+            ) from error
 
     def position(self) -> int:
-        """How much of the file has been read."""
+        """The bytes of the file that have been read."""
         if self.raw is None:
             return 0
         return self.num_bytes if self.raw.closed else self.raw.tell()
@@ -143,7 +147,7 @@ class Stream:
 
 
 class StandardInput:
-    """Standard input, which does not block for long, so that Ctrl-C is heard."""
+    """Standard input that does not block for long, so that Ctrl-C takes effect."""
 
     def read(self, size: int, /) -> bytes | None:
         """At most `size` bytes; none at the end; None if nothing is there yet."""
@@ -159,10 +163,7 @@ class Zstd:
     """The text of a zstd file, all of its frames."""
 
     def __init__(self, raw: BinaryIO) -> None:
-        try:
-            import zstandard  # noqa: PLC0415 - an optional package
-        except ImportError as error:
-            raise ImportError('reading .zst needs pip install "mergewise[zstd]"') from error
+        zstandard = import_optional("zstandard", extra="zstd", package="zstandard")
         self.raw = raw
         self.failure: type[Exception] = zstandard.ZstdError
         self.new_frame: Callable[[], Any] = zstandard.ZstdDecompressor().decompressobj
@@ -209,8 +210,11 @@ class Records:
             lines = io.BufferedReader(cast("io.RawIOBase", Raw(stream)), READ_BYTES)
             for number, line in enumerate(lines, start=1):
                 if not line.isspace():
-                    place = f"{self.source.path}: line {number}"
-                    text = json_document(line, self.field, place)
+                    try:
+                        text = json_document(line, self.field)
+                    except FormatError as error:
+                        error.path, error.place = str(self.source.path), f"line {number}"
+                        raise
                     if text is not None:
                         yield text
 
@@ -223,30 +227,27 @@ class Records:
             yield from (text for text in texts.array.to_pylist() if text is not None)
 
 
-def json_document(line: bytes, field: str, place: str) -> str | None:
+def json_document(line: bytes, field: str) -> str | None:
     """The document of one record; None if it is null."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise FormatError(f"{place}: found no JSON ({error}), expected an object") from error
+        raise FormatError(f"found no JSON ({error}), expected an object") from error
     if not isinstance(record, dict):
-        found = type(record).__name__
-        raise FormatError(f"{place}: found a JSON {found}, expected an object")
+        raise FormatError(f"found a JSON {type(record).__name__}, expected an object")
     if field not in record:
         known = ", ".join(map(repr, record)) or "none"
-        raise FormatError(
-            f"{place}: found the fields {known}, expected {field!r}; hint: field=..., --field"
-        )
+        raise FormatError(f"found the fields {known}, expected {field!r}", hint="give_field")
     text = record[field]
     if text is not None and not isinstance(text, str):
-        raise FormatError(f"{place}: {field!r} is a {type(text).__name__}, expected a string")
+        raise FormatError(f"{field!r} is a {type(text).__name__}, expected a string")
     if text is not None and b"\\u" in line and not is_encodable(text):
-        raise FormatError(f"{place}: {field!r} holds half of a surrogate pair, expected text")
+        raise FormatError(f"{field!r} holds half of a surrogate pair, expected text")
     return text
 
 
 def is_encodable(text: str) -> bool:
-    """Is this text without lone surrogates?"""
+    """Whether a text has no lone surrogates."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -261,7 +262,7 @@ class Raw(io.RawIOBase):
         self.reader = reader
 
     def readable(self) -> bool:
-        """Yes."""
+        """Always True."""
         return True
 
     def readinto(self, buffer: Any, /) -> int | None:  # noqa: ANN401 - a writable buffer

@@ -390,8 +390,8 @@ def stages(
         return [(counts, num_merges)]
     if counts.pattern is not None or within is None:
         raise ValueError(
-            "then_across needs counts of whole documents (pattern=None), and the pattern for the "
-            "merges before as within=..."
+            "then_across needs counts of whole documents, without a pattern, and within: the "
+            "pattern of the merges before"
         )
     if not 0 < then_across <= num_merges:
         raise ValueError(f"then_across must be from 1 to {num_merges:,}, found {then_across:,}")

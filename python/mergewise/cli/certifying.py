@@ -6,15 +6,14 @@ import argparse
 import json
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
-from mergewise.cli.making import read_tokenizer, sum_of_files
+from mergewise.cli.corpora import add_inputs, counts_for, read_counts, specials_of
+from mergewise.cli.options import Parser, add_reporting, add_time_limit, describe
 from mergewise.cli.output import put
-from mergewise.counts import WordCounts
+from mergewise.cli.tokenizers import add_reading, add_tokenizer, read_tokenizer
 from mergewise.optimize import Certificate, certify
 from mergewise.optimize.certificate import Against
-from mergewise.tokenizer import Tokenizer
-from mergewise.training import count_files
-from mergewise.vocabulary import Normalize
 
 RIVALS: dict[str, tuple[Against, ...]] = {
     "merges": ("merges",),
@@ -23,13 +22,38 @@ RIVALS: dict[str, tuple[Against, ...]] = {
 }
 
 
+def add_certify(parser: Parser) -> None:
+    """The arguments of `mergewise certify`."""
+    describe(
+        parser,
+        "mergewise certify tokenizer.json corpus.txt --time-limit 60",
+        "mergewise certify tokenizer.json corpus.counts --against merges --save tok.cert",
+        details="Texts are cut into words as the tokenizer does. Ctrl-C ends the search for a "
+        "better proof, and the best so far is shown.",
+    )
+    add_tokenizer(parser)
+    add_inputs(parser)
+    parser.add_argument(
+        "--against",
+        choices=["merges", "vocabularies", "both"],
+        default="both",
+        help="what to compare with: all merge lists of its length, or all vocabularies of its size "
+        "(default both)",
+    )
+    add_time_limit(parser, "how long to search for proofs (default 60)", 60.0)
+    parser.add_argument(
+        "--save", type=Path, metavar="FILE", help="the file to write the certificate to"
+    )
+    add_reporting(parser)
+
+
 def run_certify(parsed: argparse.Namespace) -> None:
     """`mergewise certify`."""
     both = parsed.against == "both"
     if both and parsed.save is not None:
         parsed.refuse("--save keeps one certificate: give --against merges or vocabularies")
     tokenizer = read_tokenizer(parsed)
-    counts = counts_for(parsed, tokenizer.pattern, tokenizer.normalize, specials_of(tokenizer))
+    counts = counts_for(parsed, tokenizer)
     started = time.perf_counter()
     certificates = [
         certify(
@@ -52,7 +76,7 @@ def run_certify(parsed: argparse.Namespace) -> None:
 
 
 def put_certificates(certificates: Sequence[Certificate], seconds: float) -> None:
-    """Certificates for people."""
+    """Write certificates for people."""
     first = certificates[0]
     put(f"{first.num_symbols:,} symbols, {first.tokens:,} tokens: {first.utility:,} saved")
     for certificate in certificates:
@@ -69,7 +93,7 @@ def put_certificates(certificates: Sequence[Certificate], seconds: float) -> Non
 
 
 def facts_of(certificate: Certificate) -> dict[str, object]:
-    """A certificate as JSON, without its proof."""
+    """A certificate without its proof, for JSON."""
     return {
         "against": certificate.against,
         "merges": certificate.num_merges,
@@ -84,39 +108,35 @@ def facts_of(certificate: Certificate) -> dict[str, object]:
     }
 
 
+def add_verify(parser: Parser) -> None:
+    """The arguments of `mergewise verify`."""
+    describe(
+        parser,
+        "mergewise verify tok.cert corpus.txt",
+        "mergewise verify tok.cert corpus.counts --tokenizer tokenizer.json --formal",
+    )
+    parser.add_argument("certificate", type=Path, metavar="CERTIFICATE")
+    add_inputs(parser)
+    parser.add_argument(
+        "--tokenizer", type=Path, metavar="FILE", help="the tokenizer, to check its utility too"
+    )
+    add_reading(parser)
+    parser.add_argument(
+        "--formal",
+        action="store_true",
+        help="check with the short reference program (slow, independent)",
+    )
+    add_reporting(parser)
+
+
 def run_verify(parsed: argparse.Namespace) -> None:
     """`mergewise verify`."""
     certificate = Certificate.from_file(parsed.certificate)
     tokenizer = None if parsed.tokenizer is None else read_tokenizer(parsed)
     specials = () if tokenizer is None else specials_of(tokenizer)
-    counts = counts_for(parsed, certificate.pattern, certificate.normalize, specials)
+    counts = read_counts(parsed, certificate.pattern, certificate.normalize, specials)
     certificate.verify(counts, tokenizer=tokenizer, by="formal" if parsed.formal else "core")
     if parsed.json:
         put(json.dumps(facts_of(certificate)))
     else:
         put(f"the proof holds: {certificate}")
-
-
-def specials_of(tokenizer: Tokenizer) -> list[str]:
-    """Texts that are tokens of their own and were never merged."""
-    return [*tokenizer.vocabulary.special_tokens, *tokenizer.vocabulary.added_tokens]
-
-
-def counts_for(
-    parsed: argparse.Namespace, pattern: str | None, normalize: Normalize, specials: Sequence[str]
-) -> WordCounts:
-    """The counts of the inputs: texts, cut as the tokenizer does, or files of counts."""
-    counts = sum_of_files(parsed.files)
-    if counts is not None:
-        return counts
-    return count_files(
-        parsed.files,
-        pattern=pattern,
-        documents=parsed.documents,
-        field=parsed.field,
-        normalize=normalize,
-        special_tokens=specials,
-        errors=parsed.errors,
-        num_threads=parsed.threads,
-        progress=not parsed.quiet,
-    )

@@ -1,12 +1,16 @@
-"""`mergewise completion`: what a shell can offer, taken from the parser."""
+"""`mergewise completion`: scripts for shells, made from the parser."""
 
 from __future__ import annotations
 
 import argparse
 import re
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from mergewise.cli.options import Parser, describe
+from mergewise.cli.parser import make_parser
 
 PROGRAM = "mergewise"
 
@@ -16,12 +20,12 @@ class Option:
     """An argument of a command.
 
     Attributes:
-        flags: how it is written; none for an argument without a name.
+        flags: its names; none for a positional argument.
         text: what it does.
-        choices: what it may be, if that is a short list.
-        takes_value: does a value follow it?
-        is_file: is the value a file?
-        is_repeated: may it be given again?
+        choices: its values, if that is a short list.
+        takes_value: whether a value follows it.
+        is_file: whether the value is a file.
+        is_repeated: whether it may be given again.
     """
 
     flags: tuple[str, ...]
@@ -42,12 +46,12 @@ class Command:
 
     @property
     def flagged(self) -> list[Option]:
-        """The arguments that have a name."""
+        """The arguments that have names."""
         return [option for option in self.options if option.flags]
 
     @property
     def words(self) -> list[str]:
-        """What an argument without a name may be, if that is a short list."""
+        """The values of positional arguments, if that is a short list."""
         return [word for option in self.options if not option.flags for word in option.choices]
 
 
@@ -65,7 +69,7 @@ def commands_of(parser: argparse.ArgumentParser) -> list[Command]:
 
 
 def option_of(action: argparse.Action) -> Option:
-    """An argument as the shells need it."""
+    """An argument of argparse, for the shells."""
     return Option(
         flags=tuple(action.option_strings),
         text=(action.help or "").replace("%%", "%"),
@@ -77,7 +81,7 @@ def option_of(action: argparse.Action) -> Option:
 
 
 def bash_script(commands: list[Command]) -> str:
-    """A script for bash; where it has nothing to say, bash offers files."""
+    """A script for bash; where it offers nothing, bash offers files."""
     names = " ".join(command.name for command in commands)
     return f"""\
 # bash completion of {PROGRAM}: eval "$({PROGRAM} completion bash)"
@@ -103,7 +107,7 @@ complete -o default -F _{PROGRAM} {PROGRAM}
 
 
 def bash_values(commands: list[Command]) -> Iterator[str]:
-    """What may follow an option."""
+    """The cases of values that follow an option."""
     for command in commands:
         for option in command.flagged:
             places = "|".join(f"{command.name}:{flag}" for flag in option.flags)
@@ -114,7 +118,7 @@ def bash_values(commands: list[Command]) -> Iterator[str]:
 
 
 def bash_flags(commands: list[Command]) -> Iterator[str]:
-    """What may stand anywhere."""
+    """The cases of options and positional arguments."""
     for command in commands:
         flags = " ".join(flag for option in command.flagged for flag in option.flags)
         yield f'{command.name}:-*) words="{flags}" ;;'
@@ -152,7 +156,7 @@ fi
 
 
 def zsh_case(command: Command) -> str:
-    """What zsh offers behind a command."""
+    """The case of a command for zsh."""
     rest = f"({' '.join(command.words)})" if command.words else "_files"
     specs = [quoted(spec) for option in command.flagged for spec in zsh_specs(option)]
     return f"{command.name}) _arguments {' '.join([*specs, quoted(f'*:argument:{rest}')])} ;;"
@@ -214,3 +218,19 @@ SCRIPTS: dict[str, Callable[[list[Command]], str]] = {
     "zsh": zsh_script,
     "fish": fish_script,
 }
+
+
+def add_completion(parser: Parser) -> None:
+    """The arguments of `mergewise completion`."""
+    describe(
+        parser,
+        'eval "$(mergewise completion bash)"',
+        "mergewise completion zsh > ~/.zfunc/_mergewise",
+        "mergewise completion fish > ~/.config/fish/completions/mergewise.fish",
+    )
+    parser.add_argument("shell", choices=sorted(SCRIPTS))
+
+
+def run_completion(parsed: argparse.Namespace) -> None:
+    """`mergewise completion`."""
+    sys.stdout.write(SCRIPTS[parsed.shell](commands_of(make_parser())))

@@ -7,7 +7,16 @@ import json
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
+from pathlib import Path
 
+from mergewise.cli.options import (
+    Parser,
+    add_reporting,
+    add_text,
+    add_threads,
+    add_time_limit,
+    describe,
+)
 from mergewise.cli.output import put
 from mergewise.optimize import Enumeration, curvature, enumerate_curvature
 from mergewise.optimize.curvature import COLUMNS, RATIOS, SIGMAS
@@ -27,6 +36,44 @@ LABELS = {
     "ratio_best_ties": "best ties",
 }
 WIDTH = 18
+
+
+def add_curvature(parser: Parser) -> None:
+    """The arguments of `mergewise curvature`."""
+    describe(
+        parser,
+        'mergewise curvature "abaabbaa" --merges 2',
+        "mergewise curvature --enumerate --length 12 --alphabet 3 --merges 3",
+        "mergewise curvature --enumerate --length 12 --alphabet 5 --merges 4 --tables",
+        "mergewise curvature --enumerate --length 15 --alphabet 5 --merges 4 --checkpoint run.json",
+        details="Of one text, over its characters and without words; or the extremes over all "
+        "strings, for every number of merges up to M.",
+    )
+    add_text(parser, is_required=False)
+    parser.add_argument(
+        "--merges", type=int, required=True, metavar="M", help="the number of merges"
+    )
+    add_time_limit(parser, "how long to search (with TEXT)")
+    parser.add_argument("--enumerate", action="store_true", help="measure all strings")
+    parser.add_argument("--length", type=int, metavar="N", help="the length of the longest strings")
+    parser.add_argument("--alphabet", type=int, metavar="K", help="the most letters of a string")
+    parser.add_argument(
+        "--columns",
+        choices=["all", "sigma", "ratio"],
+        default="all",
+        help="curvatures, greedy over optimum, or both (default all)",
+    )
+    parser.add_argument(
+        "--tables", action="store_true", help="print the tables of all smaller sizes too"
+    )
+    parser.add_argument(
+        "--checkpoint",
+        type=Path,
+        metavar="FILE",
+        help="written every minute and at Ctrl-C; if it exists, the work continues from it",
+    )
+    add_threads(parser)
+    add_reporting(parser)
 
 
 def run_curvature(parsed: argparse.Namespace) -> None:
@@ -57,7 +104,7 @@ def run_text(parsed: argparse.Namespace) -> None:
 
 
 def shown(value: Fraction) -> str:
-    """A fraction, and what it is about.
+    """A fraction and its decimal value.
 
     >>> shown(Fraction(3)), shown(Fraction(8, 3))
     ('3', '8/3 = 2.667')
@@ -99,7 +146,7 @@ def sizes_of(found: Enumeration, *, is_all: bool) -> Iterator[tuple[int, int, in
 
 
 def cells_of(found: Enumeration, *, is_all: bool) -> Iterator[dict[str, object]]:
-    """The extremes as JSON can say them."""
+    """The extremes, for JSON."""
     for merges, letters, length in sizes_of(found, is_all=is_all):
         extremes = found.extremes(num_merges=merges, num_letters=letters, length=length)
         values = {name: [str(e.value), e.witness] for name, e in extremes.items()}

@@ -9,13 +9,28 @@ from collections.abc import Iterator
 from typing import cast
 
 from mergewise.cli.encode import lines_of
-from mergewise.cli.making import read_tokenizer
+from mergewise.cli.options import Parser, describe
+from mergewise.cli.tokenizers import add_tokenizer, read_tokenizer
 from mergewise.sources import find_sources
 from mergewise.tokenizer import Tokenizer
 
 READ_BYTES = 1 << 16
 LARGEST_ID = 2**32 - 1
 MOST_DIGITS = len(str(LARGEST_ID))
+
+
+def add_decode(parser: Parser) -> None:
+    """The arguments of `mergewise decode`."""
+    describe(
+        parser,
+        "mergewise decode tokenizer.json < ids.txt",
+        "echo 464 3290 | mergewise decode tokenizer.json",
+        "mergewise encode t.json --lines < a.txt | mergewise decode t.json --lines",
+        details="The ids come from standard input, with white space between them, and are "
+        "decoded as they come.",
+    )
+    add_tokenizer(parser)
+    parser.add_argument("--lines", action="store_true", help="a line of text for each line of ids")
 
 
 def run_decode(parsed: argparse.Namespace) -> None:
@@ -37,7 +52,7 @@ def decoded_lines(tokenizer: Tokenizer) -> Iterator[bytes]:
 
 def decoded_stream(tokenizer: Tokenizer) -> Iterator[bytes]:
     """The text of all ids, as they come, in whole characters."""
-    # Bytes that are no characters pass through as they are.
+    # Bytes that are not UTF-8 pass through unchanged.
     decoder = tokenizer.stream_decoder(errors="surrogateescape")
     for words in words_of_standard_input():
         yield decoder.add(*ids_of(words)).encode(errors="surrogateescape")
@@ -45,7 +60,7 @@ def decoded_stream(tokenizer: Tokenizer) -> Iterator[bytes]:
 
 
 def words_of_standard_input() -> Iterator[list[bytes]]:
-    """What stands between white space, as it comes."""
+    """The words of standard input, as they come."""
     stdin = cast("io.BufferedReader", sys.stdin.buffer)
     begun = b""
     while read := stdin.read1(READ_BYTES):
@@ -60,7 +75,7 @@ def words_of_standard_input() -> Iterator[list[bytes]]:
 
 
 def ids_of(words: list[bytes]) -> list[int]:
-    """The ids that words of the input are.
+    """The words of the input as ids.
 
     >>> ids_of([b"42", b"7"])
     [42, 7]
@@ -74,11 +89,11 @@ def ids_of(words: list[bytes]) -> list[int]:
 
 
 def is_id(word: bytes) -> bool:
-    """Is this a number that an id can be?"""
+    """Whether a word is a number that an id can be."""
     return word.isdigit() and len(word) <= MOST_DIGITS and int(word) <= LARGEST_ID
 
 
 def not_an_id(word: bytes) -> ValueError:
-    """The error about such a word."""
+    """The error about a word that is not an id."""
     found = word[:40].decode(errors="backslashreplace")
     return ValueError(f"standard input: found {found!r}, expected an id")

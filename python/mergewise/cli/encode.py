@@ -10,8 +10,17 @@ from contextlib import closing
 from functools import cache
 from typing import Any
 
-from mergewise.cli.making import read_tokenizer
+from mergewise.cli.options import (
+    INPUTS,
+    Parser,
+    add_field,
+    add_output,
+    add_reporting,
+    add_threads,
+    describe,
+)
 from mergewise.cli.output import put_facts
+from mergewise.cli.tokenizers import add_tokenizer, read_tokenizer
 from mergewise.drawing import shown
 from mergewise.encoding import Batch, Place, batches_of
 from mergewise.errors import MergewiseError
@@ -19,13 +28,63 @@ from mergewise.sources import Document, Source, Stream, find_sources
 from mergewise.tokenizer import Tokenizer, checked_threads
 
 READ_BYTES = 1 << 20
-# So much text is encoded before its ids are written: as Python's integers they take much more room.
+# The text that is encoded before its ids are written: as Python integers they take more memory.
 GROUP_BYTES = 1 << 21
+
+
+def add_encode(parser: Parser) -> None:
+    """The arguments of `mergewise encode`."""
+    describe(
+        parser,
+        "mergewise encode tokenizer.json < in.txt > ids.txt",
+        "mergewise encode tokenizer.json --lines --pieces in.txt",
+        "mergewise encode tokenizer.json corpus/ -o ids.npy --end-of-document '<|endoftext|>'",
+        details="Without -o the ids go to standard output with spaces between them: a line for "
+        "each file, each record of .jsonl and .parquet, or, with --lines, each line of text.",
+    )
+    add_tokenizer(parser)
+    parser.add_argument(
+        "files", nargs="*", default=[], metavar="FILE", help=f"{INPUTS} (default -)"
+    )
+    parser.add_argument(
+        "--lines",
+        action="store_true",
+        help="a line of ids for each line of text, whose newline is not encoded",
+    )
+    parser.add_argument(
+        "--pieces", action="store_true", help="write tokens, not ids; a space is \u2581"
+    )
+    specials = parser.add_mutually_exclusive_group()
+    specials.add_argument("--special", action="store_true", help="find special tokens in the text")
+    specials.add_argument(
+        "--ordinary",
+        action="store_true",
+        help="encode them like any other text (default: they are an error)",
+    )
+    add_output(
+        parser, "write an array: .npy, or with another name the bare numbers", is_required=False
+    )
+    parser.add_argument(
+        "--end-of-document", metavar="TOKEN", help="a token to put after each document (with -o)"
+    )
+    parser.add_argument(
+        "--documents",
+        choices=["file", "lines"],
+        help="where a document ends (with -o); a line keeps its newline (default file)",
+    )
+    parser.add_argument(
+        "--dtype",
+        choices=["uint16", "uint32"],
+        help="the type of the array (with -o; default: the smallest)",
+    )
+    add_field(parser)
+    add_threads(parser)
+    add_reporting(parser)
 
 
 def run_encode(parsed: argparse.Namespace) -> None:
     """`mergewise encode`."""
-    refuse_what_does_not_go_together(parsed)
+    check_options(parsed)
     checked_threads(parsed.threads)
     tokenizer = read_tokenizer(parsed)
     if parsed.output is not None:
@@ -37,8 +96,8 @@ def run_encode(parsed: argparse.Namespace) -> None:
             documents.write(ids, is_end=is_end)
 
 
-def refuse_what_does_not_go_together(parsed: argparse.Namespace) -> None:
-    """Leave with status 2 if an option has no meaning beside the others."""
+def check_options(parsed: argparse.Namespace) -> None:
+    """Exit with status 2 if an option has no meaning with the others."""
     for name in ("lines", "pieces"):
         if parsed.output is not None and getattr(parsed, name):
             parsed.refuse(f"--{name} does not go with -o")
@@ -48,7 +107,7 @@ def refuse_what_does_not_go_together(parsed: argparse.Namespace) -> None:
 
 
 def special_choice(parsed: argparse.Namespace) -> dict[str, Any]:
-    """What becomes of special tokens in the text."""
+    """How special tokens in the text are encoded, as arguments of `encode`."""
     if parsed.special:
         return {"allowed_special": "all"}
     return {"disallowed_special": ()} if parsed.ordinary else {}
@@ -76,7 +135,7 @@ def write_array(tokenizer: Tokenizer, parsed: argparse.Namespace) -> None:
 
 
 def shown_item(tokenizer: Tokenizer, parsed: argparse.Namespace) -> Callable[[int], str]:
-    """What is written for an id: itself, or its token."""
+    """The function from an id to what is written: itself, or its token."""
     if not parsed.pieces:
         return cache(str)
     if parsed.json:
@@ -130,7 +189,7 @@ def encoded(
                 raise
             yield from zip(batch_ids, ends, strict=True)
             place.pass_by(texts)
-        # What has been read is written before more is waited for.
+        # Write all ids so far before waiting for more input.
         sys.stdout.flush()
 
 

@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from typing import cast
 
-from mergewise.cli.certifying import counts_for, specials_of
-from mergewise.cli.making import files_of_counts, read_tokenizer
+from mergewise.cli.corpora import add_inputs, counts_for, files_of_counts, specials_of
+from mergewise.cli.options import Parser, add_output, add_reporting, add_time_limit, describe
 from mergewise.cli.output import put
+from mergewise.cli.tokenizers import add_tokenizer, read_tokenizer
 from mergewise.counts import WordCounts
 from mergewise.optimize import certify, improve
-from mergewise.optimize.certificate import tokens_in
 from mergewise.sources import Document, Raw, Records, Stream, find_sources
 from mergewise.tokenizer import Tokenizer
 from mergewise.training import count
@@ -23,6 +23,51 @@ TENTH = 10
 # Parts are small enough that a tenth of them is a tenth of the text.
 MOST_PARTS = 200
 LEAST_BYTES, MOST_BYTES = 1 << 10, 1 << 16
+
+
+def add_improve(parser: Parser) -> None:
+    """The arguments of `mergewise improve`."""
+    describe(
+        parser,
+        "mergewise improve tokenizer.json corpus.txt --time-limit 300 -o better.json",
+        "mergewise improve tokenizer.json corpus.txt --held-out -o better.json",
+        "mergewise improve ranks.tiktoken corpus.counts --moves 1000000 -o better.tiktoken",
+        details="Texts are cut into words as the tokenizer does. Ctrl-C ends the search, and the "
+        "best merges so far are kept. With --moves the result is the same on every machine.",
+    )
+    add_tokenizer(parser)
+    add_inputs(parser)
+    add_time_limit(parser, "how long to search (default 60)")
+    parser.add_argument(
+        "--moves", type=int, help="the number of moves to try, instead of a time limit"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, help="the seed of the random numbers (default 0)"
+    )
+    parser.add_argument(
+        "--target",
+        choices=["pairs", "ranks"],
+        help="what the merges mean: pairs as in tokenizer.json, ranks as in tiktoken's files "
+        "(default: as now)",
+    )
+    parser.add_argument(
+        "--pin", action="append", default=[], metavar="TOKEN", help="a token that is kept"
+    )
+    parser.add_argument("--max-token-length", type=int, help="the longest new token, in bytes")
+    parser.add_argument(
+        "--held-out",
+        action="store_true",
+        help="leave out a tenth of the corpus, and measure on it too",
+    )
+    parser.add_argument(
+        "--certify",
+        type=float,
+        default=20.0,
+        metavar="SECONDS",
+        help="how long to search for a proof of what is left to gain; 0: no proof (default 20)",
+    )
+    add_output(parser, "the file to write; its name decides the format")
+    add_reporting(parser)
 
 
 def run_improve(parsed: argparse.Namespace) -> None:
@@ -44,12 +89,12 @@ def run_improve(parsed: argparse.Namespace) -> None:
     better.save(parsed.output)
     facts: dict[str, int | float] = {
         "merges": len(better.merges),
-        "tokens_before": tokens_in(tokenizer, counts),
-        "tokens": tokens_in(better, counts),
+        "tokens_before": tokenizer.core.num_tokens(counts.core),
+        "tokens": better.core.num_tokens(counts.core),
     }
     if unseen is not None:
-        facts["held_out_before"] = tokens_in(tokenizer, unseen)
-        facts["held_out"] = tokens_in(better, unseen)
+        facts["held_out_before"] = tokenizer.core.num_tokens(unseen.core)
+        facts["held_out"] = better.core.num_tokens(unseen.core)
     if parsed.certify > 0:
         certificate = certify(
             better,
@@ -67,7 +112,7 @@ def run_improve(parsed: argparse.Namespace) -> None:
 
 
 def put_facts(facts: dict[str, int | float]) -> None:
-    """What was gained, for people."""
+    """Write what was gained, for people."""
     put(f"on the corpus: {gain(facts['tokens_before'], facts['tokens'])}")
     if "held_out" in facts:
         put(f"held out: {gain(facts['held_out_before'], facts['held_out'])}")
@@ -76,7 +121,7 @@ def put_facts(facts: dict[str, int | float]) -> None:
 
 
 def gain(before: float, after: float) -> str:
-    """How many tokens fewer.
+    """The tokens before and after.
 
     >>> gain(2000, 1970)
     '2,000 tokens became 1,970 (1.50% fewer)'
@@ -88,10 +133,9 @@ def gain(before: float, after: float) -> str:
 def read_corpus(
     parsed: argparse.Namespace, tokenizer: Tokenizer
 ) -> tuple[WordCounts, WordCounts | None]:
-    """The counts to improve on, and those of the held-out tenth if that is asked for."""
+    """The counts to improve on, and those of the held-out tenth if there is one."""
     if not parsed.held_out:
-        counts = counts_for(parsed, tokenizer.pattern, tokenizer.normalize, specials_of(tokenizer))
-        return counts, None
+        return counts_for(parsed, tokenizer), None
     if "-" in parsed.files or files_of_counts(parsed.files) is not None:
         parsed.refuse("--held-out needs files of text, which are read twice")
 
@@ -114,7 +158,7 @@ def read_corpus(
 
 
 def parts_of(parsed: argparse.Namespace) -> Iterator[Document]:
-    """The inputs in parts that end where lines do, or in records."""
+    """The inputs in parts that end at the end of a line, or in records."""
     sources = find_sources(parsed.files)
     num_bytes = sum(source.num_bytes for source in sources) // MOST_PARTS
     part_bytes = min(max(num_bytes, LEAST_BYTES), MOST_BYTES)

@@ -12,8 +12,9 @@ from itertools import chain, islice, repeat
 from typing import Any
 
 from mergewise import formats
-from mergewise.cli.making import read_tokenizer
+from mergewise.cli.options import Parser, add_json, describe
 from mergewise.cli.output import put
+from mergewise.cli.tokenizers import add_tokenizer, read_tokenizer
 from mergewise.drawing import clipped, shown
 from mergewise.tokenizer import Tokenizer
 
@@ -29,6 +30,17 @@ PREFIX_SPACE = {
 BAR_WIDTH = 40
 # Up to here each length has a bar of its own; then each power of two.
 LAST_SINGLE = 16
+
+
+def add_inspect(parser: Parser) -> None:
+    """The arguments of `mergewise inspect`."""
+    describe(
+        parser,
+        "mergewise inspect tokenizer.json",
+        "mergewise inspect ranks.tiktoken --pattern cl100k --json",
+    )
+    add_tokenizer(parser)
+    add_json(parser)
 
 
 def run_inspect(parsed: argparse.Namespace) -> None:
@@ -51,7 +63,7 @@ def run_inspect(parsed: argparse.Namespace) -> None:
 
 
 def facts_of(tokenizer: Tokenizer) -> dict[str, Any]:
-    """All that there is to say of a tokenizer, as JSON can say it."""
+    """All facts about a tokenizer, for JSON."""
     vocabulary = tokenizer.vocabulary
     return {
         "vocab_size": tokenizer.vocab_size,
@@ -80,7 +92,7 @@ def facts_of(tokenizer: Tokenizer) -> dict[str, Any]:
 
 
 def described(name: str, tokenizer: Tokenizer, *, width: int) -> Iterator[str]:
-    """The facts that need no list of their own."""
+    """The facts that fit a line, with their labels."""
     for label, value in rows_of(name, tokenizer).items():
         # A pattern must not change, and so is not folded.
         folded = [value] if label == "pattern" else fold(value, width - LABEL_WIDTH)
@@ -96,7 +108,7 @@ def fold(text: str, width: int) -> list[str]:
 
 
 def rows_of(name: str, tokenizer: Tokenizer) -> dict[str, str]:
-    """What is said of a tokenizer, and under which name."""
+    """The facts about a tokenizer, by label."""
     specials = [f"{shown(text.encode())} = {i}" for text, i in tokenizer.special_tokens.items()]
     unreachable = sorted(tokenizer.core.unreachable)
     strings = [f"{shown(tokenizer.token_bytes(i))} = {i}" for i in unreachable[:NUM_EXAMPLES]]
@@ -119,7 +131,7 @@ def rows_of(name: str, tokenizer: Tokenizer) -> dict[str, str]:
 
 
 def described_symbols(tokenizer: Tokenizer) -> str:
-    """What a word begins as."""
+    """The symbols of a word before any merge."""
     vocabulary = tokenizer.vocabulary
     parts = [str(tokenizer.alphabet)]
     if vocabulary.byte_tokens is not None:
@@ -175,13 +187,13 @@ def bin_of(length: int) -> tuple[int, int]:
 
 
 def bar(part: float) -> str:
-    """A bar in eighths of a column; what is not nothing is seen."""
+    """A bar in eighths of a column, at least one."""
     eighths = max(1, round(part * BAR_WIDTH * 8))
     return "█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip()
 
 
 def num_tokens(tokenizer: Tokenizer) -> int:
-    """How many ids stand for a token that is not special."""
+    """The number of ids of tokens that are not special."""
     vocabulary = tokenizer.vocabulary
     ids = {*vocabulary.tokens.values(), *(vocabulary.byte_tokens or ())}
     return len(ids - set(tokenizer.special_tokens.values()))
@@ -194,7 +206,7 @@ def longest_tokens(tokenizer: Tokenizer) -> list[bytes]:
 
 
 def lengths_of(tokenizer: Tokenizer) -> dict[int, int]:
-    """How many tokens there are of each length."""
+    """The number of tokens of each length."""
     lengths = Counter(length_of(string, tokenizer) for string in tokenizer.vocabulary.tokens)
     return dict(sorted(lengths.items()))
 
@@ -208,7 +220,7 @@ def length_of(string: bytes, tokenizer: Tokenizer) -> int:
 
 
 def depth_of(merges: Iterable[tuple[bytes, bytes]]) -> int:
-    """How many merges lie between the root and the farthest leaf of the deepest merge tree.
+    """The depth of the deepest merge tree, in merges from the root to a leaf.
 
     >>> depth_of([(b"a", b"b"), (b"ab", b"a"), (b"c", b"b")])
     2

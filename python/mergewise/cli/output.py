@@ -13,7 +13,7 @@ def put(line: str) -> None:
 
 
 def put_facts(facts: Mapping[str, int | str], *, as_json: bool) -> None:
-    """A few facts for people, who see the numbers alone, or for programs."""
+    """Write facts as JSON, or their numbers for people."""
     if as_json:
         put(json.dumps(facts))
     else:

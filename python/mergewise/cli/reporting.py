@@ -7,13 +7,41 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from mergewise.cli.making import files_of_counts, read_tokenizer
+from mergewise.cli.corpora import add_inputs, files_of_counts
+from mergewise.cli.options import Parser, add_output, add_reporting, add_time_limit, describe
 from mergewise.cli.output import put
+from mergewise.cli.tokenizers import add_tokenizer, read_tokenizer
 from mergewise.counts import WordCounts
-from mergewise.reporting import Report, names_of, report, report_files
+from mergewise.reporting import TIME_LIMIT, Report, names_of, report, report_files
 from mergewise.reporting.band import Band
 from mergewise.reporting.measuring import Measured
 from mergewise.tokenizer import Tokenizer
+
+
+def add_report(parser: Parser) -> None:
+    """The arguments of `mergewise report`."""
+    describe(
+        parser,
+        "mergewise report tokenizer.json corpus.txt -o report.html",
+        "mergewise report tokenizer.json en.txt de.txt code/ -o report.html --no-certify",
+        "mergewise report new.json corpus.txt --compare old.json --time-limit 60 -o both.html",
+        details="Every file is a part of the corpus with its own row. The page is one file and "
+        "needs no network; in it one can type a text and see its tokens and their trees.",
+    )
+    add_tokenizer(parser)
+    add_inputs(parser)
+    add_output(parser, "the page")
+    parser.add_argument(
+        "--compare", type=Path, metavar="FILE", help="another tokenizer to compare with"
+    )
+    add_time_limit(
+        parser,
+        "how long to search for proofs of how few tokens are possible, for each tokenizer "
+        f"(default {TIME_LIMIT:g})",
+        TIME_LIMIT,
+    )
+    parser.add_argument("--no-certify", action="store_true", help="search for no proofs")
+    add_reporting(parser)
 
 
 def run_report(parsed: argparse.Namespace) -> None:
@@ -91,5 +119,5 @@ def facts_of(made: Report) -> Iterator[dict[str, object]]:
 
 
 def excess_of(subject: Measured, least: int | None) -> float | None:
-    """By how much the tokens exceed the fewest possible at most, if that is known."""
+    """The most by which the tokens exceed the fewest possible, if that is known."""
     return subject.total.num_tokens / least - 1 if least else None

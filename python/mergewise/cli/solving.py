@@ -4,11 +4,51 @@ from __future__ import annotations
 
 import argparse
 import json
+from pathlib import Path
 
+from mergewise.cli.options import (
+    Parser,
+    add_output,
+    add_reporting,
+    add_text,
+    add_threads,
+    add_time_limit,
+    describe,
+)
 from mergewise.cli.output import put
 from mergewise.counts import WordCounts
 from mergewise.drawing import columns, padded, shown
 from mergewise.optimize import Solution, solve
+
+
+def add_solve(parser: Parser) -> None:
+    """The arguments of `mergewise solve`."""
+    describe(
+        parser,
+        'mergewise solve "abaabbaa" --merges 2',
+        "mergewise solve --counts corpus.counts --merges 10 --time-limit 60 -o best.json",
+        details="A text is taken over its characters and without words. When time or nodes run "
+        "out, or at Ctrl-C, the best merges so far are shown, and a bound that no others exceed.",
+    )
+    add_text(parser, is_required=False)
+    parser.add_argument("--counts", type=Path, metavar="FILE", help="or a file of counts")
+    parser.add_argument("--merges", type=int, required=True, help="the number of merges")
+    parser.add_argument(
+        "--alphabet",
+        choices=["bytes", "chars"],
+        help="the symbols (default chars for a text, else bytes)",
+    )
+    parser.add_argument(
+        "--method",
+        choices=["branch-and-bound", "guarded", "brute-force"],
+        default="branch-and-bound",
+        help="the last two are those of the paper",
+    )
+    add_time_limit(parser, "how long to search")
+    parser.add_argument("--node-limit", type=int, metavar="NODES", help="how many nodes to search")
+    add_threads(parser)
+    add_output(parser, "write the merges as a tokenizer", is_required=False)
+    add_reporting(parser)
 
 
 def run_solve(parsed: argparse.Namespace) -> None:
@@ -48,7 +88,7 @@ def facts_of(solution: Solution) -> dict[str, object]:
 
 
 def put_solution(solution: Solution, text: str | None) -> None:
-    """A solution for people."""
+    """Write a solution for people."""
     put(str(solution))
     rows = [(shown(left), shown(right)) for left, right in solution.merges]
     widths = [max((columns(row[side]) for row in rows), default=0) for side in (0, 1)]

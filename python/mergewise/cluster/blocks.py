@@ -1,8 +1,8 @@
 """Blocks: thousands of words with their counts in one value, for an engine that is slow with rows.
 
 The rows of a block are the body of an Arrow record batch. All words of a block belong to one part,
-so the blocks of a part, whoever made them, have all there is of its words: the engine brings them
-together by a number and never looks inside.
+so all blocks of a part, from all workers, hold all counts of its words: the engine brings them
+together by the number of the part and never looks inside.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LEAST_PARTS = 256
 
 
 def num_parts_for(num_partitions: int) -> int:
-    """Into how many parts words are divided when an engine sums them in so many partitions."""
+    """The number of parts of the words when an engine sums them in `num_partitions`."""
     return max(LEAST_PARTS, PARTS_A_PARTITION * num_partitions)
 
 
@@ -49,7 +49,7 @@ def sum_to_blocks(task: Task, min_count: int, batches: Iterable[Any]) -> Iterato
 def sums_of_blocks(
     task: Task, min_count: int, batches: Iterable[Any]
 ) -> Iterator[_core.WordCounts]:
-    """The counts of each part; of rarer words than `min_count`, their bytes alone.
+    """The counts of each part; of words below `min_count` only their bytes.
 
     One part after the other: the words of a part fit the processor's cache, those of all do not.
     """
@@ -80,5 +80,5 @@ def rows_of_blocks(task: Task, blocks: Iterable[Any]) -> Iterator[Any]:
     pa = import_pyarrow()
     schema = schema_of(task.fingerprint)
     for block in blocks:
-        # A copy begins where the processor likes numbers to begin; a value in a column may not.
+        # A copy is aligned; a value in a column may not be.
         yield pa.ipc.read_record_batch(block.as_py(), schema)

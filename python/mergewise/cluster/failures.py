@@ -1,4 +1,4 @@
-"""What a worker said, out of the traceback that an engine hands to the driver."""
+"""Errors of workers, read from the traceback that an engine hands to the driver."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ LAST_LINE = re.compile(r"^(?:mergewise\.errors\.\w+|ValueError|TypeError): (.+)$
 
 @contextmanager
 def in_one_line() -> Iterator[None]:
-    """Raise what mergewise said on a worker as ClusterError; leave every other error as it is."""
+    """Raise an error of mergewise on a worker as ClusterError; leave others as they are."""
     try:
         yield
     except ClusterError:
         raise
     except Exception as error:
-        said = LAST_LINE.findall(str(error))
-        if not said or "mergewise" not in str(error):
+        messages = LAST_LINE.findall(str(error))
+        if not messages or "mergewise" not in str(error):
             raise
-        raise ClusterError(f"a worker failed: {said[-1]}") from error
+        raise ClusterError(f"a worker failed: {messages[-1]}") from error

@@ -12,7 +12,9 @@ from mergewise.cluster.failures import in_one_line
 from mergewise.cluster.task import MEMORY_LIMIT, Task
 from mergewise.count_tables import batches_in, counts_of, schema_of
 from mergewise.counts import WordCounts
-from mergewise.parquet import import_pyarrow
+from mergewise.errors import InputError
+from mergewise.optional import import_optional
+from mergewise.parquet import import_pyarrow, no_column
 from mergewise.tokenizer import Tokenizer
 from mergewise.training import DEFAULT_PATTERN, Errors
 from mergewise.vocabulary import Normalize
@@ -47,10 +49,9 @@ def count_ray(
         normalize: see `mergewise.count`.
         special_tokens: see `mergewise.count`.
         errors: see `mergewise.count`.
-        min_count: words that occur less often in all are left out, and their bytes are told by
-            `dropped_symbols`.
-        num_partitions: in how many partitions the words are summed; as many as the cluster has
-            cores unless given.
+        min_count: words with a smaller count are left out; `dropped_symbols` has their bytes.
+        num_partitions: the number of partitions in which words are summed; by default the
+            number of cores of the cluster.
         num_threads: see `Task`.
         memory_limit: see `Task`.
     """
@@ -72,7 +73,7 @@ def count_ray(
 def map_reduce_ray(
     dataset: Dataset, task: Task, *, min_count: int = 1, num_partitions: int | None = None
 ) -> Dataset:
-    """The same as a Dataset of words and counts, of which nothing has been computed yet.
+    """`count_ray` as a Dataset of words and counts; nothing has been computed yet.
 
     `.write_parquet("counts")` keeps it without the driver; `mergewise train counts/*.parquet` reads
     that.
@@ -129,23 +130,20 @@ def encode_table(task: Task, table: Any) -> Any:  # noqa: ANN401 - a pyarrow.Tab
 
 
 def import_ray() -> Any:  # noqa: ANN401 - a module
-    """The package ray with Ray Data, which is optional."""
-    try:
-        import ray.data  # noqa: PLC0415
-    except ImportError:
-        raise ImportError('this needs Ray Data: pip install "mergewise[ray]"') from None
+    """The package ray, if it has Ray Data."""
+    for module in ("ray.data", "ray"):
+        ray = import_optional(module, extra="ray", package="Ray Data")
     return ray
 
 
 def check_dataset(dataset: Dataset, column: str) -> None:
-    """Refuse what would lose documents, and a column that is known to be missing."""
+    """Reject a dataset that may lose documents, and a column that is known to be missing."""
     if dataset.context.max_errored_blocks != 0:
         raise ValueError(
             "this dataset may leave out blocks that fail "
             f"(max_errored_blocks is {dataset.context.max_errored_blocks}), expected 0: "
-            "documents would be missing and nobody would know"
+            "documents would be missing without an error"
         )
     schema = dataset.schema(fetch_if_missing=False)
     if schema is not None and column not in schema.names:
-        known = ", ".join(map(repr, schema.names))
-        raise ValueError(f"found the columns {known}, expected {column!r}; hint: column=...")
+        raise InputError(no_column(schema.names, column), hint="give column=")

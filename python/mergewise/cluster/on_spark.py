@@ -18,6 +18,9 @@ from mergewise.cluster.failures import in_one_line
 from mergewise.cluster.task import MEMORY_LIMIT, Task
 from mergewise.count_tables import KEY, counts_of
 from mergewise.counts import WordCounts
+from mergewise.errors import InputError
+from mergewise.optional import import_optional
+from mergewise.parquet import import_pyarrow, no_column
 from mergewise.tokenizer import Tokenizer
 from mergewise.training import DEFAULT_PATTERN, Errors
 from mergewise.vocabulary import Normalize
@@ -54,8 +57,7 @@ def count_spark(
         normalize: see `mergewise.count`.
         special_tokens: see `mergewise.count`.
         errors: see `mergewise.count`.
-        min_count: words that occur less often in all are left out, and their bytes are told by
-            `dropped_symbols`.
+        min_count: words with a smaller count are left out; `dropped_symbols` has their bytes.
         num_threads: see `Task`.
         memory_limit: see `Task`.
     """
@@ -76,12 +78,12 @@ def count_spark(
 
 
 def map_reduce_spark(dataframe: DataFrame, task: Task, *, min_count: int = 1) -> DataFrame:
-    """The same as a DataFrame of words and counts, of which nothing has been computed yet.
+    """`count_spark` as a DataFrame of words and counts; nothing has been computed yet.
 
     `.write.parquet("counts")` keeps it without the driver; `mergewise train counts/*.parquet` reads
     that.
     """
-    functions = import_spark().functions
+    functions = import_spark("functions")
     summed = sum_by_part(dataframe, task, min_count, sum_to_rows, COUNTS)
     # Arrow's metadata does not pass through Spark; a column's does, into Parquet too.
     word = functions.col("word").alias("word", metadata={KEY: task.fingerprint.to_json()})
@@ -95,8 +97,8 @@ def sum_by_part(
     add: Callable[[Task, int, Iterable[Any]], Iterator[Any]],
     schema: str,
 ) -> DataFrame:
-    """What `add` makes of the blocks of counts that Spark has brought together."""
-    functions = import_spark().functions
+    """Count in blocks, bring the blocks of each part together, and apply `add` to them."""
+    functions = import_spark("functions")
     check_count("min_count", min_count, least=1)
     check_column(dataframe, task.column)
     texts = dataframe.select(functions.col(quoted(task.column)))
@@ -109,7 +111,7 @@ def sum_by_part(
 
 
 def emptied(batches: list[Any]) -> Iterator[Any]:
-    """The batches from the last to the first; what has been used is freed."""
+    """The batches from the last to the first, each freed after its use."""
     while batches:
         yield batches.pop()
 
@@ -121,7 +123,7 @@ def encode_spark(
 
     A null stays null. Nothing has been computed yet.
     """
-    types = import_spark().types
+    types = import_spark("types")
     check_column(dataframe, column)
     if tokenizer.vocab_size > 2**31:
         raise ValueError("ids of 2^31 or more do not fit the integers of Spark")
@@ -132,29 +134,22 @@ def encode_spark(
 
 
 def encode_signed(task: Task, batches: Iterator[Any]) -> Iterator[Any]:
-    """What the task encodes, with ids of 32 bits and a sign: Spark knows no others."""
-    import pyarrow as pa  # noqa: PLC0415 - an optional package
-
+    """The batches with signed ids of 32 bits, as Spark has no unsigned integers."""
+    pa = import_pyarrow()
     for batch in task.encode(batches):
         ids = batch.column("ids").cast(pa.list_(pa.int32()))
         yield batch.drop_columns(["ids"]).append_column("ids", ids)
 
 
-def import_spark() -> Any:  # noqa: ANN401 - a module
-    """The package pyspark, which is optional."""
-    try:
-        from pyspark import sql  # noqa: PLC0415
-        from pyspark.sql import functions, types  # noqa: F401, PLC0415
-    except ImportError:
-        raise ImportError('this needs pyspark: pip install "mergewise[spark]"') from None
-    return sql
+def import_spark(module: str) -> Any:  # noqa: ANN401 - a module
+    """A module of Spark SQL."""
+    return import_optional(f"pyspark.sql.{module}", extra="spark", package="pyspark")
 
 
 def check_column(dataframe: DataFrame, column: str) -> None:
-    """Refuse a column that is missing or does not hold texts, before anything is computed."""
+    """Reject a column that is missing or does not hold texts, before anything is computed."""
     if column not in dataframe.columns:
-        known = ", ".join(map(repr, dataframe.columns))
-        raise ValueError(f"found the columns {known}, expected {column!r}; hint: column=...")
+        raise InputError(no_column(dataframe.columns, column), hint="give column=")
     kind = dataframe.schema[column].dataType.simpleString()
     if kind not in {"string", "binary"} and not kind.startswith(("varchar", "char")):
         raise TypeError(f"the column {column!r} holds {kind}, expected string or binary")

@@ -1,4 +1,4 @@
-"""Task: what a worker does with Arrow batches of texts."""
+"""Task: counts or encodes Arrow batches of texts on a worker."""
 
 from __future__ import annotations
 
@@ -8,21 +8,16 @@ from typing import Any
 
 from mergewise import _core
 from mergewise.arguments import check_count, check_num_threads
-from mergewise.count_tables import (
-    Fingerprint,
-    batches_of,
-    dropped_row,
-    schema_of,
-)
+from mergewise.count_tables import Fingerprint, batches_of, dropped_row, schema_of
 from mergewise.errors import ClusterError
-from mergewise.parquet import import_pyarrow
+from mergewise.parquet import import_pyarrow, no_column
 from mergewise.tokenizer import Tokenizer, import_numpy
 from mergewise.training import DEFAULT_PATTERN, Errors, make_counter
 from mergewise.vocabulary import Normalize
 
 VERSION = version("mergewise")
 MEMORY_LIMIT = 1 << 28
-# How much text is counted before the memory is looked at again.
+# The text that is counted between two looks at the memory.
 SLICE_BYTES = 1 << 22
 BINARY = {"binary", "large_binary", "binary_view"}
 MOST_LIST_BYTES = 1 << 30
@@ -31,8 +26,8 @@ MOST_LIST_BYTES = 1 << 30
 class Task:
     """Counts the words of a column of texts, or encodes it, for any engine with Arrow batches.
 
-    It pickles, keeps nothing between calls, and refuses to work under another version of mergewise
-    than the one that made it: the sum must not depend on where a batch was counted.
+    It pickles and keeps nothing between calls. Under another version of mergewise than the one
+    that made it, it fails: the sum must not depend on where a batch was counted.
 
     >>> import pyarrow as pa
     >>> task = Task(pattern="whitespace")
@@ -148,11 +143,11 @@ class Task:
         )
 
     def check_version(self) -> None:
-        """Refuse to work for another version of mergewise."""
+        """Reject another version of mergewise."""
         if self.version != VERSION:
             raise ClusterError(
-                f"this worker has mergewise {VERSION}, the driver {self.version}; "
-                "hint: install the same version everywhere"
+                f"this worker has mergewise {VERSION}, the driver {self.version}",
+                hint="install the same version everywhere",
             )
 
 
@@ -160,8 +155,7 @@ def texts_of(batch: Any, column: str) -> Any:  # noqa: ANN401 - pyarrow is optio
     """The texts of a record batch, as an array that the core reads in place."""
     pa = import_pyarrow()
     if column not in batch.schema.names:
-        known = ", ".join(map(repr, batch.schema.names))
-        raise ClusterError(f"found the columns {known}, expected {column!r}; hint: column=...")
+        raise ClusterError(no_column(batch.schema.names, column), hint="give column=")
     texts = batch.column(column)
     kind = texts.type.value_type if pa.types.is_dictionary(texts.type) else texts.type
     if pa.types.is_null(kind):

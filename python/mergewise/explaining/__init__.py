@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mergewise.arguments import check_count
+from mergewise.errors import InputError
 from mergewise.explaining.page import explain_page
 from mergewise.explaining.steps import Greedy, Step
 from mergewise.explaining.svg import explain_svg
@@ -90,9 +91,10 @@ def explain(text: str, *, num_merges: int) -> Explanation:
         raise TypeError(f"expected a str, found {type(text).__name__}")
     check_count("num_merges", num_merges)
     if len(text) > MOST_SYMBOLS:
-        raise ValueError(
+        raise InputError(
             f"found {len(text):,} characters, expected {MOST_SYMBOLS} at most: every step shows "
-            "them all; hint: take a few words"
+            "them all",
+            hint="take a few words",
         )
     run = Greedy(text, num_merges)
     return Explanation(run, tuple(run.steps()))

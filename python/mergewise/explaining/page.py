@@ -60,7 +60,7 @@ again.</footer>"""
 
 
 def run_length(run: Greedy) -> str:
-    """How many merges there are, as it is said."""
+    """The number of merges in words."""
     return "once" if len(run.merges) == 1 else f"{len(run.merges)} times"
 
 

@@ -1,4 +1,4 @@
-"""Greedy training one step at a time: the paper's Algorithm 2, with everything it holds in sight.
+"""Greedy training one step at a time: the paper's Algorithm 2, with all of its state visible.
 
 `formal.fast_greedy` is the same algorithm; tests compare the two.
 """
@@ -97,7 +97,7 @@ class Greedy:
         yield self.seen("end")
 
     def merge(self, pair: Pair) -> Iterator[Step]:
-        """Replace a pair wherever it stands."""
+        """Replace a pair wherever it occurs."""
         waiting = self.separate_places(pair)
         product = len(self.names)
         self.names.append(self.names[pair[0]] + self.names[pair[1]])
@@ -155,7 +155,7 @@ class Greedy:
         return kept
 
     def entry(self, pair: Pair) -> Entry:
-        """What stands for a pair in the heap."""
+        """The entry of a pair in the heap."""
         return -len(self.separate_places(pair)), *pair
 
     def seen(
@@ -167,7 +167,7 @@ class Greedy:
         old_count: int = 0,
         waiting: list[Place] | None = None,
     ) -> Step:
-        """The state of things."""
+        """The current state as a step."""
         tokens = ((at, number) for at, number in enumerate(self.ids) if number is not None)
         return Step(
             kind=kind,

@@ -107,7 +107,7 @@ def box(x: float, y: float, width: float, height: float, class_: str) -> str:
 
 
 def wrapped(sentence: str, length: int) -> Iterator[str]:
-    """Lines of at most so many letters."""
+    """Lines of at most `length` letters."""
     line = ""
     for word in sentence.split():
         if line and len(line) + 1 + len(word) > length:

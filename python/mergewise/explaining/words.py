@@ -1,4 +1,4 @@
-"""What a step did, in words, and what it changed."""
+"""Descriptions of steps, and the changes between them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DOT = "·"
 
 @dataclass(frozen=True)
 class Changes:
-    """What is different from the step before.
+    """The differences from the step before.
 
     Attributes:
         added: the positions that each pair gained.
@@ -28,7 +28,7 @@ class Changes:
 
 
 def changes_between(before: Step | None, step: Step) -> Changes:
-    """What a step changed; nothing, if it is the first."""
+    """The changes of a step; none if it is the first."""
     if before is None:
         return Changes({}, {}, (), ())
     return Changes(
@@ -40,7 +40,7 @@ def changes_between(before: Step | None, step: Step) -> Changes:
 
 
 def gained(before: Step, step: Step) -> dict[Pair, tuple[Place, ...]]:
-    """The positions that are there and were not before."""
+    """The positions of `step` that `before` does not have."""
     found: dict[Pair, tuple[Place, ...]] = {}
     for pair, places in step.places.items():
         new = sorted(set(places) - set(before.places.get(pair, ())))
@@ -60,12 +60,12 @@ def pair_name(run: Greedy, pair: Pair) -> str:
 
 
 def product_name(run: Greedy, pair: Pair) -> str:
-    """What a pair becomes."""
+    """The token that a pair becomes."""
     return shown((run.names[pair[0]] + run.names[pair[1]]).encode())
 
 
 def count_of(step: Step, pair: Pair) -> int:
-    """How often a pair could be replaced now: its positions without overlap.
+    """The current count of a pair: its positions without overlap.
 
     Only equal neighbours overlap, and then a position of the pair begins where the other ends.
     """
@@ -101,7 +101,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def title_of(run: Greedy, step: Step) -> str:
-    """A step in few words."""
+    """The title of a step."""
     if step.kind == "start":
         return "The start"
     if step.kind == "end":
@@ -118,7 +118,7 @@ def title_of(run: Greedy, step: Step) -> str:
 
 
 def sentence_of(run: Greedy, step: Step, changes: Changes) -> str:
-    """What a step did, and why."""
+    """A step and its reason, in a sentence."""
     if step.pair is None:
         return sentence_of_edge(run, step)
     pair, product = pair_name(run, step.pair), product_name(run, step.pair)

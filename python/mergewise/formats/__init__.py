@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Final
 
 from mergewise import _core
-from mergewise.errors import ConversionError
+from mergewise.errors import ConversionError, InputError
 from mergewise.formats import gpt2, sentencepiece, subword_nmt, tekken, tiktoken, tokenizer_json
 from mergewise.formats.merging import check_special_ids
 from mergewise.formats.reading import HEAD_BYTES, UNSET, Reading, Unset, is_id, shown
@@ -163,8 +163,9 @@ def check_supported(vocabulary: Vocabulary, path: PathLike, name: str) -> None:
     if lost:
         reasons = "; ".join(lost)
         raise ConversionError(
-            f"{os.fspath(path)}: {name} cannot represent all of this tokenizer: {reasons}; "
-            "hint: lossy=True writes the rest"
+            f"{name} cannot represent all of this tokenizer: {reasons}",
+            path=os.fspath(path),
+            hint="write_lossy",
         )
 
 
@@ -180,9 +181,10 @@ def format_of_name(path: Path) -> str:
         if path.name.endswith(ending):
             return name
     endings = ", ".join(NAMES)
-    raise ValueError(
+    raise InputError(
         f"no format is written to a file named {path.name!r}; expected a name that ends in one of "
-        f"{endings}; hint: give format="
+        f"{endings}",
+        hint="give_format",
     )
 
 

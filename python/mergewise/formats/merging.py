@@ -79,9 +79,11 @@ def live_merges(
     if dead and not reading.lossy:
         part = next(part for part in dead[0] if part not in made)
         raise InvalidMergesError(
-            f"{reading.path}: {place}[{seen[dead[0]]}]: found the token {shown(part)}, which no "
-            "merge makes, expected symbols or tokens that merges make; hint: lossy=True leaves "
-            "such merges out"
+            f"found the token {shown(part)}, which no merge makes, expected symbols or tokens that "
+            "merges make",
+            path=reading.path,
+            place=f"{place}[{seen[dead[0]]}]",
+            hint="read_lossy",
         )
     if dead:
         warnings.warn(

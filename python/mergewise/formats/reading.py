@@ -41,14 +41,13 @@ class Reading:
 
     def wrong(self, place: str, found: str, expected: str, *, hint: str = "") -> FormatError:
         """The error that something in the file is not as expected."""
-        where = f"{self.path}: {place}: " if place else f"{self.path}: "
-        advice = f"; hint: {hint}" if hint else ""
-        return FormatError(f"{where}found {found}, expected {expected}{advice}")
+        message = f"found {found}, expected {expected}"
+        return FormatError(message, path=self.path, place=place or None, hint=hint or None)
 
     def leave_out(self, place: str, found: str, expected: str) -> None:
         """Refuse what mergewise does not support, or warn and continue without it if `lossy`."""
         if not self.lossy:
-            raise self.wrong(place, found, expected, hint="lossy=True reads the file without it")
+            raise self.wrong(place, found, expected, hint="read_lossy")
         warnings.warn(f"{self.path}: {place}: left out {found}, expected {expected}", stacklevel=2)
 
 

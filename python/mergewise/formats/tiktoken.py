@@ -109,7 +109,7 @@ def read_settings(reading: Reading, data: bytes) -> tuple[Cut, dict[str, int]]:
             "",
             "ranks that are none of OpenAI's, and no file of their settings beside them",
             "a pattern",
-            hint='give pattern="cl100k", another name, a regular expression or None',
+            hint="give_pattern",
         )
     regex, special_tokens = known or (None, {})
     if not isinstance(reading.pattern, Unset):

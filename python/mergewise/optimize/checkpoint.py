@@ -1,4 +1,4 @@
-"""The state of an enumeration in a file: written whole, read back only if it is untouched."""
+"""The state of an enumeration in a file: written whole, read back only if unchanged."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Rows: TypeAlias = list[list[tuple[Pair, str] | None]]
 
 @dataclass(frozen=True)
 class Settings:
-    """What is enumerated; a checkpoint of anything else is of no use."""
+    """The arguments of an enumeration; a checkpoint is only valid for the same ones."""
 
     length: int
     num_letters: int
@@ -32,7 +32,7 @@ class Settings:
 
 @dataclass
 class State:
-    """How far an enumeration is.
+    """The state of an enumeration.
 
     Attributes:
         settings: what is enumerated.
@@ -69,8 +69,9 @@ class State:
         body = body_of(data, path)
         if body["settings"] != asdict(settings):
             raise FormatError(
-                f"{path}: a checkpoint of {body['settings']}, expected {asdict(settings)}; "
-                "hint: name another file, or remove this one"
+                f"a checkpoint of {body['settings']}, expected {asdict(settings)}",
+                path=path,
+                hint="name another file, or remove this one",
             )
         cells = {(length, letters): rows_of(rows) for length, letters, rows in body["cells"]}
         current = None if body["current"] is None else rows_of(body["current"])
@@ -78,20 +79,20 @@ class State:
 
 
 def body_of(data: bytes, path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The state in the bytes of a file, if nobody changed it."""
+    """The state in the bytes of a file, if it is unchanged."""
     try:
         whole = json.loads(data)
         is_ours = whole["format"] == FORMAT and whole["sha256"] == digest(whole["state"])
     except (ValueError, KeyError, TypeError, RecursionError):
         is_ours = False
     if not is_ours:
-        raise FormatError(f"{path}: not a checkpoint of an enumeration, or a damaged one")
+        raise FormatError("not a checkpoint of an enumeration, or a damaged one", path=path)
     body: dict[str, Any] = whole["state"]
     return body
 
 
 def digest(body: object) -> str:
-    """What changes with every change of the state."""
+    """The SHA-256 of a state."""
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
 

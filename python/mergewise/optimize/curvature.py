@@ -1,4 +1,4 @@
-"""The curvature of one text: the paper's σ in its readings, and the guarantee it gives."""
+"""The curvature of one text: the paper's σ in its variants, and the guarantee it gives."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from mergewise import _core
+from mergewise.arguments import check_count
 from mergewise.errors import InvalidMergesError
 from mergewise.formal import Merges, Tree, guarantee, show, utility
 
@@ -30,7 +31,7 @@ COLUMNS = (*SIGMAS, *RATIOS)
 
 @dataclass(frozen=True)
 class Curvature:
-    """What was measured of one text; all values but the guarantee are exact fractions.
+    """The curvatures of one text; all values but the guarantee are exact fractions.
 
     Attributes:
         text: the text.
@@ -91,12 +92,12 @@ def curvature(
         text: at most 64 characters; it is one word.
         num_merges: M, at least 1.
         optimal: an optimal sequence, as in `formal`; `sigma` is then its σ.
-        time_limit: seconds after which TimeoutError is raised. A part of the search says nothing.
+        time_limit: seconds after which TimeoutError is raised. There is no partial result.
 
     Cost: exponential in `num_merges`.
     """
     letters = letters_of(text)
-    check_number("num_merges", num_merges, 1)
+    check_count("num_merges", num_merges, least=1)
     watch = stopwatch(time_limit)
     best, greedy, pairs = _core.measure_curvature(
         letters, num_merges=num_merges, columns=(1 << len(COLUMNS)) - 1, progress=watch
@@ -168,17 +169,8 @@ def letters_of(text: str) -> bytes:
     return bytes(numbers[letter] for letter in text)
 
 
-def check_number(name: str, value: int, least: int, most: int | None = None) -> None:
-    """Refuse what is not a whole number in a range."""
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError(f"{name} must be an int, found {value!r}")
-    if value < least or (most is not None and value > most):
-        expected = f"at least {least}" if most is None else f"{least} to {most}"
-        raise ValueError(f"{name} must be {expected}, found {value}")
-
-
 def stopwatch(time_limit: float | None) -> Callable[[int], None] | None:
-    """Something that, called now and then, raises TimeoutError once the time is over."""
+    """A function that raises TimeoutError when it is called after the time limit."""
     if time_limit is None:
         return None
     end = time.monotonic() + time_limit

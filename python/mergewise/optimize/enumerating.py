@@ -11,14 +11,15 @@ from functools import partial
 from typing import Literal
 
 from mergewise import _core
+from mergewise.arguments import check_count, check_num_threads
 from mergewise.optimize.checkpoint import Pair, Rows, Settings, State
-from mergewise.optimize.curvature import COLUMNS, RATIOS, SIGMAS, check_number, value_of
+from mergewise.optimize.curvature import COLUMNS, RATIOS, SIGMAS, value_of
 from mergewise.progress import Progress, Reporter
 
-MOST_LENGTH, MOST_LETTERS, MOST_MERGES, MOST_THREADS = 24, 8, 8, 1024
+MOST_LENGTH, MOST_LETTERS, MOST_MERGES = 24, 8, 8
 CHOICES = {"all": COLUMNS, "sigma": SIGMAS, "ratio": RATIOS}
 SECONDS_BETWEEN_CHECKPOINTS = 60.0
-# Units of work are handed out in batches of about so many seconds.
+# A batch of units of work should take between these numbers of seconds.
 SHORT_BATCH, LONG_BATCH = 1.0, 5.0
 
 
@@ -35,7 +36,7 @@ class Extreme:
 
 @dataclass(frozen=True)
 class Enumeration:
-    """What was found: for up to so many letters, merges and symbols.
+    """The extremes for every number of letters, merges and symbols up to the given ones.
 
     >>> found = enumerate_curvature(4, num_letters=2, num_merges=2)
     >>> found.extremes(num_merges=2)["sigma_max"]
@@ -54,9 +55,9 @@ class Enumeration:
         """By column: maxima of σ and minima of ratios over all strings of at most that size."""
         length = self.length if length is None else length
         num_letters = self.num_letters if num_letters is None else num_letters
-        check_number("num_merges", num_merges, 1, self.num_merges)
-        check_number("num_letters", num_letters, 1, self.num_letters)
-        check_number("length", length, 1, self.length)
+        check_count("num_merges", num_merges, least=1, most=self.num_merges)
+        check_count("num_letters", num_letters, least=1, most=self.num_letters)
+        check_count("length", length, least=1, most=self.length)
         row = self.cells[length, num_letters][num_merges - 1]
         return {
             name: Extreme(value_of(name, found[0]), found[1])
@@ -87,15 +88,15 @@ def enumerate_curvature(
         num_merges: the most merges.
         columns: the curvatures, greedy over optimum, or both.
         num_threads: 0 means all cores.
-        checkpoint: a file that is written every minute and at Ctrl-C; if it is there, the
-            enumeration goes on from it.
+        checkpoint: a file that is written every minute and at Ctrl-C; if it exists, the
+            enumeration continues from it.
         progress: show it; or call with the strings done and all of them.
         prune: leave out strings that bounds show to be no more extreme; without, all are measured.
     """
-    check_number("length", length, 1, MOST_LENGTH)
-    check_number("num_letters", num_letters, 1, MOST_LETTERS)
-    check_number("num_merges", num_merges, 1, MOST_MERGES)
-    check_number("num_threads", num_threads, 0, MOST_THREADS)
+    check_count("length", length, least=1, most=MOST_LENGTH)
+    check_count("num_letters", num_letters, least=1, most=MOST_LETTERS)
+    check_count("num_merges", num_merges, least=1, most=MOST_MERGES)
+    check_num_threads(num_threads)
     if columns not in CHOICES:
         raise ValueError(f"columns must be all, sigma or ratio, found {columns!r}")
     settings = Settings(length, num_letters, num_merges, columns, prune)
@@ -125,14 +126,14 @@ def enumerate_curvature(
 
 
 def units_of(length: int, num_letters: int) -> list[int]:
-    """How many strings each unit of work has; there is none with more letters than symbols."""
+    """The number of strings in each unit of work; no string has more letters than symbols."""
     if num_letters > length:
         return []
     return _core.curvature_units(length=length, num_letters=num_letters)
 
 
 class Saver:
-    """Writes the checkpoint now and then."""
+    """Writes the checkpoint once a minute."""
 
     def __init__(self, state: State, path: str | os.PathLike[str] | None) -> None:
         self.state = state
@@ -140,7 +141,7 @@ class Saver:
         self.saved = time.monotonic()
 
     def __call__(self) -> None:
-        """Save, if the last time is long ago."""
+        """Save if the last time was a minute ago."""
         if time.monotonic() - self.saved >= SECONDS_BETWEEN_CHECKPOINTS:
             self.save()
 
@@ -163,7 +164,7 @@ def run_level(
 ) -> None:
     """Walk through the strings of exactly that length and number of letters.
 
-    What shorter strings, and those with fewer letters, attain need only be exceeded.
+    Only values that exceed those of shorter strings, and of strings with fewer letters, count.
     """
     settings = state.settings
     known = start_of(state, level)
@@ -192,12 +193,12 @@ def run_level(
 
 
 def report(reporter: Reporter, before: int, more: int) -> None:
-    """Report what was done before and since."""
+    """Report the strings done before and since."""
     reporter(before + more)
 
 
 def start_of(state: State, level: tuple[int, int]) -> Rows:
-    """What strings that come before those of a level attain, shorter ones first."""
+    """The extremes of the strings before those of a level, shorter ones first."""
     length, num_letters = level
     rows: Rows = [[None] * len(COLUMNS) for _ in range(state.settings.num_merges)]
     for other in ((length - 1, num_letters), (length, num_letters - 1)):

@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from mergewise import _core
-from mergewise.arguments import check_count, check_int, check_num_threads, check_time_limit
+from mergewise.arguments import check_count, check_num_threads, check_time_limit
 from mergewise.counts import WordCounts
 from mergewise.optimize.certificate import encoded_words
 from mergewise.optimize.certifying import check_certifiable, options_of
-from mergewise.progress import Ticker
+from mergewise.progress import SearchReporter
 from mergewise.tokenizer import Tokenizer
 from mergewise.vocabulary import Vocabulary
 
@@ -45,50 +45,43 @@ def improve(
     >>> len(greedy.encode(text)), len(better.encode(text))
     (6, 5)
 
-    A search over merge lists that begins with the tokenizer's (docs/theory.md). Ctrl-C ends it, and
-    the best list so far is the result. Other tokens, special ones too, keep their ids. Words of
-    more than 250 symbols are left out of the search: a corpus of whole documents gains nothing.
+    A search over merge lists that begins with the tokenizer's (docs/theory.md). Ctrl-C ends it with
+    the best list so far. Other tokens, special ones too, keep their ids. Words of more than 250
+    symbols are left out of the search: a corpus of whole documents gains nothing.
 
     Args:
         tokenizer: trained here or read from a file.
         counts: of the same words: the pattern and the normalisation must be the tokenizer's.
         time_limit: seconds; 60 unless `num_moves` is given.
-        seed: where the random numbers begin.
-        num_moves: try so many moves. Then the result is the same on every machine, unless
-            `time_limit` ends the search before.
-        num_threads: 0 means all cores. The result of so many moves does not depend on it.
+        seed: of the random numbers.
+        num_moves: to try; the result is the same on every machine unless `time_limit` comes first.
+        num_threads: 0 means all cores. The result of `num_moves` does not depend on it.
         target: what the list will mean. "pairs": a token is made of its two parts alone, as in
             tokenizer.json and merges.txt; "ranks": any two tokens merge whose concatenation is a
             token, as in tiktoken's files. None: what it means now.
-        pinned: tokens that stay.
-        max_token_length: no new token is longer, in bytes (in characters with an alphabet of
-            them).
+        pinned: tokens that are kept.
+        max_token_length: the longest new token, in symbols: bytes, or characters.
         progress: show the search, or call this with the moves tried and the tokens now.
     """
     check_certifiable(tokenizer, counts, done="improved")
     check_options(time_limit, seed, num_moves, num_threads, max_token_length)
-    vocabulary = tokenizer.vocabulary
-    if target is None:
-        target = "pairs" if vocabulary.merges is not None else "ranks"
-    if target not in {"pairs", "ranks"}:
+    if target not in {None, "pairs", "ranks"}:
         raise ValueError(f'target must be "pairs" or "ranks", found {target!r}')
-    is_pinned = pins(tokenizer, pinned)
-    ticker = Ticker("improve") if progress is True else None
+    reporter = SearchReporter(progress, "improve", "{:,} moves, {:,} tokens".format)
     merges = _core.improve_merges(
         encoded_words(counts, **options_of(tokenizer)).core,
         initial=tokenizer.core.merge_list(),
-        is_pinned=is_pinned,
+        is_pinned=pins(tokenizer, pinned),
         seed=seed,
         num_moves=num_moves,
         time_limit=TIME_LIMIT if time_limit is None and num_moves is None else time_limit,
         num_threads=num_threads,
         max_token_length=max_token_length,
-        progress=reporter(ticker, progress),
+        progress=reporter.callback,
     )
     better = Tokenizer(with_merges(tokenizer, strings_of(merges), target))
     before, after = (t.core.num_tokens(counts.core) for t in (tokenizer, better))
-    if ticker is not None:
-        ticker.close(f"{before:,} tokens became {min(before, after):,}")
+    reporter.close(f"{before:,} tokens became {min(before, after):,}")
     return better if after < before else tokenizer
 
 
@@ -99,19 +92,17 @@ def check_options(
     num_threads: int,
     max_token_length: int | None,
 ) -> None:
-    """Refuse what cannot be meant, before anything is done."""
+    """Reject options that have no meaning, before any work is done."""
     check_time_limit(time_limit)
     check_num_threads(num_threads)
-    check_int("seed", seed)
-    if not 0 <= seed < 1 << 64:
-        raise ValueError(f"seed must be from 0 to 2^64 - 1, found {seed}")
+    check_count("seed", seed, most=(1 << 64) - 1)
     for name, value in {"num_moves": num_moves, "max_token_length": max_token_length}.items():
         if value is not None:
             check_count(name, value)
 
 
 def pins(tokenizer: Tokenizer, pinned: Collection[bytes]) -> list[bool]:
-    """For each merge, does the token that it makes stay?"""
+    """For each merge, whether the token that it makes is pinned."""
     if isinstance(pinned, (str, bytes)):
         raise TypeError(f"pinned must be a list of tokens, found one {type(pinned).__name__}")
     strings = [left + right for left, right in tokenizer.merges]
@@ -126,7 +117,7 @@ def strings_of(merges: _core.MergeList) -> list[Merge]:
     return [(merges.token_bytes(left), merges.token_bytes(right)) for left, right in merges.pairs]
 
 
-def with_merges(tokenizer: Tokenizer, new: list[Merge], target: Target) -> Vocabulary:
+def with_merges(tokenizer: Tokenizer, new: list[Merge], target: Target | None) -> Vocabulary:
     """The vocabulary with other merges, whose tokens share the ids of the old ones in order.
 
     By pairs and by ranks it encodes alike, because every token is what its own string becomes.
@@ -137,13 +128,6 @@ def with_merges(tokenizer: Tokenizer, new: list[Merge], target: Target) -> Vocab
     ids = sorted(vocabulary.tokens[string] for string in old)
     made = dict(zip((left + right for left, right in new), ids, strict=True))
     tokens = {**made, **others}
-    if target == "pairs":
+    if target == "pairs" or (target is None and vocabulary.merges is not None):
         return replace(vocabulary, tokens=tokens, merges=new, ranks=None)
     return replace(vocabulary, tokens=tokens, merges=None, ranks=made)
-
-
-def reporter(ticker: Ticker | None, progress: ImproveProgress) -> Callable[[int, int], None] | None:
-    """What the core calls with the moves tried and the tokens now."""
-    if ticker is not None:
-        return lambda moves, tokens: ticker(f"{moves:,} moves, {tokens:,} tokens")
-    return progress if callable(progress) else None

@@ -11,7 +11,7 @@ from mergewise import _core
 from mergewise.arguments import check_count, check_num_threads, check_time_limit
 from mergewise.counts import WordCounts
 from mergewise.merge_lists import no_merges, tokenizer_of
-from mergewise.progress import Ticker
+from mergewise.progress import SearchReporter
 from mergewise.tokenizer import Tokenizer
 from mergewise.vocabulary import Alphabet
 
@@ -91,13 +91,13 @@ def solve(
     Args:
         corpus: a text, over its characters and without words, as in the paper; or counts of words.
         num_merges: the length of the list.
-        alphabet: are the symbols "bytes" or "chars"? For counts "bytes" unless said otherwise, for
-            a text "chars".
+        alphabet: the symbols, "bytes" or "chars"; by default "bytes" for counts and "chars" for a
+            text.
         method: "branch-and-bound", or the paper's own for comparison: its unpruned search
             ("brute-force") and its Algorithm 3 with a guard that is right ("guarded").
         time_limit: in seconds.
         node_limit: how many states the search may look at.
-        memory_limit: about how many bytes the search may use; beyond, it only gets slower.
+        memory_limit: about how many bytes the search may use; with fewer it is slower.
         num_threads: 0 means all cores.
         progress: show the search, or call this with the nodes, the utility and the bound so far.
     """
@@ -108,8 +108,8 @@ def solve(
         check_count("node_limit", node_limit)
     check_time_limit(time_limit)
     check_num_threads(num_threads)
-    ticker = Ticker("solve") if progress is True else None
-    merges, utility, bound, nodes, limit = _core.solve_exactly(
+    reporter = SearchReporter(progress, "solve", state_of)
+    found = _core.solve_exactly(
         counts.core,
         initial=no_merges(counts, symbols),
         num_merges=min(num_merges, MOST_MERGES),
@@ -118,10 +118,18 @@ def solve(
         node_limit=node_limit,
         memory_limit=memory_limit,
         num_threads=num_threads,
-        progress=reporter(ticker, progress),
+        progress=reporter.callback,
     )
-    if ticker is not None:
-        ticker.close(standing(nodes, utility, bound))
+    solution = solution_of(counts, found)
+    reporter.close(state_of(solution.nodes, solution.utility, solution.bound))
+    return solution
+
+
+def solution_of(
+    counts: WordCounts, found: tuple[_core.MergeList, int, int, int, str | None]
+) -> Solution:
+    """The result of the core as a solution."""
+    merges, utility, bound, nodes, limit = found
     strings = [merges.token_bytes(number) for number in range(merges.num_tokens)]
     return Solution(
         status="optimal" if utility == bound else "feasible",
@@ -136,7 +144,7 @@ def solve(
 
 
 def corpus_of(corpus: str | WordCounts, alphabet: Alphabet | None) -> tuple[WordCounts, Alphabet]:
-    """What to solve, as counts, and its symbols."""
+    """The corpus as counts, and its alphabet."""
     if isinstance(corpus, str):
         return WordCounts(_core.WordCounts([(corpus, 1)])), alphabet or "chars"
     if isinstance(corpus, WordCounts):
@@ -144,19 +152,10 @@ def corpus_of(corpus: str | WordCounts, alphabet: Alphabet | None) -> tuple[Word
     raise TypeError(f"expected str or WordCounts, found {type(corpus).__name__}")
 
 
-def reporter(
-    ticker: Ticker | None, progress: SolveProgress
-) -> Callable[[int, int, int], None] | None:
-    """What the core calls as the search goes on."""
-    if ticker is not None:
-        return lambda nodes, utility, bound: ticker(standing(nodes, utility, bound))
-    return progress if callable(progress) else None
+def state_of(nodes: int, utility: int, bound: int) -> str:
+    """The state of a search in words.
 
-
-def standing(nodes: int, utility: int, bound: int) -> str:
-    """Where a search stands.
-
-    >>> standing(12345, 50, 51)
+    >>> state_of(12345, 50, 51)
     '12,345 nodes, utility 50, bound 51'
     """
     return f"{nodes:,} nodes, utility {utility:,}, bound {bound:,}"

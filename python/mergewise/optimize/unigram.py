@@ -95,7 +95,7 @@ def optimize_vocabulary(
         counts: from `count` or `count_files`.
         num_tokens: how many strings.
         time_limit: seconds for the search.
-        num_steps: take so many steps of the search, in the place of a time limit.
+        num_steps: the number of steps of the search, instead of a time limit.
         num_threads: 0 means all cores.
         progress: see `certify`.
     """

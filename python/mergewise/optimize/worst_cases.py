@@ -1,4 +1,4 @@
-"""Texts on which greedy, or what is proved of it, is bad: families, and a search for more."""
+"""Texts on which greedy or its guarantee is bad: families, and a search for more."""
 
 from __future__ import annotations
 
@@ -11,22 +11,23 @@ from fractions import Fraction
 from typing import Literal
 
 from mergewise import _core
+from mergewise.arguments import check_count
 from mergewise.formal import Merge, Tree
-from mergewise.optimize.curvature import COLUMNS, MOST_SYMBOLS, RATIOS, check_number
+from mergewise.optimize.curvature import COLUMNS, MOST_SYMBOLS, RATIOS
 
 TIES = {
     "first": RATIOS.index("ratio"),
     "worst": RATIOS.index("ratio_worst_ties"),
     "best": RATIOS.index("ratio_best_ties"),
 }
-# After so many moves without a better text the search starts afresh.
+# The search starts again after this number of moves without a better text.
 PATIENCE = 500
 WARMTH = 0.02
 
 
 @dataclass(frozen=True)
 class WorstCase:
-    """A text that shows something.
+    """A text on which greedy or its guarantee is bad.
 
     Attributes:
         text: the text.
@@ -51,7 +52,7 @@ def family_of_sigma(num_merges: int) -> WorstCase:
     >>> family_of_sigma(3).text, family_of_sigma(3).sigma
     ('aabab', Fraction(4, 1))
     """
-    check_number("num_merges", num_merges, 2)
+    check_count("num_merges", num_merges, least=2)
     ab: Merge = ("a", "b")
     optimal = [ab]
     while len(optimal) < num_merges - 1:
@@ -74,7 +75,7 @@ def family_of_unique_optima(num_merges: int) -> WorstCase:
     >>> family_of_unique_optima(2).text
     'abAabcBabcC'
     """
-    check_number("num_merges", num_merges, 2, len(string.ascii_lowercase) - 3)
+    check_count("num_merges", num_merges, least=2, most=len(string.ascii_lowercase) - 3)
     word = string.ascii_lowercase[: num_merges + 1]
     words = [word[:length] for length in range(2, num_merges + 2)] + [word]
     chain: list[Tree] = [word[0]]
@@ -98,7 +99,7 @@ def family_of_words(num_words: int) -> WorstCase:
     >>> family_of_words(2).text, family_of_words(2).ratio
     ('bdcbdcAbecbec', Fraction(5, 8))
     """
-    check_number("num_words", num_words, 2, len(string.ascii_lowercase) - 3)
+    check_count("num_words", num_words, least=2, most=len(string.ascii_lowercase) - 3)
     letters = string.ascii_lowercase[3 : 3 + num_words]
     text = "".join(
         f"b{letter}c" * 2 + end
@@ -141,10 +142,10 @@ def find_worst_case(
         num_moves: how many texts are tried.
         time_limit: seconds after which the best so far is returned.
     """
-    check_number("length", length, 2, MOST_SYMBOLS)
-    check_number("num_letters", num_letters, 1, len(string.ascii_lowercase))
-    check_number("num_merges", num_merges, 1)
-    check_number("num_moves", num_moves, 1)
+    check_count("length", length, least=2, most=MOST_SYMBOLS)
+    check_count("num_letters", num_letters, least=1, most=len(string.ascii_lowercase))
+    check_count("num_merges", num_merges, least=1)
+    check_count("num_moves", num_moves, least=1)
     if ties not in TIES:
         raise ValueError(f"ties must be first, worst or best, found {ties!r}")
     end = math.inf if time_limit is None else time.monotonic() + time_limit

@@ -1,4 +1,4 @@
-"""Report: what a tokenizer does to a corpus, as one page."""
+"""Report: measurements of a tokenizer on a corpus, as one page."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 
 from mergewise.arguments import check_num_threads, check_time_limit
 from mergewise.counts import WordCounts
+from mergewise.errors import InputError
 from mergewise.pages import save_page
 from mergewise.progress import Progress, Reporter
 from mergewise.reporting.band import Band, NotCertified, find_band
@@ -27,7 +28,7 @@ NOT_ASKED = "no proof was asked for"
 
 @dataclass(frozen=True)
 class Report:
-    """What one tokenizer, or two, do to a corpus.
+    """Measurements of one tokenizer, or of two, on a corpus.
 
     Attributes:
         html: the page, in one file.
@@ -98,9 +99,10 @@ def measured(
             raise TypeError(f"expected WordCounts, found {type(part).__name__}")
         theirs, ours = (part.pattern, part.normalize), (tokenizer.pattern, tokenizer.normalize)
         if theirs != ours:
-            raise ValueError(
+            raise InputError(
                 f"{name} has pattern {ours[0]!r} and normalize {ours[1]!r}, the counts have "
-                f"{theirs[0]!r} and {theirs[1]!r}; hint: count with those of the tokenizer"
+                f"{theirs[0]!r} and {theirs[1]!r}",
+                hint="count with those of the tokenizer",
             )
     return measure(name, tokenizer, parts)
 
@@ -108,7 +110,7 @@ def measured(
 def band_or_reason(
     subject: Measured, time_limit: float, num_threads: int, progress: Progress
 ) -> Band | str:
-    """What is proved about a tokenizer, or why nothing is."""
+    """The band of a tokenizer, or why there is none."""
     if not time_limit:
         return NOT_ASKED
     reporter: Reporter | None = None
@@ -139,7 +141,7 @@ def report_files(
     num_threads: int = 0,
     progress: Progress = False,
 ) -> Report:
-    """The same for files, each a part of the corpus: see `report` and `count_files`."""
+    """A report on files, each a part of the corpus: see `report` and `count_files`."""
     sources = {source.path: source for source in find_sources(paths)}
     names = names_of(sources)
 

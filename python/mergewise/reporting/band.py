@@ -1,4 +1,4 @@
-"""How few tokens any merge list of a length can make: the band beside the curve.
+"""The fewest tokens that any merge list of a length can make: the band beside the curve.
 
 The certificates of a few lengths are searched for; the same proofs, evaluated for lengths between
 them, hold there too. Of a large corpus the certificates speak of the frequent words alone, and the
@@ -34,7 +34,7 @@ NUM_BETWEEN = 3
 
 @dataclass(frozen=True)
 class Band:
-    """What is proved.
+    """Bounds that are proved.
 
     Attributes:
         sizes: lengths of merge lists, in ascending order.
@@ -51,8 +51,8 @@ class Band:
     share: float
 
 
-class NotCertified(ValueError):  # noqa: N818 - it says why there is no band
-    """Why nothing was proved."""
+class NotCertified(ValueError):  # noqa: N818 - it has the reason why there is no band
+    """The reason why nothing was proved."""
 
 
 def find_band(
@@ -62,7 +62,7 @@ def find_band(
 
     `tell` is called with the proofs that are made and with how many there will be.
     """
-    check_sayable(measured)
+    check_certifiable(measured)
     frequent, rest = split(measured.counts, max(1, int(WORDS_PER_SECOND * time_limit)))
     alphabet = measured.tokenizer.vocabulary.alphabet
     num_symbols = symbols_in(frequent, alphabet)
@@ -123,8 +123,8 @@ def noticed_interrupts() -> Iterator[Callable[[], None]]:
         signal.signal(signal.SIGINT, before)
 
 
-def check_sayable(measured: Measured) -> None:
-    """Refuse what the certificates do not speak of."""
+def check_certifiable(measured: Measured) -> None:
+    """Reject tokenizers and corpora that have no certificates."""
     tokenizer, counts = measured.tokenizer, measured.counts
     vocabulary = tokenizer.vocabulary
     if vocabulary.end_of_word:
@@ -136,7 +136,7 @@ def check_sayable(measured: Measured) -> None:
     try:
         num_symbols = symbols_in(counts, vocabulary.alphabet)
     except UnicodeDecodeError:
-        raise NotCertified("the corpus has bytes that are no characters") from None
+        raise NotCertified("the corpus has bytes that are not UTF-8") from None
     if measured.curve[0] != num_symbols:
         raise NotCertified("the corpus has characters that are no symbols of the tokenizer")
 
@@ -155,7 +155,7 @@ def split(counts: WordCounts, most: int) -> tuple[WordCounts, list[tuple[bytes, 
 
 
 def fewest_tokens_of(words: Sequence[tuple[bytes, int]], *, is_bytes: bool) -> Callable[[int], int]:
-    """How many tokens these words have at least, with so many merges.
+    """The function from a number of merges to the fewest tokens that these words can have.
 
     >>> least = fewest_tokens_of([(b"ab", 5), (b"cd", 3), (b"e", 2)], is_bytes=True)
     >>> least(0), least(1), least(2)
@@ -199,7 +199,7 @@ def sizes_to_show(certified: Sequence[int]) -> list[int]:
 
 
 def best_bound(proofs: Sequence[Certificate], size: int, counts: WordCounts) -> int:
-    """What no list of so many merges saves more than, by the proof of the nearest length.
+    """A bound on what `size` merges save, by the proof of the nearest length.
 
     Halfway between two lengths, by either of their proofs.
     """

@@ -41,7 +41,7 @@ class Bars:
 
 @dataclass(frozen=True)
 class Words:
-    """What a chart says."""
+    """The texts of a chart."""
 
     title: str
     summary: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Sequence
 from html import escape
 from typing import Any
@@ -11,14 +10,14 @@ from typing import Any
 from mergewise.pages import asset, code, page, table, tag
 from mergewise.reporting.band import Band
 from mergewise.reporting.browser import browser_tokenizer
-from mergewise.reporting.charts import Bars, Curve, Words, bars_chart, curves_chart
+from mergewise.reporting.charts import Bars, Words, bars_chart
+from mergewise.reporting.compression import compression
 from mergewise.reporting.measuring import Measured, Part
+from mergewise.reporting.sides import headings, legend, lettered, panels
 
-LETTERS = "ab"
 NUM_MERGES = 15
 NUM_LISTED = 300
 NUM_PARTS = 40
-POINTS_PER_DECADE = 60
 # Up to here each length has a bar of its own.
 LAST_LENGTH = 20
 SAMPLES = {
@@ -27,12 +26,6 @@ SAMPLES = {
     "Chinese": "字节对编码把最常见的相邻符号合并成一个新符号。",
     "emoji": "naïve café 👩‍👩‍👧‍👦 🏳️‍🌈 e\u0301",
 }
-
-
-BAND_NOTE = (
-    "The band is what is possible at all: no list of as many merges, over the same words, gets "
-    "beyond its dashed edge. A longer time limit gives a narrower band."
-)
 
 
 def report_page(subjects: Sequence[Measured], bands: Sequence[Band | str]) -> str:
@@ -64,35 +57,12 @@ def report_page(subjects: Sequence[Measured], bands: Sequence[Band | str]) -> st
 {shared(subjects)}
 </main>
 <footer>Made by mergewise. This page needs no network; what is typed into it stays in it.</footer>
-{"".join(embedded(subject, letter) for subject, letter in zip(subjects, LETTERS, strict=False))}"""
+{"".join(embedded(subject, letter) for subject, letter in lettered(subjects))}"""
     return page(
         f"Report on {names}",
         body,
         styles=[asset("reporting", "report.css")],
         scripts=[asset("reporting", "encoder.js"), asset("reporting", "box.js")],
-    )
-
-
-def legend(subjects: Sequence[Measured]) -> str:
-    """Which colour is which, if there are two."""
-    if len(subjects) == 1:
-        return ""
-    return tag(
-        "p",
-        *(
-            tag("span", escape(subject.name), class_=f"key {letter}")
-            for subject, letter in zip(subjects, LETTERS, strict=False)
-        ),
-        class_="legend",
-    )
-
-
-def side_by_side(panels: Sequence[str]) -> str:
-    """Panels in columns, each in its colour."""
-    return tag(
-        "div",
-        *(tag("div", panel, class_=letter) for panel, letter in zip(panels, LETTERS, strict=False)),
-        class_="columns",
     )
 
 
@@ -112,7 +82,7 @@ def facts(subjects: Sequence[Measured]) -> str:
 
 
 def facts_of(subject: Measured) -> dict[str, str]:
-    """What is said of a tokenizer in a word."""
+    """The numbers that describe a tokenizer, by name."""
     tokenizer, total = subject.tokenizer, subject.total
     pattern = tokenizer.pattern
     short = "none" if pattern is None else pattern if len(pattern) < 16 else "its own"
@@ -128,7 +98,7 @@ def facts_of(subject: Measured) -> dict[str, str]:
 
 
 def tokens_per_word(subject: Measured, part: Part) -> str:
-    """How many tokens a word becomes; without a pattern there are no words."""
+    """The tokens of an average word; without a pattern there are no words."""
     return "–" if subject.tokenizer.pattern is None else f"{part.tokens_per_word:.3f}"
 
 
@@ -138,7 +108,7 @@ def box(subjects: Sequence[Measured]) -> str:
         tag("button", escape(name), type="button", data_sample=text)
         for name, text in SAMPLES.items()
     )
-    views = [view(subject, letter) for subject, letter in zip(subjects, LETTERS, strict=False)]
+    views = [view(subject, letter) for subject, letter in lettered(subjects)]
     return f"""\
 <section id="box" class="no-print" aria-labelledby="box-title">
 <h2 id="box-title">Try it</h2>
@@ -147,7 +117,7 @@ them.</p>
 <textarea id="text" rows="4" spellcheck="false" aria-label="Text to encode"
 >{escape(SAMPLES["English"])}</textarea>
 <p class="samples"><span class="soft small">or take</span> {samples}</p>
-{side_by_side(views) if len(views) > 1 else tag("div", views[0], class_="a")}
+{panels(views) if len(views) > 1 else tag("div", views[0], class_="a")}
 <noscript><p>The box needs JavaScript; everything else on this page does not.</p></noscript>
 </section>"""
 
@@ -188,120 +158,12 @@ def as_json(data: Any) -> str:  # noqa: ANN401 - JSON
     return written.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
-def compression(subjects: Sequence[Measured], bands: Sequence[Band | str]) -> str:
-    """How many bytes a token stands for, after so many merges."""
-    curves, notes = [], []
-    for subject, band, letter in zip(subjects, bands, LETTERS, strict=False):
-        name = escape(subject.name)
-        if subject.no_curve is not None or not subject.tokenizer.merges:
-            why = subject.no_curve or "there are no merges"
-            notes.append(f"{name} has no curve: {escape(why)}.")
-            continue
-        curves.append(curve_of(subject, band, letter))
-        notes.append(band_note(subject, band))
-    if any(curve.band for curve in curves):
-        notes.append(BAND_NOTE)
-    if not curves:
-        return tag("section", tag("h2", "Compression"), *(tag("p", note) for note in notes))
-    words = Words(
-        title="Bytes per token after so many merges",
-        summary="; ".join(
-            f"{c.name}: {c.points[0][1]:.2f} bytes per token at the start, "
-            f"{c.points[-1][1]:.2f} after {c.points[-1][0]:,.0f} merges"
-            for c in curves
-        ),
-        x_label="merges",
-        y_label="bytes per token",
-    )
-    rows = curve_rows(subjects, bands)
-    head = ["merges"]
-    for subject in subjects:
-        name = f"{escape(subject.name)}: " if len(subjects) > 1 else ""
-        head += [f"{name}{what}" for what in ("tokens", "bytes per token", "fewest possible")]
-    return f"""\
-<section id="compression"><h2>Compression</h2>
-<p>One training run gives the whole curve: the first merges of a longer list are the shorter
-list.</p>
-<figure class="card">{curves_chart(curves, words)}
-<figcaption class="small">{" ".join(tag("p", note) for note in notes)}</figcaption>
-<details><summary>As a table</summary>{table(head, rows, caption="Tokens after the first merges")}
-</details></figure></section>"""
-
-
-def curve_of(subject: Measured, band: Band | str, letter: str) -> Curve:
-    """The curve of a tokenizer, thinned, and its band."""
-    num_bytes = subject.total.num_bytes
-    sizes = thinned(len(subject.curve) - 1)
-    edge = []
-    if isinstance(band, Band):
-        least = zip(band.sizes, band.least_tokens, strict=True)
-        edge = [(size, num_bytes / max(tokens, 1)) for size, tokens in least]
-    points = [(size, num_bytes / max(subject.curve[size], 1)) for size in sizes]
-    return Curve(subject.name, letter, points, edge)
-
-
-def thinned(last: int) -> list[int]:
-    """Numbers from 1 to the last, as dense as a logarithmic axis can show.
-
-    >>> thinned(4)
-    [1, 2, 3, 4]
-    """
-    steps = int(math.log10(max(last, 1)) * POINTS_PER_DECADE) + 1
-    sizes = {round(10 ** (step / POINTS_PER_DECADE)) for step in range(steps)}
-    return sorted({size for size in sizes if 1 <= size <= last} | {last})
-
-
-def band_note(subject: Measured, band: Band | str) -> str:
-    """What the band says, or why there is none."""
-    name = escape(subject.name)
-    if isinstance(band, str):
-        return f"Nothing is proved about {name}: {escape(band)}."
-    tokens, least = subject.curve[-1], band.least_tokens[-1]
-    excess = tokens / least - 1 if least else 0.0
-    note = f"With all its merges, {name} is within {excess:.1%} of the best possible: proved."
-    if band.share < 1:
-        note += (
-            f" Searched were proofs for the {band.num_words:,} most frequent words, "
-            f"{band.share:.0%} of the corpus; of the others the proofs say little, so the band is "
-            "wider than it need be."
-        )
-    return note
-
-
-def curve_rows(subjects: Sequence[Measured], bands: Sequence[Band | str]) -> list[list[str]]:
-    """Some places of the curves, in numbers."""
-    longest = max(len(subject.tokenizer.merges) for subject in subjects)
-    sizes = [2**power for power in range(4, longest.bit_length())]
-    ends = {len(subject.tokenizer.merges) for subject in subjects}
-    rows = []
-    for size in sorted({0, *sizes, *ends}):
-        row = [f"{size:,}"]
-        for subject, band in zip(subjects, bands, strict=True):
-            row += curve_cells(subject, band, size)
-        rows.append(row)
-    return rows
-
-
-def curve_cells(subject: Measured, band: Band | str, size: int) -> list[str]:
-    """One place of one curve."""
-    if subject.no_curve is not None or size >= len(subject.curve):
-        return ["–", "–", "–"]
-    tokens = subject.curve[size]
-    least = "–"
-    if isinstance(band, Band):
-        proved = [t for s, t in zip(band.sizes, band.least_tokens, strict=True) if s >= size]
-        least = f"{proved[0]:,}" if proved and size else "–"
-    return [f"{tokens:,}", f"{subject.total.num_bytes / max(tokens, 1):.3f}", least]
-
-
 def parts_table(subjects: Sequence[Measured]) -> str:
     """The parts of the corpus, the largest first."""
     names = {part.name: part.num_bytes for part in subjects[0].parts}
     order = sorted(names, key=lambda name: -names[name])
-    head = ["", "bytes"]
-    for subject in subjects:
-        name = f"{escape(subject.name)}: " if len(subjects) > 1 else ""
-        head += [f"{name}{what}" for what in ("tokens", "tokens per word", "bytes per token")]
+    head = headings("", subjects, "tokens", "tokens per word", "bytes per token")
+    head.insert(1, "bytes")
     rows = [
         [escape(name), f"{names[name]:,}", *part_cells(subjects, name)]
         for name in order[:NUM_PARTS]
@@ -336,7 +198,7 @@ def cells_of(subject: Measured, part: Part) -> list[str]:
 
 
 def lengths(subjects: Sequence[Measured]) -> str:
-    """How long tokens are: those of the vocabulary, and those of the corpus."""
+    """The lengths of tokens, of the vocabulary and of the corpus."""
     longest = max(max(subject.lengths, default=1) for subject in subjects)
     last = min(longest, LAST_LENGTH)
     categories = [str(length) for length in range(1, last + 1)]
@@ -346,7 +208,7 @@ def lengths(subjects: Sequence[Measured]) -> str:
     for index, what in enumerate(("in the vocabulary", "in the corpus")):
         groups = [
             Bars(subject.name, letter, shares(subject, index, last))
-            for subject, letter in zip(subjects, LETTERS, strict=False)
+            for subject, letter in lettered(subjects)
         ]
         words = Words(
             title=f"Lengths of tokens {what}",
@@ -356,10 +218,7 @@ def lengths(subjects: Sequence[Measured]) -> str:
         )
         chart = tag("figure", bars_chart(categories, groups, words), class_="card")
         charts.append(chart)
-    head = ["bytes"]
-    for subject in subjects:
-        name = f"{escape(subject.name)}: " if len(subjects) > 1 else ""
-        head += [f"{name}tokens", f"{name}uses"]
+    head = headings("bytes", subjects, "tokens", "uses")
     rows = []
     for length in sorted({length for subject in subjects for length in subject.lengths}):
         found = [subject.lengths.get(length, (0, 0)) for subject in subjects]
@@ -372,7 +231,7 @@ def lengths(subjects: Sequence[Measured]) -> str:
 
 
 def shares(subject: Measured, index: int, last: int) -> list[float]:
-    """Which part of the tokens has each length, in percent; longer ones count with the last."""
+    """The percentage of tokens of each length; longer ones count with the last."""
     numbers = [0] * last
     for length, pair in subject.lengths.items():
         numbers[min(length, last) - 1] += pair[index]
@@ -387,11 +246,11 @@ def mode_of(bars: Bars) -> int:
 
 def merges(subjects: Sequence[Measured]) -> str:
     """The first and the last merges with their gains."""
-    panels = [merge_panel(subject, is_alone=len(subjects) == 1) for subject in subjects]
+    parts = [merge_panel(subject, is_alone=len(subjects) == 1) for subject in subjects]
     return f"""\
 <section><h2>Merges</h2>
 <p>The gain of a merge is how many tokens it saves on this corpus: how often it is made.</p>
-{panels[0] if len(panels) == 1 else side_by_side(panels)}</section>"""
+{panels(parts)}</section>"""
 
 
 def merge_panel(subject: Measured, *, is_alone: bool) -> str:
@@ -419,10 +278,10 @@ def merge_row(numbered: tuple[int, tuple[tuple[bytes, bytes], int]]) -> list[str
 
 def idle_tokens(subjects: Sequence[Measured]) -> str:
     """Tokens that the corpus does not need."""
-    panels = [idle_panel(subject, is_alone=len(subjects) == 1) for subject in subjects]
+    parts = [idle_panel(subject, is_alone=len(subjects) == 1) for subject in subjects]
     return f"""\
 <section><h2>Tokens without use</h2>
-{panels[0] if len(panels) == 1 else side_by_side(panels)}</section>"""
+{panels(parts)}</section>"""
 
 
 def idle_panel(subject: Measured, *, is_alone: bool) -> str:

@@ -1,0 +1,80 @@
+"""The corpus that a command works on: its arguments, and its counts."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from mergewise.cli.options import INPUTS, Parser, add_field, add_threads
+from mergewise.counts import WordCounts, is_file_of_counts
+from mergewise.errors import InputError
+from mergewise.sources import files_of
+from mergewise.tokenizer import Tokenizer
+from mergewise.training import count_files
+from mergewise.vocabulary import Normalize
+
+
+def add_inputs(parser: Parser) -> None:
+    """The texts or counts of a corpus, and how they are read."""
+    parser.add_argument("files", nargs="+", metavar="INPUT", help=f"{INPUTS}; or counts")
+    parser.add_argument(
+        "--documents",
+        choices=["file", "lines"],
+        default="file",
+        help="where a document ends in a file of text (default file)",
+    )
+    add_field(parser)
+    parser.add_argument(
+        "--errors",
+        choices=["keep", "strict", "replace"],
+        default="keep",
+        help="how bytes that are not UTF-8 are counted (default keep)",
+    )
+    add_threads(parser)
+
+
+def counts_for(parsed: argparse.Namespace, tokenizer: Tokenizer) -> WordCounts:
+    """The counts of the inputs, where texts are cut as the tokenizer does."""
+    return read_counts(parsed, tokenizer.pattern, tokenizer.normalize, specials_of(tokenizer))
+
+
+def read_counts(
+    parsed: argparse.Namespace, pattern: str | None, normalize: Normalize, specials: Sequence[str]
+) -> WordCounts:
+    """The counts of the inputs: the sum of files of counts, or of texts that are cut into words."""
+    counted = files_of_counts(parsed.files)
+    if counted is not None:
+        return WordCounts.from_files(counted)
+    return count_files(
+        parsed.files,
+        pattern=pattern,
+        documents=parsed.documents,
+        field=parsed.field,
+        normalize=normalize,
+        special_tokens=specials,
+        errors=parsed.errors,
+        num_threads=parsed.threads,
+        progress=not parsed.quiet,
+    )
+
+
+def specials_of(tokenizer: Tokenizer) -> list[str]:
+    """Texts that are tokens without merges."""
+    return [*tokenizer.vocabulary.special_tokens, *tokenizer.vocabulary.added_tokens]
+
+
+def files_of_counts(paths: Sequence[str]) -> list[Path] | None:
+    """The files of counts that paths, folders and globs name; None if they are texts."""
+    files = [file for path in paths for file in visible_files(path) or [Path(path)]]
+    counted = [is_file_of_counts(file) for file in files]
+    if not any(counted):
+        return None
+    if not all(counted):
+        raise InputError("texts and counts cannot be mixed", hint="count the texts first")
+    return files
+
+
+def visible_files(path: str) -> list[Path]:
+    """The files of a path, folder or glob, without those that engines hide beside their output."""
+    return [file for file in files_of(path) if not file.name.startswith(("_", "."))]

@@ -1,0 +1,53 @@
+"""The tokenizer that a command works with: its arguments, and how it is read."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from mergewise import formats
+from mergewise.cli.options import Parser
+from mergewise.tokenizer import Tokenizer
+
+PATTERNS = "gpt2, cl100k, o200k, whitespace, a regular expression, or none: merges cross words"
+
+
+def add_tokenizer(parser: Parser, metavar: str = "TOKENIZER") -> None:
+    """The file of a tokenizer, its format and its pattern."""
+    parser.add_argument(
+        "tokenizer",
+        type=Path,
+        metavar=metavar,
+        help="a tokenizer.json, .tiktoken, .model, vocab.json or its folder, codes, or Tekken's",
+    )
+    add_reading(parser)
+
+
+def add_reading(parser: Parser) -> None:
+    """The format and the pattern of the file of a tokenizer."""
+    names = sorted(formats.FORMATS)
+    parser.add_argument(
+        "--from",
+        dest="format",
+        choices=names,
+        metavar="FORMAT",
+        help=f"its format: {', '.join(names)} (default: by its content)",
+    )
+    parser.add_argument("--pattern", help=f"instead of the pattern of the file: {PATTERNS}")
+
+
+def read_tokenizer(parsed: argparse.Namespace) -> Tokenizer:
+    """The tokenizer that the arguments name."""
+    specials = dict(getattr(parsed, "special_tokens", None) or {})
+    return Tokenizer.from_file(
+        parsed.tokenizer,
+        format=parsed.format,
+        pattern=formats.UNSET if parsed.pattern is None else pattern_of(parsed.pattern),
+        special_tokens=specials or formats.UNSET,
+        lossy=getattr(parsed, "lossy", False),
+    )
+
+
+def pattern_of(argument: str) -> str | None:
+    """The pattern that an argument means."""
+    return None if argument == "none" else argument

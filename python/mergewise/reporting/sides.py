@@ -1,0 +1,49 @@
+"""One tokenizer, or two side by side, each with a colour of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from html import escape
+
+from mergewise.pages import tag
+from mergewise.reporting.measuring import Measured
+
+LETTERS = "ab"
+
+
+def lettered(subjects: Sequence[Measured]) -> Iterator[tuple[Measured, str]]:
+    """The tokenizers, each with the letter that decides its colour."""
+    return zip(subjects, LETTERS, strict=False)
+
+
+def legend(subjects: Sequence[Measured]) -> str:
+    """Which colour is which, if there are two."""
+    if len(subjects) == 1:
+        return ""
+    return tag(
+        "p",
+        *(
+            tag("span", escape(subject.name), class_=f"key {letter}")
+            for subject, letter in lettered(subjects)
+        ),
+        class_="legend",
+    )
+
+
+def panels(parts: Sequence[str]) -> str:
+    """The panel of one tokenizer, or those of two in columns, each in its colour."""
+    if len(parts) == 1:
+        return parts[0]
+    columns = (
+        tag("div", part, class_=letter) for part, letter in zip(parts, LETTERS, strict=False)
+    )
+    return tag("div", *columns, class_="columns")
+
+
+def headings(first: str, subjects: Sequence[Measured], *names: str) -> list[str]:
+    """The head of a table: the first column, and the columns of each tokenizer."""
+    head = [first]
+    for subject in subjects:
+        prefix = f"{escape(subject.name)}: " if len(subjects) > 1 else ""
+        head += [prefix + name for name in names]
+    return head
