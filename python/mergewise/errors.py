@@ -67,7 +67,7 @@ class MergewiseError(Exception):
         line = ": ".join([*(part for part in parts if part), self.message + offset])
         if self.hint is None:
             return line
-        advice = hints[self.hint] if self.hint in hints else self.hint
+        advice = hints.get(self.hint, self.hint)
         if self.token is not None:
             advice = advice.format(token=f'"{self.token}"')
         return f"{line}; hint: {advice}"

@@ -37,7 +37,7 @@ def tokenizer_of(
         if token not in specials:
             specials[token] = next_id
             next_id += 1
-    return Tokenizer.of_core(
+    return Tokenizer(
         _core.Tokenizer.from_merges(
             merges,
             pattern=counts.pattern,

@@ -48,22 +48,15 @@ class Tokenizer:
     'lowest low'
     """
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        try:
-            core = _core.Tokenizer(vocabulary)
-        except OverflowError:
-            raise ValueError("ids must be from 0 to 2^32 - 1") from None
-        self._hold(core, vocabulary.extras)
-
-    def _hold(self, core: _core.Tokenizer, extras: Mapping[str, Any]) -> None:
-        self.core = core
-        self._extras = extras
-
-    @classmethod
-    def of_core(cls, core: _core.Tokenizer, extras: Mapping[str, Any] | None = None) -> Tokenizer:
-        tokenizer = cls.__new__(cls)
-        tokenizer._hold(core, extras or {})
-        return tokenizer
+    def __init__(self, vocabulary: Vocabulary | _core.Tokenizer) -> None:
+        self._extras: Mapping[str, Any] = {}
+        if isinstance(vocabulary, Vocabulary):
+            self._extras = vocabulary.extras
+            try:
+                vocabulary = _core.Tokenizer(vocabulary)
+            except OverflowError:
+                raise ValueError("ids must be from 0 to 2^32 - 1") from None
+        self.core = vocabulary
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
@@ -453,8 +446,11 @@ class Tokenizer:
     def __hash__(self) -> int:
         return hash((self.vocab_size, self.pattern, self._merges[-8:]))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (tokenizer_of_bytes, (self.core.to_bytes(), self._extras))
+    def __getstate__(self) -> tuple[bytes, Mapping[str, Any]]:
+        return self.core.to_bytes(), self._extras
+
+    def __setstate__(self, state: tuple[bytes, Mapping[str, Any]]) -> None:
+        self.core, self._extras = _core.Tokenizer.from_bytes(state[0]), state[1]
 
     def __copy__(self) -> Tokenizer:
         return self
@@ -464,11 +460,6 @@ class Tokenizer:
 
     def __repr__(self) -> str:
         return f"<Tokenizer: {self.vocab_size:,} tokens, pattern={self.pattern!r}>"
-
-
-def tokenizer_of_bytes(state: bytes, extras: Mapping[str, Any]) -> Tokenizer:
-    """The tokenizer that was pickled."""
-    return Tokenizer.of_core(_core.Tokenizer.from_bytes(state), extras)
 
 
 def documents_of(texts: Iterable[Document]) -> Sequence[Document]:

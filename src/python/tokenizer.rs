@@ -98,9 +98,9 @@ impl PyTokenizer {
     }
 
     #[staticmethod]
-    #[pyo3(signature = (bytes, /))]
-    fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
-        Ok(Self(py.detach(|| Tokenizer::from_bytes(bytes))?))
+    #[pyo3(signature = (state, /))]
+    fn from_bytes(py: Python<'_>, state: &[u8]) -> PyResult<Self> {
+        Ok(Self(py.detach(|| Tokenizer::from_bytes(state))?))
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {

@@ -165,9 +165,9 @@ impl PyWordCounts {
     }
 
     #[staticmethod]
-    #[pyo3(signature = (bytes, /))]
-    fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
-        Ok(Self(py.detach(|| WordCounts::read(bytes))??))
+    #[pyo3(signature = (state, /))]
+    fn from_bytes(py: Python<'_>, state: &[u8]) -> PyResult<Self> {
+        Ok(Self(py.detach(|| WordCounts::read(state))??))
     }
 
     #[staticmethod]

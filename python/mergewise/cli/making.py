@@ -9,7 +9,7 @@ from mergewise import formats
 from mergewise.cli.corpora import add_inputs, files_of_counts, read_counts
 from mergewise.cli.options import Parser, add_json, add_output, add_reporting, describe
 from mergewise.cli.output import put_facts
-from mergewise.cli.tokenizers import PATTERNS, add_tokenizer, pattern_of, read_tokenizer
+from mergewise.cli.tokenizers import PATTERN_HELP, add_tokenizer, pattern_of, read_tokenizer
 from mergewise.counts import WordCounts
 from mergewise.training import DEFAULT_PATTERN, train
 
@@ -17,7 +17,7 @@ from mergewise.training import DEFAULT_PATTERN, train
 def add_counting(parser: Parser) -> None:
     """The arguments that decide what is counted."""
     add_inputs(parser)
-    parser.add_argument("--pattern", help=f"{PATTERNS} (default {DEFAULT_PATTERN})")
+    parser.add_argument("--pattern", help=f"{PATTERN_HELP} (default {DEFAULT_PATTERN})")
     parser.add_argument("--normalize", choices=["nfc", "nfkc"], help="normalise texts first")
     parser.add_argument(
         "--special", action="append", default=[], metavar="TOKEN", help="a special token"

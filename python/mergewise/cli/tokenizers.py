@@ -7,9 +7,10 @@ from pathlib import Path
 
 from mergewise import formats
 from mergewise.cli.options import Parser
+from mergewise.formats.regexes import PATTERNS
 from mergewise.tokenizer import Tokenizer
 
-PATTERNS = "gpt2, cl100k, o200k, whitespace, a regular expression, or none: merges cross words"
+PATTERN_HELP = f"{', '.join(PATTERNS)}, a regular expression, or none: merges cross words"
 
 
 def add_tokenizer(parser: Parser, metavar: str = "TOKENIZER") -> None:
@@ -33,7 +34,7 @@ def add_reading(parser: Parser) -> None:
         metavar="FORMAT",
         help=f"its format: {', '.join(names)} (default: by its content)",
     )
-    parser.add_argument("--pattern", help=f"instead of the pattern of the file: {PATTERNS}")
+    parser.add_argument("--pattern", help=f"instead of the pattern of the file: {PATTERN_HELP}")
 
 
 def read_tokenizer(parsed: argparse.Namespace) -> Tokenizer:

@@ -114,7 +114,7 @@ def certify_prefixes(
             raise ValueError(f"the tokenizer has {len(merges):,} merges, found the size {size:,}")
     return [
         certify(
-            Tokenizer.of_core(tokenizer.core.with_first_merges(size)),
+            Tokenizer(tokenizer.core.with_first_merges(size)),
             counts,
             against=against,
             time_limit=time_limit / len(sizes),

@@ -74,7 +74,7 @@ def find_band(
             tell(number, len(certified))
             proofs.append(
                 certify(
-                    Tokenizer.of_core(measured.tokenizer.core.with_first_merges(size)),
+                    Tokenizer(measured.tokenizer.core.with_first_merges(size)),
                     frequent,
                     time_limit=time_limit / len(certified),
                     num_threads=num_threads,
