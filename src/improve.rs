@@ -32,8 +32,8 @@ use crate::error::{Error, Result};
 use crate::merges::MergeList;
 use crate::watch::Watch;
 
-/// The number of words from which on rare words weigh more than they were seen. Some of so many
-/// words will be met again, with others that were not seen: a token that many words share serves
+/// From this number of words on, where tokens are rare, words weigh more than they were seen: some of
+/// them will be met again, with others that were not seen, and a token that many words share serves
 /// more of those than one that few words have. Where tokens are frequent, counts are reliable.
 const MANY_WORDS: usize = 1000;
 /// The product of a token's weight and the extra weight of a word.

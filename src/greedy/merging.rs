@@ -30,6 +30,27 @@ pub(super) struct Merging {
     losers: Vec<Slot>,
 }
 
+/// The positions of a chunk at which the pair still stands, at the front of an array, and their
+/// number. Without a branch, the loads of many positions run side by side.
+#[inline]
+fn find_standing<C: Cell>(
+    cells: &[C],
+    chunk: &[Position],
+    (left, right): (Token, Token),
+    left_length: usize,
+) -> ([Position; CHUNK], usize) {
+    let mut standing = [Position::default(); CHUNK];
+    let mut num_standing = 0;
+    for &position in chunk {
+        let at = position.index();
+        let (first, second) = (cells[at].bits(), cells[at + left_length].bits());
+        let differs = (first ^ left.0) | (second ^ right.0);
+        standing[num_standing] = position;
+        num_standing += usize::from(differs == 0);
+    }
+    (standing, num_standing)
+}
+
 impl Merging {
     /// Replace a pair by `product`, whose length the corpus knows, wherever it stands.
     pub(super) fn merge<C: Cell>(
@@ -75,16 +96,7 @@ impl Merging {
         while !rest.is_empty() {
             let (chunk, behind) = rest.split_at(rest.len().min(CHUNK));
             rest = behind;
-            // Without a branch, the loads of many positions run side by side.
-            let mut standing = [Position::default(); CHUNK];
-            let mut num_standing = 0;
-            for &position in chunk {
-                let at = position.index();
-                let (first, second) = (cells[at].bits(), cells[at + left_length].bits());
-                let differs = (first ^ left.0) | (second ^ right.0);
-                standing[num_standing] = position;
-                num_standing += usize::from(differs == 0);
-            }
+            let (standing, num_standing) = find_standing(cells, chunk, (left, right), left_length);
             for (index, &position) in standing[..num_standing].iter().enumerate() {
                 if let Some(&soon) = rest.get(index) {
                     prefetch(&cells[soon.index()]);

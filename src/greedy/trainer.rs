@@ -60,7 +60,7 @@ impl<C: Cell> Trainer<C> {
         Ok(())
     }
 
-    /// Count all pairs anew and keep those that are wanted.
+    /// Count all pairs again and keep those that are wanted.
     pub(super) fn index(&mut self, watch: &Watch) -> Result<()> {
         let num_tokens = self.wanted.num_symbols.len();
         self.corpus.close_up(num_tokens);

@@ -1,4 +1,4 @@
-//! The merge list of the search, whose tokens are added, removed, split anew and moved in rank.
+//! The merge list of the search: tokens are added, removed, made of other parts and moved in rank.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

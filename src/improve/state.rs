@@ -18,7 +18,7 @@ use crate::watch::Watch;
 
 /// The number of words between two checks for interruption.
 const WORDS_BETWEEN_CHECKS: u32 = 4096;
-/// The longest token that is looked for when a word is cut anew.
+/// The longest token that is considered for the best cut of a word.
 const LONGEST_CUT: usize = 24;
 
 #[derive(Debug)]
