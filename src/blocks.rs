@@ -33,20 +33,24 @@ pub(crate) struct Block {
     pub(crate) offset: u64,
 }
 
-/// Reads inputs one after the other, in blocks.
+/// Reads inputs one after the other, in blocks; `last_cut` says where a text can be cut whatever
+/// follows it.
 pub(crate) struct Blocks<'a, C> {
     /// The inputs still to be read, the next one last.
     inputs: Vec<Input<'a>>,
-    cutter: Cutter<C>,
+    last_cut: C,
+    cutter: Cutter,
     offset: u64,
 }
 
 impl<'a, C: Fn(&[u8]) -> Option<usize>> Blocks<'a, C> {
-    pub(crate) fn new(mut inputs: Vec<Input<'a>>, cutter: Cutter<C>) -> Self {
+    /// Blocks of about `num_bytes`.
+    pub(crate) fn new(mut inputs: Vec<Input<'a>>, num_bytes: usize, last_cut: C) -> Self {
         inputs.reverse();
         Self {
             inputs,
-            cutter,
+            last_cut,
+            cutter: Cutter::new(num_bytes),
             offset: 0,
         }
     }
@@ -65,8 +69,10 @@ impl<'a, C: Fn(&[u8]) -> Option<usize>> Blocks<'a, C> {
             Some(reader) => reader,
             None => Box::new(File::open(&path).map_err(failed)?),
         };
-        let is_last = self.cutter.next(&mut reader, &mut block.text);
-        let is_last = is_last.map_err(failed)?;
+        let is_last = self
+            .cutter
+            .next(&mut reader, &self.last_cut, &mut block.text)
+            .map_err(failed)?;
         block.path.clone_from(&path);
         block.offset = self.offset;
         if is_last {
@@ -80,45 +86,44 @@ impl<'a, C: Fn(&[u8]) -> Option<usize>> Blocks<'a, C> {
     }
 }
 
-/// Reads one text in blocks: `last_cut` says where a text can be cut whatever follows it.
-pub(crate) struct Cutter<C> {
+/// Reads one text in blocks.
+pub(crate) struct Cutter {
     num_bytes: usize,
-    last_cut: C,
     /// Read, but behind the last cut.
     rest: Vec<u8>,
 }
 
-impl<C: Fn(&[u8]) -> Option<usize>> Cutter<C> {
+impl Cutter {
     /// Blocks of about `num_bytes`, longer ones where there is no cut.
-    pub(crate) fn new(num_bytes: usize, last_cut: C) -> Self {
+    pub(crate) fn new(num_bytes: usize) -> Self {
         Self {
-            num_bytes,
-            last_cut,
+            num_bytes: num_bytes.max(1),
             rest: Vec::new(),
         }
     }
 
-    /// Replace `text` by the next block; true if the text that is read ends with it.
+    /// Replace `block` by the next one; true if the text ends with it.
     pub(crate) fn next(
         &mut self,
         reader: &mut dyn Read,
-        text: &mut Vec<u8>,
+        last_cut: impl Fn(&[u8]) -> Option<usize>,
+        block: &mut Vec<u8>,
     ) -> std::io::Result<bool> {
-        text.clear();
-        text.append(&mut self.rest);
+        block.clear();
+        block.append(&mut self.rest);
         let mut num_bytes = self.num_bytes;
         loop {
-            let before = text.len();
-            reader.take(num_bytes as u64).read_to_end(text)?;
-            if text.len() < before + num_bytes {
+            let goal = block.len() + num_bytes;
+            reader.take(num_bytes as u64).read_to_end(block)?;
+            if block.len() < goal {
                 return Ok(true);
             }
-            if let Some(cut) = (self.last_cut)(text).filter(|&cut| cut > 0) {
-                self.rest.extend_from_slice(&text[cut..]);
-                text.truncate(cut);
+            if let Some(cut) = last_cut(block).filter(|&cut| cut > 0) {
+                self.rest.extend_from_slice(&block[cut..]);
+                block.truncate(cut);
                 return Ok(false);
             }
-            num_bytes = text.len();
+            num_bytes = block.len();
         }
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 
 use memchr::{memchr_iter, memrchr};
 
-use crate::blocks::{Block, Blocks, Cutter};
+use crate::blocks::{Block, Blocks};
 use crate::counts::WordCounts;
 use crate::error::{Error, Result};
 use crate::normalize::normalize;
@@ -124,8 +124,8 @@ impl Counter {
         documents: Documents,
         watch: &Watch,
     ) -> Result<()> {
-        let cutter = Cutter::new(BLOCK, |text: &[u8]| self.last_cut(text, documents));
-        let blocks = Mutex::new(Blocks::new(inputs, cutter));
+        let last_cut = |text: &[u8]| self.last_cut(text, documents);
+        let blocks = Mutex::new(Blocks::new(inputs, BLOCK, last_cut));
         self.with_adders(usize::MAX, |adders| {
             with_each(adders, |adder| {
                 let mut block = Block::default();

@@ -6,6 +6,7 @@
 mod arguments;
 mod array;
 mod arrow_tables;
+mod blocks;
 mod bound;
 mod counter;
 mod curvature;
@@ -34,6 +35,8 @@ mod _core {
     use super::array::PyArray;
     #[pymodule_export]
     use super::arrow_tables::{counts_of_arrow, rows_of_counts};
+    #[pymodule_export]
+    use super::blocks::PyBlocks;
     #[pymodule_export]
     use super::bound::{find_bound, verify_bound};
     #[pymodule_export]

@@ -95,6 +95,7 @@ def test_the_place_of_an_error_counts_from_the_beginning(
 
 def test_parts_of_a_text_are_one_line(tokenizer: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(encoding, "READ_BYTES", 8)
+    monkeypatch.setattr(encoding, "PART_BYTES", 8)
     text = b"low lower " * 40
     ids = json.loads(call("encode", tokenizer, "--json", stdin=text).text)
     assert ids == [257, *[258, 101, 114, 258] * 39, 258, 101, 114, 32]

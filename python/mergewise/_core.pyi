@@ -6,6 +6,7 @@ from mergewise.vocabulary import Alphabet, Normalize, Vocabulary
 
 __all__ = [
     "Array",
+    "Blocks",
     "Counter",
     "MergeList",
     "Tokenizer",
@@ -35,6 +36,14 @@ class _ArrowArray(Protocol):
 class Array:
     @property
     def __array_interface__(self) -> dict[str, object]: ...
+
+@final
+class Blocks:
+    def __new__(
+        cls, stream: _Reader, tokenizer: Tokenizer, /, *, part_bytes: int, batch_bytes: int
+    ) -> Blocks: ...
+    def __iter__(self) -> Blocks: ...
+    def __next__(self) -> tuple[list[bytes], bool]: ...
 
 @final
 class Tokenizer:
@@ -135,7 +144,6 @@ class Tokenizer:
         num_threads: int,
     ) -> bytes: ...
     def decode(self, ids: Sequence[int], /, *, is_part: bool = False) -> bytes: ...
-    def last_cut(self, text: bytes, /) -> int | None: ...
 
 @final
 class MergeList:

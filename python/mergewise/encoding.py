@@ -172,43 +172,9 @@ def batches_of(
 
 def batches_of_parts(stream: Stream, encoder: _core.Tokenizer) -> Iterator[Batch]:
     """One document in parts, cut where the ids of the parts are those of the whole."""
-    text, goal = b"", READ_BYTES
-    for read in reads(stream):
-        text += read
-        if len(text) < goal:
-            continue
-        cut = encoder.last_cut(text)
-        if cut is None:
-            goal = 2 * len(text)
-            continue
-        parts = parts_of(text[:cut], encoder)
-        yield Batch(parts, [False] * len(parts), stream.position())
-        text, goal = text[cut:], READ_BYTES
-    parts = parts_of(text, encoder)
-    yield Batch(parts, [False] * (len(parts) - 1) + [True], stream.position())
-
-
-def reads(stream: Stream) -> Iterator[bytes]:
-    """What the stream holds, as it comes."""
-    while True:
-        read = stream.read(READ_BYTES)
-        if read == b"":
-            return
-        if read is not None:
-            yield read
-
-
-def parts_of(text: bytes, encoder: _core.Tokenizer) -> list[Document]:
-    """A text in parts for several threads; at least one."""
-    parts: list[Document] = []
-    start = 0
-    while len(text) - start > PART_BYTES:
-        cut = encoder.last_cut(text[start : start + PART_BYTES])
-        if cut is None:
-            break
-        parts.append(text[start : start + cut])
-        start += cut
-    return [*parts, text[start:]]
+    blocks = _core.Blocks(stream, encoder, part_bytes=PART_BYTES, batch_bytes=READ_BYTES)
+    for parts, is_end in blocks:
+        yield Batch([*parts], [False] * (len(parts) - 1) + [is_end], stream.position())
 
 
 def npy_header(dtype: Dtype, length: int) -> bytes:

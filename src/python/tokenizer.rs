@@ -407,13 +407,6 @@ impl PyTokenizer {
         };
         Ok(PyBytes::new(py, &py.detach(|| decode(&self.0, &ids))?))
     }
-
-    /// The last place where a text can be cut whatever follows it: the ids of both parts are those
-    /// of the whole.
-    #[pyo3(signature = (text, /))]
-    fn last_cut(&self, text: &[u8]) -> Option<usize> {
-        self.0.encoder().last_cut(text)
-    }
 }
 
 /// Turn places in the bytes of a text into places among its characters. A token that holds a part

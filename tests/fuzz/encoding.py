@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import unicodedata
 import warnings
@@ -14,6 +15,7 @@ from typing import Any, TypeVar
 import regex
 
 import mergewise as mw
+from mergewise._core import Blocks
 from mergewise.errors import InvalidMergesError, UnknownTokenError
 from mergewise.formats.regexes import PATTERNS
 from mergewise.vocabulary import Vocabulary
@@ -247,12 +249,13 @@ def check_encode(data: bytes) -> None:
     assert tok.count_tokens(text, allowed_special="all") == len(ids)
     check_offsets(tok, text, pieces)
     check_decode(tok, text, ids)
-    cut = tok.core.last_cut(text)
-    if cut is not None and not has_unknown(vocabulary, text + other):
-        assert 0 < cut <= len(text)
-        first = tok.encode(text[:cut], allowed_special="all")
-        rest = tok.encode(text[cut:] + other, allowed_special="all")
-        assert first + rest == tok.encode(text + other, allowed_special="all"), f"cut at {cut}"
+    if not has_unknown(vocabulary, text + other):
+        stream = io.BytesIO(text + other)
+        blocks = Blocks(stream, tok.core, part_bytes=max(len(text), 1), batch_bytes=1)
+        parts = [part for parts, _ in blocks for part in parts]
+        assert b"".join(parts) == text + other
+        in_parts = [token for part in parts for token in tok.encode(part, allowed_special="all")]
+        assert in_parts == tok.encode(text + other, allowed_special="all"), f"in parts {parts}"
 
 
 def has_unknown(vocabulary: Vocabulary, text: bytes) -> bool:
