@@ -17,9 +17,10 @@ use std::num::NonZeroU64;
 use rustc_hash::FxHashSet;
 
 use crate::error::{Error, Result};
+use crate::keys::hash_word;
 use crate::pattern::Pattern;
 use crate::settings::{Normalization, Settings};
-use crate::table::{Adder, Table, hash_long};
+use crate::table::{Adder, Table};
 use crate::watch::Watch;
 
 /// How often each word occurs.
@@ -343,7 +344,7 @@ impl WordCounts {
 #[must_use]
 pub fn part_of(word: &[u8], num_parts: NonZeroU64) -> usize {
     // The high bits: a table of the words of one part looks at the low ones.
-    let scaled = u128::from(hash_long(word)) * u128::from(num_parts.get());
+    let scaled = u128::from(hash_word(word)) * u128::from(num_parts.get());
     (scaled >> 64) as usize
 }
 

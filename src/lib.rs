@@ -61,6 +61,7 @@ pub mod error;
 pub mod exact;
 pub mod greedy;
 pub mod improve;
+mod keys;
 pub mod merges;
 pub mod normalize;
 mod pages;

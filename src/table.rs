@@ -10,25 +10,13 @@
 //! gathered in a batch, and each step of the look-up is done for the whole batch before the next:
 //! the loads of one step do not depend on each other, and the processor runs them side by side.
 
-/// The bytes of a key.
-const KEY: usize = 16;
-/// The longest word that is its own key.
-const INLINE: usize = KEY - 1;
+use crate::keys::{KEY, SHORT, hash, hash_word, short_key, with_length};
+
 /// Stands in place of the length in the key of a longer word.
 const LONG: u8 = u8::MAX;
 const EMPTY: u32 = u32::MAX;
 /// How many words are looked up together.
 const BATCH: usize = 32;
-/// `MASKS[n]` keeps the first n of 16 bytes.
-const MASKS: [u128; KEY] = {
-    let mut masks = [0; KEY];
-    let mut length = 1;
-    while length <= INLINE {
-        masks[length] = u128::MAX >> (8 * (KEY - length));
-        length += 1;
-    }
-    masks
-};
 
 #[derive(Debug, Clone, Copy)]
 struct Entry {
@@ -85,28 +73,20 @@ impl<'t> Adder<'t> {
     /// Add one occurrence of the word `text[start..end]`.
     #[inline]
     pub(crate) fn add(&mut self, text: &[u8], start: usize, end: usize) {
-        let length = end - start;
-        if length > INLINE {
+        if end - start > SHORT {
             self.table.add_long(&text[start..end], 1);
             return;
         }
-        let key = match text.get(start..start + KEY) {
-            Some(bytes) => {
-                let bytes = u128::from_le_bytes(bytes.try_into().expect("16 bytes"));
-                bytes & MASKS[length] | length_of_key(length)
-            }
-            None => short_key(&text[start..end]),
-        };
-        self.push(key);
+        self.push(short_key(text, start, end));
     }
 
     /// Add `count` occurrences of a word.
     pub(crate) fn add_times(&mut self, word: &[u8], count: u64) {
-        if word.len() > INLINE {
+        if word.len() > SHORT {
             self.table.add_long(word, count);
         } else {
             self.counts[self.len] = count;
-            self.push(short_key(word));
+            self.push(short_key(word, 0, word.len()));
         }
     }
 
@@ -160,10 +140,10 @@ impl Table {
 
     /// Add `count` occurrences of `word`.
     pub(crate) fn add(&mut self, word: &[u8], count: u64) {
-        if word.len() > INLINE {
+        if word.len() > SHORT {
             self.add_long(word, count);
         } else {
-            let key = short_key(word);
+            let key = short_key(word, 0, word.len());
             self.add_short(key, hash(key), count);
         }
     }
@@ -196,7 +176,7 @@ impl Table {
 
     #[cold]
     fn add_long(&mut self, word: &[u8], count: u64) {
-        let hash = hash_long(word);
+        let hash = hash_word(word);
         let mut slot = self.first_slot(hash);
         while let Some(entry) = self.entries.get(self.slots[slot] as usize) {
             if entry.is_long() && entry.hash() == hash && self.word(entry) == word {
@@ -208,7 +188,7 @@ impl Table {
         let number = self.ends.len() as u128;
         self.arena.extend_from_slice(word);
         self.ends.push(self.arena.len());
-        let key = u128::from(hash) | number << 64 | length_of_key(LONG.into());
+        let key = u128::from(hash) | number << 64 | with_length(LONG.into());
         self.insert(slot, key, count);
     }
 
@@ -239,7 +219,7 @@ impl Table {
 
     fn word<'t>(&'t self, entry: &'t Entry) -> &'t [u8] {
         if !entry.is_long() {
-            return &entry.key[..entry.key[INLINE].into()];
+            return &entry.key[..entry.key[SHORT].into()];
         }
         let number = (entry.key() >> 64) as usize & 0xFF_FFFF_FFFF_FFFF;
         let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
@@ -308,7 +288,7 @@ impl Entry {
     }
 
     fn is_long(&self) -> bool {
-        self.key[INLINE] == LONG
+        self.key[SHORT] == LONG
     }
 
     fn hash(&self) -> u64 {
@@ -318,39 +298,4 @@ impl Entry {
             hash(self.key())
         }
     }
-}
-
-fn length_of_key(length: usize) -> u128 {
-    (length as u128) << (8 * INLINE)
-}
-
-fn short_key(word: &[u8]) -> u128 {
-    let mut bytes = [0; KEY];
-    bytes[..word.len()].copy_from_slice(word);
-    u128::from_le_bytes(bytes) | length_of_key(word.len())
-}
-
-/// Both halves of a product, folded: every bit of the factors reaches every bit of the result.
-#[inline]
-fn fold(a: u64, b: u64) -> u64 {
-    let product = u128::from(a) * u128::from(b);
-    product as u64 ^ (product >> 64) as u64
-}
-
-#[inline]
-fn hash(key: u128) -> u64 {
-    fold(
-        key as u64 ^ 0x9E37_79B9_7F4A_7C15,
-        (key >> 64) as u64 ^ 0xD1B5_4A32_D192_ED03,
-    )
-}
-
-/// The hash of a word of any length, the same on every machine.
-pub(crate) fn hash_long(word: &[u8]) -> u64 {
-    let (blocks, rest) = word.as_chunks::<KEY>();
-    let keys = blocks.iter().map(|&block| u128::from_le_bytes(block));
-    keys.chain([short_key(rest)])
-        .fold(word.len() as u64, |sum, key| {
-            fold(sum ^ hash(key), 0xA076_1D64_78BD_642F)
-        })
 }

@@ -36,6 +36,7 @@ RUST_LEVELS = [
         "table",
         "specials",
         "blocks",
+        "keys",
         "arrow",
         "vocabulary",
         "normalize",

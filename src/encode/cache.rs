@@ -11,12 +11,11 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::encode::ends::MOST_WORDS;
+use crate::keys::{SHORT, hash, short_key};
 use crate::merges::Id;
 use crate::pages::prefer_large_pages;
 use crate::prefetch::prefetch;
 
-/// The longest word that fits a pair of entries.
-pub(super) const SHORT: usize = 15;
 /// The longest word that fits a pair of lines, and how many ids do.
 const LONG: usize = 63;
 const LONG_IDS: usize = 15;
@@ -34,17 +33,6 @@ const FARTHEST: usize = 7;
 const LONG_PLACES: usize = 8;
 /// The highest byte of the key of a word that is not short.
 const NOT_SHORT: u128 = u8::MAX as u128;
-
-/// `MASKS[n]` keeps the first n of 16 bytes.
-const MASKS: [u128; 16] = {
-    let mut masks = [0; 16];
-    let mut length = 1;
-    while length <= SHORT {
-        masks[length] = u128::MAX >> (8 * (16 - length));
-        length += 1;
-    }
-    masks
-};
 
 /// A few ids: the first two as they are, the others in as many bits as the largest id has.
 #[derive(Debug, Clone, Copy, Default)]
@@ -477,40 +465,11 @@ impl Cache {
     }
 }
 
-/// The bytes and the length of the short word `text[start..end]`.
-#[inline]
-pub(super) fn short_key(text: &[u8], start: usize, end: usize) -> u128 {
-    let length = end - start;
-    let bytes = match text[start..].first_chunk() {
-        Some(bytes) => u128::from_le_bytes(*bytes) & MASKS[length],
-        None => padded(&text[start..end]),
-    };
-    bytes | (length as u128) << 120
-}
-
-/// The bytes of a word near the end of the text.
-#[cold]
-#[inline(never)]
-fn padded(word: &[u8]) -> u128 {
-    let mut bytes = [0; 16];
-    bytes[..word.len()].copy_from_slice(word);
-    u128::from_le_bytes(bytes)
-}
-
 fn long_key(word: &[u8]) -> [u8; LONG + 1] {
     let mut key = [0; LONG + 1];
     key[..word.len()].copy_from_slice(word);
     key[LONG] = word.len() as u8;
     key
-}
-
-/// Both halves of a product, folded.
-#[inline]
-pub(super) fn hash(key: u128) -> u64 {
-    let (low, high) = (key as u64, (key >> 64) as u64);
-    let product =
-        u128::from(low ^ 0x9E37_79B9_7F4A_7C15) * u128::from(high ^ 0xD1B5_4A32_D192_ED03);
-    product as u64 ^ (product >> 64) as u64
 }
 
 fn hash_long(key: &[u8; LONG + 1]) -> u64 {

@@ -7,6 +7,7 @@
 use crate::encode::cache::{Cache, Miss, Word};
 use crate::encode::ends::MOST_WORDS;
 use crate::encode::whole::WholeWords;
+use crate::keys::hash_pair;
 use crate::merges::Id;
 use crate::pages::in_large_pages;
 use crate::prefetch::prefetch;
@@ -112,7 +113,7 @@ impl ShortWords {
 
     #[inline]
     fn line(&self, pair: u64) -> usize {
-        (pair.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize & (self.lines.len() - 1)
+        hash_pair(pair) & (self.lines.len() - 1)
     }
 
     /// The turn of a pair at a place.

@@ -1,6 +1,6 @@
-use super::cache::short_key;
 use super::short::{AT_ONCE, Key, ShortWords};
 use super::*;
+use crate::keys::short_key;
 use crate::vocabulary::{Merging, Number};
 
 /// Numbers that look random.

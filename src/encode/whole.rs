@@ -1,6 +1,6 @@
 //! The short words that are one token, found without merging.
 
-use crate::encode::cache::{SHORT, hash, short_key};
+use crate::keys::{SHORT, hash, short_key};
 use crate::merges::Id;
 use crate::prefetch::prefetch;
 use crate::vocabulary::Vocabulary;

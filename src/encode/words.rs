@@ -18,6 +18,7 @@ use crate::encode::long::Tools;
 use crate::encode::short::ShortWords;
 use crate::encode::trie::Trie;
 use crate::error::{Error, Result};
+use crate::keys::hash_pair;
 use crate::merges::{Id, Ranks};
 use crate::pages::in_large_pages;
 use crate::vocabulary::{Number, Symbols, Vocabulary};
@@ -542,6 +543,5 @@ impl PairTable {
 
 #[inline]
 fn hash(left: Number, right: Number) -> usize {
-    let pair = u64::from(left) << 32 | u64::from(right);
-    (pair.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize
+    hash_pair(u64::from(left) << 32 | u64::from(right))
 }

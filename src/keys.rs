@@ -1,0 +1,78 @@
+//! Keys of short words, and hashes.
+//!
+//! The key of a word of up to 15 bytes holds all of it: the bytes, padded with zeros, and in the
+//! highest byte the length.
+
+/// The bytes of a key.
+pub(crate) const KEY: usize = 16;
+/// The longest word that a key holds.
+pub(crate) const SHORT: usize = KEY - 1;
+
+/// `MASKS[n]` keeps the first n of 16 bytes.
+const MASKS: [u128; KEY] = {
+    let mut masks = [0; KEY];
+    let mut length = 1;
+    while length <= SHORT {
+        masks[length] = u128::MAX >> (8 * (KEY - length));
+        length += 1;
+    }
+    masks
+};
+
+/// The key of the short word `text[start..end]`.
+#[inline]
+pub(crate) fn short_key(text: &[u8], start: usize, end: usize) -> u128 {
+    let length = end - start;
+    let bytes = match text[start..].first_chunk() {
+        Some(bytes) => u128::from_le_bytes(*bytes) & MASKS[length],
+        None => padded(&text[start..end]),
+    };
+    bytes | with_length(length)
+}
+
+/// A key without bytes, of this length.
+#[inline]
+pub(crate) fn with_length(length: usize) -> u128 {
+    (length as u128) << (8 * SHORT)
+}
+
+/// The bytes of a word near the end of the text.
+#[cold]
+#[inline(never)]
+fn padded(word: &[u8]) -> u128 {
+    let mut bytes = [0; KEY];
+    bytes[..word.len()].copy_from_slice(word);
+    u128::from_le_bytes(bytes)
+}
+
+/// Both halves of a product, folded: every bit of the factors reaches every bit of the result.
+#[inline]
+fn fold(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b);
+    product as u64 ^ (product >> 64) as u64
+}
+
+/// The hash of a key.
+#[inline]
+pub(crate) fn hash(key: u128) -> u64 {
+    fold(
+        key as u64 ^ 0x9E37_79B9_7F4A_7C15,
+        (key >> 64) as u64 ^ 0xD1B5_4A32_D192_ED03,
+    )
+}
+
+/// The hash of a word of any length, the same on every machine.
+pub(crate) fn hash_word(word: &[u8]) -> u64 {
+    let (blocks, rest) = word.as_chunks::<KEY>();
+    let keys = blocks.iter().map(|&block| u128::from_le_bytes(block));
+    keys.chain([short_key(rest, 0, rest.len())])
+        .fold(word.len() as u64, |sum, key| {
+            fold(sum ^ hash(key), 0xA076_1D64_78BD_642F)
+        })
+}
+
+/// The hash of a pair of tokens that is packed in a number: 32 bits.
+#[inline]
+pub(crate) fn hash_pair(pair: u64) -> usize {
+    (pair.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize
+}
