@@ -1,18 +1,17 @@
-//! Documents for several threads, and the results put together in order.
+//! Documents encoded by several threads, and their ids put together in order.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
-use std::sync::PoisonError;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::merges::Id;
 use crate::pages::prefer_large_pages;
+use crate::parallel::{for_each, into_inner, lock};
 
 /// The ids of documents, and where each document's begin and the last one's end.
 pub type Encoded = (Vec<Id>, Vec<usize>);
 
-/// Room for the ids of documents, if a token has three bytes; more is made as it is needed.
+/// An empty vector with room for the ids of documents, if a token has three bytes.
 pub(super) fn with_room_for(documents: &[&[u8]]) -> Vec<Id> {
     let num_bytes: usize = documents.iter().map(|document| document.len()).sum();
     let mut ids = Vec::with_capacity(num_bytes / 3);
@@ -28,32 +27,16 @@ pub(super) fn encode_in_groups(
     encode: impl Fn((usize, usize), &mut Vec<Id>) -> Result<Vec<usize>> + Sync,
 ) -> Result<Encoded> {
     let groups = in_groups(documents, num_threads);
-    let next = AtomicUsize::new(0);
     let assembly = Mutex::new(Assembly::new(documents));
-    let lock = || assembly.lock().unwrap_or_else(PoisonError::into_inner);
-    let run = || -> Result<()> {
-        let mut ids = Vec::new();
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(&group) = groups.get(index) else {
-                return Ok(());
-            };
-            let offsets = encode(group, &mut ids)?;
-            ids = lock().add(index, (ids, offsets));
-        }
-    };
-    std::thread::scope(|scope| {
-        let num_others = num_threads.min(groups.len()) - 1;
-        let others: Vec<_> = (0..num_others).map(|_| scope.spawn(run)).collect();
-        let mut result = run();
-        for other in others {
-            let outcome = other.join().unwrap_or(Err(Error::WorkerPanicked));
-            result = result.and(outcome);
-        }
-        result
+    let mut buffers = vec![Vec::new(); num_threads.min(groups.len())];
+    for_each(&mut buffers, groups.len(), |buffer, index| {
+        // Taken out, so that threads do not write to one line of cache.
+        let mut ids = std::mem::take(buffer);
+        let offsets = encode(groups[index], &mut ids)?;
+        *buffer = lock(&assembly).add(index, (ids, offsets));
+        Ok(())
     })?;
-    let assembly = assembly.into_inner();
-    Ok(assembly.unwrap_or_else(PoisonError::into_inner).done)
+    Ok(into_inner(assembly).done)
 }
 
 /// Puts groups together as they come, in the order of the documents.
@@ -61,7 +44,7 @@ struct Assembly {
     done: Encoded,
     next: usize,
     waiting: BTreeMap<usize, Encoded>,
-    /// Memory to be used again.
+    /// Empty buffers, to be used again.
     spare: Vec<Vec<Id>>,
 }
 
@@ -75,7 +58,7 @@ impl Assembly {
         }
     }
 
-    /// Take over a group; memory for the next one.
+    /// Take over the ids of a group; returns an empty buffer for the next one.
     fn add(&mut self, index: usize, group: Encoded) -> Vec<Id> {
         self.waiting.insert(index, group);
         while let Some((mut ids, offsets)) = self.waiting.remove(&self.next) {
