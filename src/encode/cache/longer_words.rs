@@ -1,0 +1,146 @@
+//! Words of any length with their ids.
+//!
+//! Words of up to 63 bytes and 15 ids have two lines of cache for themselves, others are in an
+//! ordinary map.
+
+use std::collections::HashMap;
+
+use crate::keys::{KEY, hash};
+use crate::merges::Id;
+use crate::prefetch::prefetch;
+
+/// The longest word that fits two lines of cache, and the most ids.
+const LONG: usize = 63;
+const LONG_IDS: usize = 15;
+/// The longest word that is kept at all.
+const LONGEST: usize = 1 << 12;
+/// The most bytes of words and ids in the map.
+const MOST_ODD_BYTES: usize = 1 << 22;
+/// The number of pairs of lines at first, and at most: 4 MB.
+const FIRST_LINES: usize = 1 << 10;
+const MOST_LINES: usize = 1 << 15;
+/// In how many lines a word may be.
+const PLACES: usize = 8;
+
+#[derive(Debug, Clone, Copy)]
+#[repr(align(128))]
+struct Line {
+    key: [u8; LONG + 1],
+    ids: [Id; LONG_IDS],
+    num_ids: u32,
+}
+
+const EMPTY: Line = Line {
+    key: [0; LONG + 1],
+    ids: [0; LONG_IDS],
+    num_ids: 0,
+};
+
+/// Words with their ids.
+#[derive(Debug)]
+pub(super) struct LongerWords {
+    /// A power of two of them.
+    lines: Vec<Line>,
+    num_inserted: usize,
+    /// Words that do not fit a line.
+    odd: HashMap<Box<[u8]>, Box<[Id]>>,
+    /// How many bytes those words and their ids have.
+    odd_bytes: usize,
+}
+
+impl LongerWords {
+    pub(super) fn new() -> Self {
+        Self {
+            lines: vec![EMPTY; FIRST_LINES],
+            num_inserted: 0,
+            odd: HashMap::new(),
+            odd_bytes: 0,
+        }
+    }
+
+    /// Begin to load the line of a word that is looked up soon.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn prefetch(&self, word: &[u8]) {
+        if word.len() <= LONG {
+            let line = &self.lines[self.line(&key_of(word))];
+            prefetch(line);
+            prefetch(&line.ids[0]);
+        }
+    }
+
+    #[inline]
+    pub(super) fn find(&self, word: &[u8]) -> Option<&[Id]> {
+        if word.len() <= LONG {
+            let key = key_of(word);
+            let line = self.line(&key);
+            for line in (0..PLACES).map(|step| &self.lines[line ^ step]) {
+                if line.key == key {
+                    return Some(&line.ids[..line.num_ids as usize]);
+                }
+            }
+        }
+        self.odd.get(word).map(|ids| &**ids)
+    }
+
+    pub(super) fn insert(&mut self, word: &[u8], ids: &[Id]) {
+        if self.find(word).is_some() {
+            // It came twice in a batch.
+        } else if word.len() <= LONG && ids.len() <= LONG_IDS {
+            self.insert_line(word, ids);
+        } else if word.len() <= LONGEST {
+            self.insert_odd(word, ids);
+        }
+    }
+
+    fn insert_line(&mut self, word: &[u8], ids: &[Id]) {
+        self.num_inserted += 1;
+        if self.num_inserted * 2 > self.lines.len() && self.lines.len() < MOST_LINES {
+            let larger = vec![EMPTY; self.lines.len() * 2];
+            for line in std::mem::replace(&mut self.lines, larger) {
+                if line.num_ids > 0 {
+                    self.place(line);
+                }
+            }
+        }
+        let mut line = EMPTY;
+        line.key = key_of(word);
+        line.ids[..ids.len()].copy_from_slice(ids);
+        line.num_ids = ids.len() as u32;
+        self.place(line);
+    }
+
+    fn place(&mut self, line: Line) {
+        let first = self.line(&line.key);
+        let is_free = |&place: &usize| self.lines[place].num_ids == 0;
+        let place = (0..PLACES).map(|step| first ^ step).find(is_free);
+        self.lines[place.unwrap_or(first)] = line;
+    }
+
+    /// The line where a key is looked for first.
+    #[inline]
+    fn line(&self, key: &[u8; LONG + 1]) -> usize {
+        let (parts, _) = key[..usize::from(key[LONG]).next_multiple_of(KEY)].as_chunks();
+        let hash = parts.iter().fold(0, |sum: u64, &part| {
+            sum.rotate_left(23) ^ hash(u128::from_le_bytes(part) ^ u128::from(sum))
+        });
+        hash as usize & (self.lines.len() - 1)
+    }
+
+    fn insert_odd(&mut self, word: &[u8], ids: &[Id]) {
+        if self.odd_bytes > MOST_ODD_BYTES {
+            self.odd.clear();
+            self.odd_bytes = 0;
+        }
+        self.odd_bytes += word.len() + size_of_val(ids);
+        self.odd.insert(word.into(), ids.into());
+    }
+}
+
+/// The bytes of a word, padded with zeros, and its length.
+fn key_of(word: &[u8]) -> [u8; LONG + 1] {
+    let mut key = [0; LONG + 1];
+    key[..word.len()].copy_from_slice(word);
+    key[LONG] = word.len() as u8;
+    key
+}

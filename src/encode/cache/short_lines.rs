@@ -1,0 +1,176 @@
+//! Short words with a few ids each, two in a line of cache.
+
+use crate::keys::hash;
+use crate::merges::Id;
+use crate::pages::prefer_large_pages;
+use crate::prefetch::prefetch;
+
+/// The most ids of an entry: two as they are, and others if they are small.
+pub(super) const MOST_PACKED: usize = 2 + 8;
+/// The number of lines at first, and at most: 16 MB.
+const FIRST_LINES: usize = 1 << 10;
+const MOST_LINES: usize = 1 << 18;
+/// A word whose line is full goes to one of the lines whose numbers differ from it by at most this.
+const FARTHEST: usize = 7;
+
+/// A few ids: the first two as they are, the others in as many bits as the largest id has.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Packed {
+    first: [Id; 2],
+    /// The number of ids in the highest byte; the third and so on from the lowest bit up.
+    rest: u64,
+}
+
+impl Packed {
+    /// Stands for ids that do not fit and are kept elsewhere.
+    pub(super) const ELSEWHERE: Self = Self {
+        first: [0; 2],
+        rest: u64::MAX,
+    };
+
+    #[inline]
+    fn len(self) -> usize {
+        (self.rest >> 56) as usize
+    }
+
+    fn is_elsewhere(self) -> bool {
+        self.rest == u64::MAX
+    }
+
+    /// None if the ids, of at most `bits` bits, do not fit.
+    pub(super) fn new(ids: &[Id], bits: u32) -> Option<Self> {
+        let mut packed = Self::default();
+        let num_first = ids.len().min(2);
+        let (first, others) = ids.split_at(num_first);
+        if others.len() * bits as usize > 56 || ids.len() > MOST_PACKED {
+            return None;
+        }
+        packed.first[..num_first].copy_from_slice(first);
+        packed.rest = (ids.len() as u64) << 56;
+        for (index, &id) in (0..).zip(others) {
+            packed.rest |= u64::from(id) << (index * bits);
+        }
+        Some(packed)
+    }
+
+    /// Write the ids, and maybe one behind them, to a buffer from `at` on; returns where they end,
+    /// or None if they are kept elsewhere.
+    #[inline]
+    pub(super) fn write(self, buffer: &mut [Id], at: usize, bits: u32) -> Option<usize> {
+        buffer[at..at + 2].copy_from_slice(&self.first);
+        let end = at + self.len();
+        if self.len() > 2 {
+            if self.is_elsewhere() {
+                return None;
+            }
+            let mut rest = self.rest;
+            for id in &mut buffer[at + 2..end] {
+                *id = (rest & ((1 << bits) - 1)) as Id;
+                rest >>= bits;
+            }
+        }
+        Some(end)
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(align(64))]
+struct Line {
+    keys: [u128; 2],
+    values: [Packed; 2],
+}
+
+impl Line {
+    fn is_full(&self) -> bool {
+        !self.keys.contains(&0)
+    }
+}
+
+/// Entries of short words by their keys.
+#[derive(Debug)]
+pub(super) struct ShortLines {
+    /// A power of two of them.
+    lines: Vec<Line>,
+    num_inserted: usize,
+}
+
+impl ShortLines {
+    pub(super) fn new() -> Self {
+        Self {
+            lines: vec![Line::default(); FIRST_LINES],
+            num_inserted: 0,
+        }
+    }
+
+    /// The line where a key is looked for.
+    #[inline]
+    pub(super) fn line(&self, key: u128) -> usize {
+        hash(key) as usize & (self.lines.len() - 1)
+    }
+
+    /// Begin to load a line that is looked at soon.
+    #[inline]
+    pub(super) fn prefetch(&self, line: usize) {
+        prefetch(&self.lines[line]);
+    }
+
+    /// The entry of a key that comes first in its line.
+    #[inline]
+    pub(super) fn first(&self, key: u128, line: usize) -> Option<Packed> {
+        let line = &self.lines[line];
+        (line.keys[0] == key).then_some(line.values[0])
+    }
+
+    /// The entry of a key that does not come first in its line: from there, or from a line near to
+    /// it if those before are full.
+    #[inline(never)]
+    pub(super) fn find_further(&mut self, key: u128, line: usize) -> Option<Packed> {
+        let near = &mut self.lines[line];
+        if near.keys[1] == key {
+            // The more frequent word comes first, and stays when a new one comes.
+            near.keys.swap(0, 1);
+            near.values.swap(0, 1);
+            return Some(near.values[0]);
+        }
+        let mut is_full = near.is_full();
+        for step in 1..=FARTHEST {
+            if !is_full {
+                return None;
+            }
+            let far = &self.lines[line ^ step];
+            if let Some(place) = far.keys.iter().position(|&other| other == key) {
+                return Some(far.values[place]);
+            }
+            is_full = far.is_full();
+        }
+        None
+    }
+
+    pub(super) fn insert(&mut self, key: u128, value: Packed) {
+        self.num_inserted += 1;
+        if self.num_inserted > self.lines.len() && self.lines.len() < MOST_LINES {
+            let num_lines = self.lines.len() * 4;
+            let mut larger = Vec::with_capacity(num_lines);
+            prefer_large_pages(&mut larger);
+            larger.resize(num_lines, Line::default());
+            for line in std::mem::replace(&mut self.lines, larger) {
+                for (key, value) in line.keys.into_iter().zip(line.values) {
+                    if key != 0 {
+                        self.place(key, value);
+                    }
+                }
+            }
+        }
+        self.place(key, value);
+    }
+
+    fn place(&mut self, key: u128, value: Packed) {
+        let line = self.line(key);
+        let others = (1..=FARTHEST).flat_map(|step| [(line ^ step, 1), (line ^ step, 0)]);
+        let mut places = [(line, 0), (line, 1)].into_iter().chain(others);
+        let is_free = |&(line, place): &(usize, usize)| self.lines[line].keys[place] == 0;
+        let (line, place) = places.find(is_free).unwrap_or((line, 1));
+        self.lines[line].keys[place] = key;
+        self.lines[line].values[place] = value;
+    }
+}
