@@ -3,7 +3,8 @@
 use super::cache::{Buffer, Cache, Miss, NO_IDS, Word};
 use super::ends::{Ends, MOST_WORDS};
 use super::long::LongWords;
-use super::words::{Piece, Scratch};
+use super::search::Scratch;
+use super::words::Piece;
 use crate::merges::Id;
 
 #[derive(Debug)]

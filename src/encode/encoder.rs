@@ -8,8 +8,9 @@ use super::desk::Desk;
 use super::ends::BATCH;
 use super::joins::Joins;
 use super::prepare::Preparation;
+use super::search::Scratch;
 use super::sink::{Count, Keep, Sink};
-use super::words::{Piece, Scratch, Unknown, Words};
+use super::words::{Piece, Unknown, Words};
 use crate::error::Result;
 use crate::merges::Id;
 use crate::parallel::lock;
@@ -291,13 +292,22 @@ impl Encoder {
         let words = &mut words[..len];
         let (num_ids, num_misses) = cache.copy_known(words, buffer, misses);
         let misses = &misses[..num_misses];
-        if misses.iter().any(|miss| words[miss.index()].is_short()) {
-            self.words.learn(text, words, misses, cache);
+        if let Some(short) = self.words.short()
+            && misses.iter().any(|miss| words[miss.index()].is_short())
+        {
+            short.learn(text, words, misses, cache);
         }
         let long_words = &mut desk.long_words;
         if !misses.is_empty() {
             let found = (&mut *words, misses);
-            long_words.find(&self.words, text, found, cache, &mut desk.scratch, watch)?;
+            long_words.find(
+                self.words.tools(),
+                text,
+                found,
+                cache,
+                &mut desk.scratch,
+                watch,
+            )?;
         }
         let mut start = 0;
         for (index, miss) in misses.iter().enumerate() {

@@ -15,8 +15,8 @@
 use std::ops::Range;
 
 use crate::encode::cache::{Cache, Miss, Word};
+use crate::encode::search::{Scratch, Search};
 use crate::encode::short::{AT_ONCE, Merging, ShortWords};
-use crate::encode::words::{Scratch, Search, Words};
 use crate::error::Result;
 use crate::merges::Id;
 use crate::vocabulary::{Number, Vocabulary};
@@ -49,7 +49,7 @@ impl LongWords {
     /// Find all that can be found, in the cache or by windows.
     pub(super) fn find(
         &mut self,
-        encoder: &Words,
+        tools: Option<Tools<'_>>,
         text: &[u8],
         (words, misses): (&mut [Word], &[Miss]),
         cache: &mut Cache,
@@ -58,7 +58,7 @@ impl LongWords {
     ) -> Result<()> {
         self.ids.clear();
         self.places.clear();
-        let Some(tools) = encoder.tools() else {
+        let Some(tools) = tools else {
             return Ok(());
         };
         let (mut new, mut new_words) = (Vec::new(), Vec::new());

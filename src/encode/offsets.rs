@@ -2,7 +2,7 @@
 
 use super::Choice;
 use super::encoder::Encoder;
-use super::words::Scratch;
+use super::search::Scratch;
 use crate::error::{Error, Result};
 use crate::merges::Id;
 use crate::specials::Part;

@@ -1,7 +1,14 @@
-use super::short::{AT_ONCE, Key, ShortWords};
+use super::search::Scratch;
+use super::short::{self, AT_ONCE, Key, ShortWords};
+use super::words::Words;
 use super::*;
+use crate::error::Error;
 use crate::keys::short_key;
-use crate::vocabulary::{Merging, Number};
+use crate::merges::Id;
+use crate::pattern::Pattern;
+use crate::settings::Normalization;
+use crate::vocabulary::{Merging, Number, Symbols, Vocabulary};
+use crate::watch::Watch;
 
 /// Numbers that look random.
 struct Random(u64);

@@ -1,30 +1,17 @@
 //! A word's tokens.
 //!
-//! A sequence of tokens is what its text becomes if and only if each token is what its own string
-//! becomes and each two neighbours are what their joined string becomes: the first merge across a
-//! boundary depends on its two neighbours alone, since no other boundary was crossed before. So a
-//! word is encoded from left to right: always the longest token that can stand beside the one
-//! before, a shorter one if that leads nowhere. A place that leads nowhere is remembered, for the
-//! tokens up to a place do not depend on what follows it; so the time is linear in the length, on
-//! any input.
-//!
-//! Whether two tokens can stand side by side is quickly seen where ranks rise from a token's parts
-//! to the token, as those of trained vocabularies do; elsewhere their merging is tried. Words with a
-//! mark at their end are merged pair by pair. Most words of a text come elsewhere, many at a time:
-//! short ones to [`ShortWords`], long ones, in windows, to [`Tools`].
+//! A word is encoded by [`Search`] from left to right, unless words have a mark at their end: those
+//! are merged pair by pair. Most words of a text do not come here but are encoded many at a time:
+//! short ones by [`ShortWords`], long ones, in windows, by [`Tools`].
 
-use crate::encode::cache::{Cache, Miss, Word};
 use crate::encode::long::Tools;
+use crate::encode::search::{Scratch, Search};
 use crate::encode::short::ShortWords;
-use crate::encode::trie::Trie;
 use crate::error::{Error, Result};
-use crate::keys::hash_pair;
-use crate::merges::{Id, Ranks};
-use crate::pages::in_large_pages;
+use crate::merges::Id;
 use crate::vocabulary::{Number, Symbols, Vocabulary};
 use crate::watch::Watch;
 
-const NONE: Number = Number::MAX;
 /// A longer word is worth windows for itself alone.
 const LONGEST_SEARCHED: usize = 63;
 
@@ -35,11 +22,11 @@ pub enum Unknown {
     Refused,
     /// The tokens of its bytes.
     Bytes(Box<[Id; 256]>),
-    /// This token; with `fuse`, one for neighbouring characters.
+    /// One token for all.
     Token {
         /// Its id.
         id: Id,
-        /// One token for neighbours?
+        /// Whether neighbouring characters become one token.
         fuse: bool,
     },
 }
@@ -63,31 +50,11 @@ pub(super) type Piece = (Id, usize);
 pub(super) struct Words {
     vocabulary: Vocabulary,
     unknown: Unknown,
-    /// Is a word that is a token that token, whatever its merges make of it?
+    /// Whether a word that is a token becomes that token, whatever its merges make of it.
     looks_up_whole: bool,
     search: Option<Search>,
     /// None if short words need more than merging.
     short: Option<ShortWords>,
-}
-
-/// Memory that is used again for the next word.
-#[derive(Debug, Default)]
-pub(super) struct Scratch {
-    /// What the word up to `end` becomes, by itself.
-    pub(super) tokens: Vec<Number>,
-    pub(super) end: usize,
-    /// The places at which none of the word's tokens end, as far as that is known: a bit for each.
-    dead_ends: Vec<u64>,
-}
-
-impl Scratch {
-    /// Begin with a word of `length` bytes.
-    pub(super) fn begin(&mut self, length: usize) {
-        self.tokens.clear();
-        self.end = 0;
-        self.dead_ends.clear();
-        self.dead_ends.resize(length / 64 + 1, 0);
-    }
 }
 
 impl Words {
@@ -120,8 +87,8 @@ impl Words {
         self.looks_up_whole
     }
 
-    /// Would some text be encoded otherwise if merges of one rank came in the order of the list?
-    /// True also where that is not known.
+    /// Whether some text would be encoded differently if merges of one rank came in the order of the
+    /// list; true also where that is not known.
     pub(super) fn ties_matter(&self) -> bool {
         let merges = self.vocabulary.merges();
         let has_ties = merges.windows(2).any(|pair| pair[0].rank == pair[1].rank);
@@ -129,17 +96,9 @@ impl Words {
         has_ties && search.is_none_or(|search| search.ties_matter(&self.vocabulary))
     }
 
-    /// Put the short words that were missed in the cache there, if merging encodes them.
-    pub(super) fn learn(
-        &self,
-        text: &[u8],
-        words: &mut [Word],
-        misses: &[Miss],
-        cache: &mut Cache,
-    ) {
-        if let Some(short) = &self.short {
-            short.learn(text, words, misses, cache);
-        }
+    /// What encodes short words, if merging does.
+    pub(super) fn short(&self) -> Option<&ShortWords> {
+        self.short.as_ref()
     }
 
     /// What long words are encoded with, if merging encodes them.
@@ -241,307 +200,4 @@ impl Words {
         }
         Ok(())
     }
-}
-
-/// What the search for a word's tokens needs to know of each token.
-#[derive(Debug)]
-pub(super) struct Search {
-    trie: Trie,
-    tokens: Vec<Token>,
-    pairs: PairTable,
-    /// The tokens in whose making some rank does not rise; empty if there are none.
-    is_odd: Vec<bool>,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Token {
-    left: Number,
-    right: Number,
-    /// When its merge comes; 0 for symbols.
-    time: u32,
-    length: u32,
-    /// The longest other token that it begins with.
-    shorter: Number,
-}
-
-impl Search {
-    /// None if words have a mark at their end, or the vocabulary is huge.
-    fn new(vocabulary: &Vocabulary) -> Option<Self> {
-        if !vocabulary.end_of_word().is_empty() {
-            return None;
-        }
-        let mut tokens: Vec<Token> = (0..vocabulary.len() as Number)
-            .map(|number| Token {
-                left: NONE,
-                right: NONE,
-                time: 0,
-                length: vocabulary.string(number).len() as u32,
-                shorter: NONE,
-            })
-            .collect();
-        for merge in vocabulary.merges() {
-            let token = &mut tokens[merge.product as usize];
-            token.left = merge.left;
-            token.right = merge.right;
-            token.time = merge.rank + 1;
-        }
-        let is_made = |&n: &Number| vocabulary.is_symbol(n) || tokens[n as usize].time > 0;
-        let made: Vec<Number> = (0..tokens.len() as Number).filter(is_made).collect();
-        let trie = Trie::new(made.iter().map(|&n| (vocabulary.string(n), n)))?;
-        for &number in &made {
-            let string = vocabulary.string(number);
-            let shorter = trie.longest(&string[..string.len() - 1]);
-            tokens[number as usize].shorter = shorter.unwrap_or(NONE);
-        }
-        Some(Self {
-            trie,
-            pairs: PairTable::new(vocabulary),
-            is_odd: odd_tokens(vocabulary, &tokens),
-            tokens: in_large_pages(&tokens),
-        })
-    }
-
-    /// Put the tokens of a word, all of whose symbols are known, into the scratch.
-    fn encode(
-        &self,
-        vocabulary: &Vocabulary,
-        word: &[u8],
-        scratch: &mut Scratch,
-        watch: &Watch,
-    ) -> Result<()> {
-        scratch.begin(word.len());
-        self.go_on(vocabulary, word, scratch, watch, |_, _| false)
-    }
-
-    /// Append tokens of a word to those in the scratch until the word ends, or `is_last` says so of
-    /// where a token starts and ends.
-    pub(super) fn go_on(
-        &self,
-        vocabulary: &Vocabulary,
-        word: &[u8],
-        scratch: &mut Scratch,
-        watch: &Watch,
-        mut is_last: impl FnMut(usize, usize) -> bool,
-    ) -> Result<()> {
-        let Scratch {
-            tokens,
-            end: start,
-            dead_ends,
-        } = scratch;
-        // Of the tokens from here on, the longer ones in their place are known to lead nowhere.
-        let mut num_given = tokens.len();
-        let mut candidate = self.longest(&word[*start..]);
-        while *start < word.len() {
-            if candidate == NONE {
-                // Nothing can follow the last token here.
-                dead_ends[*start / 64] |= 1 << (*start % 64);
-                let Some(last) = tokens.pop() else { break };
-                let last = &self.tokens[last as usize];
-                *start -= last.length as usize;
-                if tokens.len() < num_given {
-                    num_given = tokens.len();
-                    candidate = self.longest(&word[*start..]);
-                } else {
-                    candidate = last.shorter;
-                }
-                continue;
-            }
-            let token = &self.tokens[candidate as usize];
-            let end = *start + token.length as usize;
-            let leads_on = dead_ends[end / 64] >> (end % 64) & 1 == 0;
-            if leads_on
-                && tokens
-                    .last()
-                    .is_none_or(|&l| self.stand(vocabulary, l, candidate))
-            {
-                if tokens.len() % (1 << 16) == (1 << 16) - 1 {
-                    watch.check()?;
-                }
-                tokens.push(candidate);
-                if is_last(std::mem::replace(start, end), end) {
-                    break;
-                }
-                candidate = self.longest(&word[end..]);
-            } else {
-                candidate = token.shorter;
-            }
-        }
-        Ok(())
-    }
-
-    /// The longest token that a text begins with.
-    #[inline]
-    fn longest(&self, text: &[u8]) -> Number {
-        self.trie.longest(text).unwrap_or(NONE)
-    }
-
-    /// Do two tokens stay what they are, side by side?
-    #[inline]
-    fn stand(&self, vocabulary: &Vocabulary, left: Number, right: Number) -> bool {
-        let is_odd = |token: Number| self.is_odd.get(token as usize) == Some(&true);
-        if is_odd(left) || is_odd(right) {
-            return self.stand_by_trial(vocabulary.ranks(), left, right);
-        }
-        stand(&self.tokens, &self.pairs, left, right)
-    }
-
-    /// The same, by merging their symbols.
-    #[cold]
-    fn stand_by_trial(&self, ranks: &Ranks, left: Number, right: Number) -> bool {
-        let mut symbols = Vec::new();
-        let mut waiting = vec![right, left];
-        while let Some(number) = waiting.pop() {
-            let token = &self.tokens[number as usize];
-            if token.left == NONE {
-                symbols.push(number);
-            } else {
-                waiting.extend([token.right, token.left]);
-            }
-        }
-        let made = ranks.apply(symbols, |_, _| Ok(()));
-        made.is_ok_and(|made| made == [left, right])
-    }
-
-    /// Two orders of the same merges encode every text alike if the same neighbours stand. The order
-    /// of equal ranks decides about neighbours only where two of these three hold such merges: the
-    /// left token, the right one, and the pairs across their boundary.
-    fn ties_matter(&self, vocabulary: &Vocabulary) -> bool {
-        const MOST_PAIRS: usize = 1 << 24;
-        let merges = vocabulary.merges();
-        let mut in_order = Ranks::default();
-        let mut is_tied = vec![false; self.tokens.len()];
-        let (mut is_left, mut is_right) = (is_tied.clone(), is_tied.clone());
-        for (index, merge) in merges.iter().enumerate() {
-            in_order.add((merge.left, merge.right), index as u32, merge.product);
-            let mut around = [index.wrapping_sub(1), index + 1].into_iter();
-            if around.any(|i| merges.get(i).is_some_and(|other| other.rank == merge.rank)) {
-                is_tied[merge.product as usize] = true;
-                is_left[merge.left as usize] = true;
-                is_right[merge.right as usize] = true;
-            }
-        }
-        let tied = self.made_with(&is_tied, |token| [token.left, token.right]);
-        let lefts = self.made_with(&is_left, |token| [token.right, NONE]);
-        let rights = self.made_with(&is_right, |token| [NONE, token.left]);
-        let differs = |left, right| {
-            self.stand(vocabulary, left, right) != self.stand_by_trial(&in_order, left, right)
-        };
-        [(&tied, &tied), (&tied, &rights), (&lefts, &tied)]
-            .into_iter()
-            .any(|(lefts, rights)| {
-                lefts.len().saturating_mul(rights.len()) > MOST_PAIRS
-                    || lefts.iter().any(|&l| rights.iter().any(|&r| differs(l, r)))
-            })
-    }
-
-    /// The tokens that are meant, or are made with one that is, by the parts that `parts` names.
-    fn made_with(&self, is_meant: &[bool], parts: impl Fn(&Token) -> [Number; 2]) -> Vec<Number> {
-        let numbers = 0..self.tokens.len() as Number;
-        let holds = |&number: &Number| {
-            let mut waiting = vec![number];
-            while let Some(number) = waiting.pop() {
-                if is_meant[number as usize] {
-                    return true;
-                }
-                let parts = parts(&self.tokens[number as usize]);
-                waiting.extend(parts.into_iter().filter(|&part| part != NONE));
-            }
-            false
-        };
-        numbers.filter(holds).collect()
-    }
-}
-
-/// The tokens in whose making some rank does not rise; empty if there are none.
-fn odd_tokens(vocabulary: &Vocabulary, tokens: &[Token]) -> Vec<bool> {
-    let mut is_odd = vec![false; tokens.len()];
-    // Parts may come behind their products in the list: it is read until nothing changes.
-    loop {
-        let mut changes = false;
-        for merge in vocabulary.merges() {
-            let [product, left, right] =
-                [merge.product, merge.left, merge.right].map(|n| n as usize);
-            let rises = tokens[left].time.max(tokens[right].time) < tokens[product].time;
-            if !is_odd[product] && (!rises || is_odd[left] || is_odd[right]) {
-                is_odd[product] = true;
-                changes = true;
-            }
-        }
-        if !changes {
-            return if is_odd.contains(&true) {
-                is_odd
-            } else {
-                Vec::new()
-            };
-        }
-    }
-}
-
-/// Do two tokens stay what they are, side by side, if ranks rise in both? Their merges are undone,
-/// the latest first; if a pair across the boundary merges before one of the two is made, they do not.
-#[inline]
-fn stand(tokens: &[Token], pairs: &PairTable, mut left: Number, mut right: Number) -> bool {
-    let (mut left_ends, mut right_ends) = (u32::MAX, u32::MAX);
-    loop {
-        // Of merges with one rank the left one comes first.
-        if let Some(time) = pairs.time(left, right, tokens)
-            && time < left_ends
-            && time <= right_ends
-        {
-            return false;
-        }
-        let (l, r) = (&tokens[left as usize], &tokens[right as usize]);
-        if l.time > r.time {
-            left_ends = l.time;
-            left = l.right;
-        } else if r.time > 0 {
-            right_ends = r.time;
-            right = r.left;
-        } else {
-            return true;
-        }
-    }
-}
-
-/// The tokens that pairs make.
-///
-/// A slot holds the number of the product alone, so that the table stays in the cache; its parts
-/// tell whether it is the right one.
-#[derive(Debug)]
-struct PairTable {
-    slots: Vec<Number>,
-}
-
-impl PairTable {
-    fn new(vocabulary: &Vocabulary) -> Self {
-        let num_slots = (vocabulary.merges().len() * 2 + 1).next_power_of_two();
-        let mut slots = vec![NONE; num_slots];
-        for merge in vocabulary.merges() {
-            let mut slot = hash(merge.left, merge.right) & (num_slots - 1);
-            while slots[slot] != NONE {
-                slot = (slot + 1) & (num_slots - 1);
-            }
-            slots[slot] = merge.product;
-        }
-        Self { slots }
-    }
-
-    /// When the pair merges, if it does.
-    #[inline]
-    fn time(&self, left: Number, right: Number, tokens: &[Token]) -> Option<u32> {
-        let mask = self.slots.len() - 1;
-        let mut slot = hash(left, right) & mask;
-        loop {
-            let token = tokens.get(self.slots[slot] as usize)?;
-            if token.left == left && token.right == right {
-                return Some(token.time);
-            }
-            slot = (slot + 1) & mask;
-        }
-    }
-}
-
-#[inline]
-fn hash(left: Number, right: Number) -> usize {
-    hash_pair(u64::from(left) << 32 | u64::from(right))
 }
