@@ -1,8 +1,9 @@
-//! Texts to word counts: documents handed over, or files read in blocks by several threads.
+//! Texts to word counts: documents in memory, or files read in blocks, by several threads.
 //!
 //! A thread takes the next block of a file, cut where the pattern cuts any text (or at the end of a
 //! line, or of the file), and counts its words into a table of its own; the tables are added at the
-//! end. So the counts are the same with any number of threads, and memory follows the unique words.
+//! end. So the counts do not depend on the number of threads, and memory is proportional to the
+//! number of different words.
 
 use std::borrow::Cow;
 use std::sync::Mutex;
@@ -22,9 +23,9 @@ use crate::watch::Watch;
 
 pub use crate::blocks::Input;
 
-/// How much of a file is read at once: a block should fit the cache beside the frequent words.
+/// The bytes of a file that are read at once: a block should fit the cache beside the frequent words.
 const BLOCK: usize = 1 << 18;
-/// How many bytes a thread counts in a tenth of a second at most, unless by a regular expression.
+/// A thread counts this many bytes in a tenth of a second at most, unless by a regular expression.
 const QUICK: usize = 1 << 23;
 
 /// Where a document ends in a file of text.
@@ -36,10 +37,10 @@ pub enum Documents {
     Lines,
 }
 
-/// What becomes of bytes that are not UTF-8.
+/// What is done with bytes that are not UTF-8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InvalidBytes {
-    /// They stay, each a symbol of its own.
+    /// They are kept, each a symbol of its own.
     Keep,
     /// They are an error.
     Refuse,
@@ -60,8 +61,7 @@ pub struct Counter {
 }
 
 impl Counter {
-    /// A counter that has counted nothing yet. It cuts texts at the `special_tokens` and leaves
-    /// them out.
+    /// A counter without words. It cuts texts at the `special_tokens` and does not count these.
     pub fn new(
         settings: Settings,
         invalid_bytes: InvalidBytes,
@@ -80,7 +80,7 @@ impl Counter {
         })
     }
 
-    /// All that was counted.
+    /// The sum of all that was counted.
     pub fn finish(self) -> Result<WordCounts> {
         let mut tables: Vec<Table> = self.tables.into_iter().map(into_inner).collect();
         while tables.len() > 1 {
@@ -95,7 +95,7 @@ impl Counter {
         self.tables.iter().map(|table| lock(table).memory()).sum()
     }
 
-    /// Whether documents are counted so soon that nobody needs to watch.
+    /// Whether counting documents takes less than a tenth of a second.
     #[must_use]
     pub fn is_quick(&self, documents: &[&[u8]]) -> bool {
         let num_bytes: usize = documents.iter().map(|document| document.len()).sum();
@@ -108,16 +108,15 @@ impl Counter {
             for_each(adders, documents.len(), |adder, index| {
                 let document = documents[index];
                 watch.check()?;
-                self.add_text(document, adder, watch).map_err(|problem| {
-                    problem.located(|offset| Error::InvalidUtf8 { offset }.in_document(index))
-                })?;
+                let added = self.add_text(document, adder, watch);
+                added.map_err(|error| located(error, |error| error.in_document(index)))?;
                 watch.advance(document.len() as u64);
                 Ok(())
             })
         })
     }
 
-    /// Count texts that are read, files or others.
+    /// Count inputs: files, or other texts that are read. An error names the file.
     pub fn add_inputs(
         &self,
         inputs: Vec<Input<'_>>,
@@ -135,15 +134,13 @@ impl Counter {
                         return Ok(());
                     }
                     let text = &block.text;
-                    let counted = match documents {
+                    let added = match documents {
                         Documents::File => self.add_text(text, adder, watch),
                         Documents::Lines => self.add_lines(text, adder, watch),
                     };
-                    counted.map_err(|problem| {
-                        problem.located(|offset| {
-                            let offset = block.offset as usize + offset;
-                            Error::InvalidUtf8 { offset }.in_file(&block.path)
-                        })
+                    added.map_err(|error| {
+                        let start = block.offset as usize;
+                        located(error, |error| error.moved(start, 0).in_file(&block.path))
                     })?;
                     watch.advance(text.len() as u64);
                 }
@@ -151,7 +148,7 @@ impl Counter {
         })
     }
 
-    /// Add by as many threads as there are adders: at most one for each task.
+    /// Call `add` with an adder for each thread, at most one for each task.
     fn with_adders(
         &self,
         num_tasks: usize,
@@ -165,36 +162,35 @@ impl Counter {
         Ok(())
     }
 
-    fn add_lines(&self, text: &[u8], adder: &mut Adder, watch: &Watch) -> Counted {
+    fn add_lines(&self, text: &[u8], adder: &mut Adder, watch: &Watch) -> Result<()> {
         let mut start = 0;
         let ends = memchr_iter(b'\n', text).map(|at| at + 1);
         for end in ends.chain([text.len()]) {
             self.add_text(&text[start..end], adder, watch)
-                .map_err(|problem| problem.after(start))?;
+                .map_err(|error| error.moved(start, 0))?;
             start = end;
         }
         Ok(())
     }
 
     /// Count the words of a document, or of a part that the pattern cuts off.
-    fn add_text(&self, text: &[u8], adder: &mut Adder, watch: &Watch) -> Counted {
+    fn add_text(&self, text: &[u8], adder: &mut Adder, watch: &Watch) -> Result<()> {
         self.specials
             .for_each_part(text, &self.finders, |part| match part {
                 Part::Ordinary(start, text) => self
                     .add_ordinary(text, adder, watch)
-                    .map_err(|problem| problem.after(start)),
+                    .map_err(|error| error.moved(start, 0)),
                 Part::Special(_) => Ok(()),
             })
     }
 
-    fn add_ordinary(&self, text: &[u8], adder: &mut Adder, watch: &Watch) -> Counted {
+    fn add_ordinary(&self, text: &[u8], adder: &mut Adder, watch: &Watch) -> Result<()> {
         let text = self.prepare(text)?;
         self.pattern
             .for_each_word(&text, watch, |start, end| adder.add(&text, start, end))
-            .map_err(Problem::Pattern)
     }
 
-    /// Where `text` can be cut whatever follows it.
+    /// The last place where `text` can be cut whatever follows it.
     fn last_cut(&self, text: &[u8], documents: Documents) -> Option<usize> {
         if documents == Documents::Lines {
             return memrchr(b'\n', text).map(|at| at + 1);
@@ -214,11 +210,13 @@ impl Counter {
         text.windows(2).rposition(is_cut).map(|at| at + 1)
     }
 
-    fn prepare<'t>(&self, text: &'t [u8]) -> std::result::Result<Cow<'t, [u8]>, Problem> {
+    fn prepare<'t>(&self, text: &'t [u8]) -> Result<Cow<'t, [u8]>> {
         let text = match self.invalid_bytes {
             InvalidBytes::Keep => Cow::Borrowed(text),
             InvalidBytes::Refuse => {
-                std::str::from_utf8(text).map_err(|error| Problem::Invalid(error.valid_up_to()))?;
+                std::str::from_utf8(text).map_err(|error| Error::InvalidUtf8 {
+                    offset: error.valid_up_to(),
+                })?;
                 Cow::Borrowed(text)
             }
             InvalidBytes::Replace => match String::from_utf8_lossy(text) {
@@ -278,28 +276,10 @@ fn add_in_pairs(mut tables: Vec<Table>) -> Result<Vec<Table>> {
     Ok(pairs.into_iter().map(|(table, _)| table).collect())
 }
 
-type Counted = std::result::Result<(), Problem>;
-
-/// Why a text could not be counted.
-enum Problem {
-    /// Invalid UTF-8 at this offset, which was to be refused.
-    Invalid(usize),
-    /// The regular expression failed, or the watch was stopped.
-    Pattern(Error),
-}
-
-impl Problem {
-    fn after(self, start: usize) -> Self {
-        match self {
-            Self::Invalid(offset) => Self::Invalid(start + offset),
-            Self::Pattern(error) => Self::Pattern(error),
-        }
-    }
-
-    fn located(self, locate: impl FnOnce(usize) -> Error) -> Error {
-        match self {
-            Self::Invalid(offset) => locate(offset),
-            Self::Pattern(error) => error,
-        }
+/// An error of a text with its place; other errors are of no text.
+fn located(error: Error, locate: impl FnOnce(Error) -> Error) -> Error {
+    match error {
+        Error::InvalidUtf8 { .. } => locate(error),
+        other => other,
     }
 }

@@ -1,17 +1,10 @@
 //! Word counts: how often each word occurs in a corpus, and how it was cut into words.
 //!
 //! Counts add, so any part of a corpus can be counted anywhere and the sums are the same. Counts
-//! carry the settings that cut them; counts of different settings refuse to add.
-//!
-//! ## The file
-//!
-//! Numbers are LEB128 unless said otherwise. The eight bytes `mwcounts`; the version 1; the length
-//! of the pattern plus one and the pattern (0: no pattern); the normalisation (0 none, 1 NFC, 2
-//! NFKC); the mass dropped by pruning; the number of words; then the words in ascending order of
-//! bytes, each as the number of leading bytes it shares with the one before, the number of further
-//! bytes, those bytes, and its count; last, eight bytes, little-endian: a checksum of all before.
+//! carry the settings that cut them; counts of different settings cannot be added.
 
-use std::io::{Read, Write};
+mod file;
+
 use std::num::NonZeroU64;
 
 use rustc_hash::FxHashSet;
@@ -19,7 +12,7 @@ use rustc_hash::FxHashSet;
 use crate::error::{Error, Result};
 use crate::keys::hash_word;
 use crate::pattern::Pattern;
-use crate::settings::{Normalization, Settings};
+use crate::settings::Settings;
 use crate::table::{Adder, Table};
 use crate::watch::Watch;
 
@@ -28,13 +21,13 @@ use crate::watch::Watch;
 pub struct WordCounts {
     pub(crate) settings: Settings,
     table: Table,
-    /// How many bytes the words have; below 2^64, so that no sum over them overflows.
+    /// How many bytes the words have: below 2^64, so no sum of counts overflows.
     num_bytes: u64,
     dropped: u64,
 }
 
 impl WordCounts {
-    /// No words yet.
+    /// Counts without words.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
         Self {
@@ -96,8 +89,9 @@ impl WordCounts {
         Ok(())
     }
 
-    /// Add the rows of a table from number `first` on: words with their counts, or, where there is no
-    /// word, bytes that pruning has left out. After an error the counts are worth nothing.
+    /// Add the rows of a table, the first of which has the number `first`: words with their counts, or,
+    /// where there is no word, a number of bytes that pruning has left out. After an error the counts
+    /// are incomplete and must not be used.
     pub fn add_rows<'r>(
         &mut self,
         first: u64,
@@ -148,7 +142,7 @@ impl WordCounts {
         Ok(kept)
     }
 
-    /// The words of the words: each is cut as a document by another pattern.
+    /// The counts of the words into which another pattern cuts each word, taken as a document.
     pub fn cut(&self, pattern: &Pattern, watch: &Watch) -> Result<Self> {
         let mut counts = Self::new(Settings {
             pattern: pattern.spec().map(str::to_owned),
@@ -183,7 +177,7 @@ impl WordCounts {
         self.table.iter()
     }
 
-    /// The words with their counts from number `first` on, in no particular order.
+    /// The same without the first `first` words.
     pub fn iter_from(&self, first: usize) -> impl Iterator<Item = (&[u8], u64)> {
         self.table.iter_from(first)
     }
@@ -200,150 +194,13 @@ impl WordCounts {
         words.sort_unstable();
         words
     }
-
-    /// Write the file described at the top of this module.
-    pub fn write(&self, file: impl Write) -> std::io::Result<()> {
-        let mut out = Summed::new(file);
-        out.write_all(MAGIC)?;
-        write_number(&mut out, VERSION)?;
-        match &self.settings.pattern {
-            None => write_number(&mut out, 0)?,
-            Some(pattern) => {
-                write_number(&mut out, pattern.len() as u64 + 1)?;
-                out.write_all(pattern.as_bytes())?;
-            }
-        }
-        write_number(&mut out, self.settings.normalization as u64)?;
-        write_number(&mut out, self.dropped)?;
-        write_number(&mut out, self.num_unique() as u64)?;
-        let mut previous: &[u8] = &[];
-        for (word, count) in self.sorted() {
-            let shared = word
-                .iter()
-                .zip(previous)
-                .take_while(|(a, b)| a == b)
-                .count();
-            write_number(&mut out, shared as u64)?;
-            write_number(&mut out, (word.len() - shared) as u64)?;
-            out.write_all(&word[shared..])?;
-            write_number(&mut out, count)?;
-            previous = word;
-        }
-        let sum = out.sum;
-        out.file.write_all(&sum.to_le_bytes())?;
-        out.file.flush()
-    }
-
-    /// Read the file described at the top of this module.
-    pub fn read(file: impl Read) -> std::io::Result<Result<Self>> {
-        let mut input = Summed::new(file);
-        match Self::read_from(&mut input) {
-            Ok(counts) => Ok(Ok(counts)),
-            Err(Problem::Io(error)) if error.kind() != std::io::ErrorKind::UnexpectedEof => {
-                Err(error)
-            }
-            Err(Problem::Io(_)) => Ok(Err(Error::Malformed {
-                offset: input.offset,
-                found: "the end of the file".into(),
-                expected: "more data: the file is cut short".into(),
-            })),
-            Err(Problem::Found(found, expected)) => Ok(Err(Error::Malformed {
-                offset: input.offset,
-                found,
-                expected: expected.into(),
-            })),
-        }
-    }
-
-    fn read_from(input: &mut Summed<impl Read>) -> std::result::Result<Self, Problem> {
-        let magic = read_bytes(input, MAGIC.len() as u64)?;
-        if magic != MAGIC {
-            let found = format!("{:?}", String::from_utf8_lossy(&magic));
-            return Err(Problem::Found(
-                found,
-                "a file of word counts, which begins with mwcounts",
-            ));
-        }
-        let version = read_number(input)?;
-        if version != VERSION {
-            return Err(Problem::Found(format!("version {version}"), "version 1"));
-        }
-        let pattern = match read_number(input)? {
-            0 => None,
-            length => {
-                let bytes = read_bytes(input, length - 1)?;
-                let text = String::from_utf8(bytes)
-                    .map_err(|_| Problem::Found("other bytes".into(), "a pattern in UTF-8"))?;
-                Pattern::new(Some(&text))
-                    .map_err(|error| Problem::Found(error.to_string(), "a pattern"))?;
-                Some(text)
-            }
-        };
-        let normalization = match read_number(input)? {
-            0 => Normalization::None,
-            1 => Normalization::Nfc,
-            2 => Normalization::Nfkc,
-            other => {
-                return Err(Problem::Found(
-                    other.to_string(),
-                    "a normalisation: 0, 1 or 2",
-                ));
-            }
-        };
-        let mut counts = Self::new(Settings {
-            pattern,
-            normalization,
-        });
-        counts.dropped = read_number(input)?;
-        let num_unique = read_number(input)?;
-        let mut word: Vec<u8> = Vec::new();
-        for index in 0..num_unique {
-            let shared = read_number(input)?;
-            if shared > word.len() as u64 {
-                return Err(Problem::Found(
-                    shared.to_string(),
-                    "a part of the word before",
-                ));
-            }
-            let length = read_number(input)?;
-            let rest = read_bytes(input, length)?;
-            if index > 0 && rest.as_slice() <= &word[shared as usize..] {
-                return Err(Problem::Found(
-                    "a smaller word".into(),
-                    "words in ascending order",
-                ));
-            }
-            word.truncate(shared as usize);
-            word.extend(rest);
-            let count = read_number(input)?;
-            if count == 0 {
-                return Err(Problem::Found("the count 0".into(), "a count of 1 or more"));
-            }
-            counts
-                .add(&word, count)
-                .map_err(|error| Problem::Found(error.to_string(), "counts of 64 bits"))?;
-        }
-        let expected = input.sum;
-        let mut sum = [0; 8];
-        input.file.read_exact(&mut sum)?;
-        if u64::from_le_bytes(sum) != expected {
-            return Err(Problem::Found(
-                "another checksum".into(),
-                "that of the data before it",
-            ));
-        }
-        if input.file.read(&mut [0])? != 0 {
-            return Err(Problem::Found("more data".into(), "the end of the file"));
-        }
-        Ok(counts)
-    }
 }
 
-/// The part of `num_parts` that a word belongs to; it depends on nothing else. The parts of many
+/// The part, below `num_parts`, that a word belongs to: the same on every machine. The parts of many
 /// words are about equally large.
 #[must_use]
 pub fn part_of(word: &[u8], num_parts: NonZeroU64) -> usize {
-    // The high bits: a table of the words of one part looks at the low ones.
+    // The high bits, as the table of the words of one part uses the low ones.
     let scaled = u128::from(hash_word(word)) * u128::from(num_parts.get());
     (scaled >> 64) as usize
 }
@@ -355,87 +212,5 @@ fn plus(sum: u64, count: u64, length: usize) -> Result<u64> {
     sum.ok_or(Error::CountsTooLarge)
 }
 
-/// A table numbers its words with 32 bits, and one number means none.
+/// A table numbers its words with 32 bits, and one of these numbers stands for no word.
 const MOST_WORDS: usize = u32::MAX as usize - 1;
-const MAGIC: &[u8] = b"mwcounts";
-const VERSION: u64 = 1;
-
-enum Problem {
-    Io(std::io::Error),
-    Found(String, &'static str),
-}
-
-impl From<std::io::Error> for Problem {
-    fn from(error: std::io::Error) -> Self {
-        Self::Io(error)
-    }
-}
-
-/// A file with a running checksum (64-bit FNV-1a) of what went through.
-struct Summed<F> {
-    file: F,
-    sum: u64,
-    offset: u64,
-}
-
-impl<F> Summed<F> {
-    fn new(file: F) -> Self {
-        Self {
-            file,
-            sum: 0xCBF2_9CE4_8422_2325,
-            offset: 0,
-        }
-    }
-
-    fn update(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.sum = (self.sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);
-        }
-        self.offset += bytes.len() as u64;
-    }
-}
-
-impl<F: Write> Summed<F> {
-    fn write_all(&mut self, bytes: &[u8]) -> std::io::Result<()> {
-        self.update(bytes);
-        self.file.write_all(bytes)
-    }
-}
-
-fn write_number(out: &mut Summed<impl Write>, mut number: u64) -> std::io::Result<()> {
-    while number >= 0x80 {
-        out.write_all(&[number as u8 | 0x80])?;
-        number >>= 7;
-    }
-    out.write_all(&[number as u8])
-}
-
-fn read_number(input: &mut Summed<impl Read>) -> std::result::Result<u64, Problem> {
-    let mut number = 0;
-    for shift in (0..64).step_by(7) {
-        let byte = read_bytes(input, 1)?[0];
-        let bits = u64::from(byte & 0x7F);
-        if bits << shift >> shift != bits {
-            break;
-        }
-        number |= bits << shift;
-        if byte & 0x80 == 0 {
-            return Ok(number);
-        }
-    }
-    Err(Problem::Found(
-        "a longer number".into(),
-        "a number of 64 bits",
-    ))
-}
-
-/// Exactly `length` bytes, without trusting `length` for memory that the file does not fill.
-fn read_bytes(input: &mut Summed<impl Read>, length: u64) -> std::result::Result<Vec<u8>, Problem> {
-    let mut bytes = Vec::with_capacity(length.min(1 << 16) as usize);
-    input.file.by_ref().take(length).read_to_end(&mut bytes)?;
-    if (bytes.len() as u64) < length {
-        return Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof).into());
-    }
-    input.update(&bytes);
-    Ok(bytes)
-}
