@@ -1,4 +1,4 @@
-//! Arrow arrays of strings and of numbers, read in place through Arrow's C data interface.
+//! Arrow arrays of strings and of integers, read in place through Arrow's C data interface.
 
 #![allow(unsafe_code)]
 
@@ -23,7 +23,7 @@ pub(crate) struct Array {
     buffers: *const *const c_void,
 }
 
-/// The strings of an array where they lie; None for a null.
+/// The strings of an array, in place; None for a null.
 ///
 /// # Safety
 /// Both pointers must come from an exporter of the C data interface, must not have been released,
@@ -32,8 +32,8 @@ pub(crate) unsafe fn strings<'a>(
     schema: *const Schema,
     array: *const Array,
 ) -> Result<Vec<Option<&'a [u8]>>> {
-    // SAFETY: the caller says that both structures are alive and were filled by an exporter, so
-    // `format` is a C string.
+    // SAFETY: the caller guarantees that both structures are alive and were filled by an exporter,
+    // so `format` is a C string.
     let (format, array) = unsafe { (CStr::from_ptr((*schema).format), &*array) };
     match format.to_bytes() {
         // SAFETY: these formats have three buffers: validity, offsets of this width, and bytes.
@@ -47,7 +47,7 @@ pub(crate) unsafe fn strings<'a>(
     }
 }
 
-/// The numbers of an array of 64-bit integers where they lie; None for a null.
+/// The numbers of an array of 64-bit integers; None for a null.
 ///
 /// # Safety
 /// As for [`strings`].
@@ -84,7 +84,7 @@ pub(crate) unsafe fn numbers(
 }
 
 impl Array {
-    /// Which row of the buffers is the first of the array, and how many rows it has.
+    /// The row of the buffers that is the first of the array, and the number of rows.
     fn range(&self) -> (usize, usize) {
         (
             self.offset.cast_unsigned() as usize,
@@ -96,7 +96,7 @@ impl Array {
 /// # Safety
 /// `validity` must be null, or a bitmap with a bit for `row`.
 unsafe fn is_valid(validity: *const u8, row: usize) -> bool {
-    // SAFETY: by the caller's word.
+    // SAFETY: guaranteed by the caller.
     validity.is_null() || unsafe { *validity.add(row / 8) } >> (row % 8) & 1 == 1
 }
 
@@ -107,7 +107,7 @@ unsafe fn read_strings<'a, O: Copy + TryInto<usize>>(array: &Array) -> Vec<Optio
     if length == 0 {
         return Vec::new();
     }
-    // SAFETY: three buffers, by the caller's word; there is one offset more than there are strings
+    // SAFETY: three buffers, as the caller guarantees; there is one offset more than there are strings
     // in front of and in the array, and one bit of validity for each unless all are valid.
     let (validity, offsets, bytes) = unsafe {
         let buffers = std::slice::from_raw_parts(array.buffers, 3);

@@ -1,7 +1,7 @@
 //! Large pages of memory for large tables.
 
-/// Ask the system for large pages behind memory that is not used yet: random look-ups in a table of
-/// many megabytes wait for the addresses of small pages nearly as long as for the data.
+/// Ask the operating system for large pages for memory that is not used yet: random look-ups in a
+/// table of many megabytes wait for the translation of addresses nearly as long as for the data.
 #[allow(unsafe_code, reason = "a hint to the system, which std does not offer")]
 pub(crate) fn prefer_large_pages<T>(memory: &mut Vec<T>) {
     #[cfg(target_os = "linux")]
@@ -26,7 +26,7 @@ pub(crate) fn prefer_large_pages<T>(memory: &mut Vec<T>) {
     let _ = memory;
 }
 
-/// The same items in large pages, if the system has them.
+/// A copy of the items in large pages, if the system has them.
 pub(crate) fn in_large_pages<T: Copy>(items: &[T]) -> Vec<T> {
     let mut moved = Vec::with_capacity(items.len());
     prefer_large_pages(&mut moved);

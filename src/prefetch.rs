@@ -1,6 +1,6 @@
-//! A hint to the processor.
+//! Prefetching: a hint to the processor.
 
-/// Begin to load what will be needed soon.
+/// Begin to load an item that is used soon.
 #[inline]
 #[allow(
     unsafe_code,
@@ -10,7 +10,7 @@ pub(crate) fn prefetch<T>(item: &T) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a hint, without effect on memory, that every such processor knows.
+        // SAFETY: a hint without effect on memory, which every x86-64 processor has.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(item).cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]

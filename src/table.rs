@@ -1,18 +1,19 @@
-//! A hash table from words to counts, made for looking up the words of a text.
+//! A hash table from words to counts, for the words of a text.
 //!
-//! A key is 16 bytes. Words of up to 15 bytes, nearly all of them, are their own key: the bytes,
-//! padded with zeros, and the length. The key of a longer word is its hash and its number among the
-//! long ones, which lie in one arena. The entries stand in the order of first occurrence, so that
-//! the frequent ones are close together; the slots hold an entry's number. 32 to 40 bytes a word,
-//! plus the bytes of long words.
+//! A key has 16 bytes. Words of up to 15 bytes, nearly all of them, have keys of [`crate::keys`]. The
+//! key of a longer word is its hash and its number among the long ones, which lie in one arena. The
+//! entries are in the order of first occurrence, so that the frequent ones are close together; the
+//! slots hold the number of an entry. 32 to 40 bytes for each word, plus the bytes of long words.
 //!
-//! Most of the time would go into waiting for memory, one word after the other. So words are
+//! One word after the other, most of the time would be spent waiting for memory. So words are
 //! gathered in a batch, and each step of the look-up is done for the whole batch before the next:
-//! the loads of one step do not depend on each other, and the processor runs them side by side.
+//! the loads of one step do not depend on each other, and the processor runs them in parallel.
+//!
+//! Whoever adds words keeps the sum of all counts below 2^64.
 
 use crate::keys::{KEY, SHORT, hash, hash_word, short_key, with_length};
 
-/// Stands in place of the length in the key of a longer word.
+/// In place of the length in the key of a longer word.
 const LONG: u8 = u8::MAX;
 const EMPTY: u32 = u32::MAX;
 /// How many words are looked up together.
@@ -27,7 +28,7 @@ struct Entry {
 /// Words and their counts.
 #[derive(Debug, Clone)]
 pub(crate) struct Table {
-    /// The number of an entry, or EMPTY; a power of two of them, at most half full.
+    /// Numbers of entries, or `EMPTY`; a power of two of them, at most half full.
     slots: Vec<u32>,
     entries: Vec<Entry>,
     /// The bytes of the long words, one after the other, and where each of them ends.
@@ -54,7 +55,7 @@ pub(crate) struct Adder<'t> {
     table: &'t mut Table,
     keys: [u128; BATCH],
     hashes: [u64; BATCH],
-    /// How often each occurs: once, unless `add_times` is used, and then it alone.
+    /// How often each occurs: once, unless all words come through `add_times`.
     counts: [u64; BATCH],
     len: usize,
 }
@@ -90,7 +91,7 @@ impl<'t> Adder<'t> {
         }
     }
 
-    /// How many words the table will have at most when those that wait are in it.
+    /// An upper bound of the number of words, with those that are not in the table yet.
     pub(crate) fn most_words(&self) -> usize {
         self.table.len() + self.len
     }
@@ -239,7 +240,7 @@ impl Table {
         self.iter_from(0)
     }
 
-    /// The same from the word of this number on.
+    /// The same without the first `first` words.
     pub(crate) fn iter_from(&self, first: usize) -> impl Iterator<Item = (&[u8], u64)> {
         self.entries
             .get(first..)
@@ -250,7 +251,7 @@ impl Table {
 
     /// The words with their counts, the most frequent first.
     pub(crate) fn by_count(&self) -> impl Iterator<Item = (&[u8], u64)> {
-        // Most words are rare: those are counted into buckets, only the others sorted.
+        // Most words are rare: they are counted into buckets, and only the others are sorted.
         const RARE: u64 = 1 << 10;
         let mut buckets = vec![0_usize; RARE as usize];
         let mut order: Vec<u32> = Vec::new();

@@ -4,7 +4,7 @@ use crate::pattern::{MOST_ENDS, Processor};
 
 /// How many words are looked up together, so that their loads from memory overlap.
 pub(super) const BATCH: usize = 256;
-/// The most words that a batch can have: it is full with `BATCH`, and the last ones come together.
+/// The most words of a batch: it is full with `BATCH` of them, and the last ones come as one group.
 pub(super) const MOST_WORDS: usize = BATCH + MOST_ENDS;
 
 /// The ends of neighbouring words.
@@ -20,7 +20,7 @@ impl Ends {
         len: 0,
     };
 
-    /// Add the places `base + i` of all bits `i` of a group to less than a full batch.
+    /// Add the place `base + i` for each bit `i` of a group. The batch must not be full.
     #[allow(
         clippy::inline_always,
         reason = "compiled for the processor of the scanner"
@@ -38,12 +38,12 @@ impl Ends {
         self.len >= BATCH
     }
 
-    /// Forget all of them.
+    /// Remove all ends.
     pub(super) fn clear(&mut self) {
         self.len = 0;
     }
 
-    /// Take all of them out.
+    /// Remove all ends and return them.
     pub(super) fn take(&mut self) -> &[usize] {
         let len = std::mem::take(&mut self.len);
         &self.places[..len]

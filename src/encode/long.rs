@@ -1,16 +1,17 @@
 //! The tokens of long words, by windows.
 //!
 //! A search from left to right waits for memory at every token. But parts of a word can be encoded
-//! side by side, and joined exactly. Take what the word becomes up to some place, and what a window
-//! across that place becomes. Where both have the same two bounds, they have the same tokens between
-//! them: what that string becomes. So the tokens of the one up to the second bound, and those of the
-//! other behind it, are what the word becomes up to the end of the window, since each two neighbours
-//! stand side by side in one of the two. Windows that overlap, of one word or of many, are merged
-//! together by [`ShortWords`]; where one has no two bounds of what is before it, the search goes on
-//! until it meets a token of the window.
+//! independently, and joined exactly. Take the tokens of the word up to some place, and the tokens of
+//! a window across that place. Where both have the same two bounds, they have the same tokens between
+//! them: what that string becomes. So the tokens of the first up to the second bound, and those of
+//! the window behind it, are the tokens of the word up to the end of the window, since each two
+//! neighbours stand side by side in one of the two. Windows that overlap, of one word or of many, are
+//! merged together by [`ShortWords`]; where a window shares no two bounds with the tokens before it,
+//! the search goes on until it finds a token of the window.
 //!
-//! In a run of one character they may never meet. Where most windows were of no use the search goes
-//! on alone for a while, each time twice as long, so the time is linear in the length, on any input.
+//! In a run of one character it may never find one. Where most windows could not be joined, the search
+//! goes on without windows for a while, each time twice as long, so the time is linear in the length,
+//! on any input.
 
 use std::ops::Range;
 
@@ -25,28 +26,28 @@ use crate::watch::Watch;
 const KEY: usize = 32;
 /// How long a window is; a key holds its length too.
 const WINDOW: usize = KEY - 1;
-/// How far a window begins behind the one before.
+/// The distance from the beginning of a window to that of the next.
 const STEP: usize = 24;
-/// How far the search goes on alone, at first and at most.
+/// How many bytes the search goes on without windows, at first and at most.
 const LEAST_ALONE: usize = 256;
 const MOST_ALONE: usize = 1 << 16;
 
-/// The ids of the long words among those of a batch that were missed in the cache.
+/// The ids of the long words of a batch that the cache could not write.
 #[derive(Debug, Default)]
 pub(super) struct LongWords {
     ids: Vec<Id>,
-    /// Where the ids of each missed word are; nowhere, if they are not here.
+    /// Where the ids of each missed word are; empty if they are not here.
     places: Vec<Range<usize>>,
 }
 
 impl LongWords {
-    /// The ids of the missed word of this index, if they are found.
+    /// The ids of the missed word with this index, if they were found.
     pub(super) fn ids(&self, index: usize) -> Option<&[Id]> {
         let place = self.places.get(index)?.clone();
         (!place.is_empty()).then(|| &self.ids[place])
     }
 
-    /// Find all that can be found, in the cache or by windows.
+    /// Find the ids of long words, in the cache or by windows.
     pub(super) fn find(
         &mut self,
         tools: Option<Tools<'_>>,
@@ -79,7 +80,7 @@ impl LongWords {
             let ids = tokens.iter().map_while(|&token| tools.vocabulary.id(token));
             self.ids.extend(ids);
             if self.ids.len() < first + tokens.len() {
-                // A byte that is no token is left to others.
+                // A byte has no id: `Words::encode` encodes this word.
                 self.ids.truncate(first);
                 return Ok(());
             }
@@ -91,7 +92,7 @@ impl LongWords {
     }
 }
 
-/// What windows are encoded and joined with.
+/// The parts of the encoder that encode and join windows.
 #[derive(Clone, Copy)]
 pub(super) struct Tools<'a> {
     pub(super) vocabulary: &'a Vocabulary,
@@ -121,11 +122,11 @@ impl Tools<'_> {
     }
 }
 
-/// Words that are encoded by windows.
+/// Encodes words by windows.
 struct Windows<'a, F> {
     tools: Tools<'a>,
     words: &'a [&'a [u8]],
-    /// Which word it is the turn of.
+    /// The current word.
     index: usize,
     /// Its first tokens, and the bounds of the last of these.
     scratch: &'a mut Scratch,
@@ -158,7 +159,7 @@ impl<F: FnMut(usize, &[Number]) -> Result<()>> Windows<'_, F> {
         self.tail = Bounds::NONE;
     }
 
-    /// Hand out the tokens of the word, if these are all, and begin with the next.
+    /// If all tokens of the word are found, hand them out and begin with the next word.
     fn finish(&mut self) -> Result<()> {
         if self.scratch.end == self.words[self.index].len() {
             (self.use_tokens)(self.index, &self.scratch.tokens)?;
@@ -168,7 +169,7 @@ impl<F: FnMut(usize, &[Number]) -> Result<()>> Windows<'_, F> {
         Ok(())
     }
 
-    /// Go on by the next windows; were most of them of use?
+    /// Go on by the next windows; returns whether most of them could be joined.
     fn encode_some(&mut self) -> Result<bool> {
         let (mut keys, mut places) = ([[0; KEY]; AT_ONCE], [(0, 0, 0); AT_ONCE]);
         let (mut index, mut start, mut len) = (self.index, self.tail.at, 0);
@@ -202,7 +203,7 @@ impl<F: FnMut(usize, &[Number]) -> Result<()>> Windows<'_, F> {
         Ok(num_joined * 2 > len)
     }
 
-    /// Go on by a window of the word; can it be joined at once?
+    /// Go on by a window of the word; returns whether it could be joined without a search.
     fn join(&mut self, window: &Merging<KEY>, start: usize, end: usize) -> Result<bool> {
         let bounds = Bounds {
             at: start,
@@ -230,7 +231,7 @@ impl<F: FnMut(usize, &[Number]) -> Result<()>> Windows<'_, F> {
         Ok(is_joined)
     }
 
-    /// Search on until `is_last` says so of a token's bounds and its end, or the word ends.
+    /// Search on until `is_last` is true for the bounds and the end of a token, or the word ends.
     fn search_until(&mut self, mut is_last: impl FnMut(Bounds, usize) -> bool) -> Result<()> {
         let Tools {
             vocabulary, search, ..
@@ -251,10 +252,10 @@ struct Bounds {
 }
 
 impl Bounds {
-    /// Those of no token, at the beginning of a word.
+    /// The bounds of no token, at the beginning of a word.
     const NONE: Self = Self { at: 0, bits: 1 };
 
-    /// Those of one token; only where it begins, if it is longer than any window.
+    /// The bounds of one token; only where it begins, if it is longer than any window.
     fn of_token(start: usize, end: usize) -> Self {
         let last = 1_u64.checked_shl((end - start) as u32).unwrap_or(0);
         Self {
@@ -263,24 +264,24 @@ impl Bounds {
         }
     }
 
-    /// The bits from a place on that is not before the first.
+    /// The bits from the place `at` on, which is not before the first.
     fn from(self, at: usize) -> u64 {
         self.bits.checked_shr((at - self.at) as u32).unwrap_or(0)
     }
 
-    /// Where the last token ends that both have.
+    /// The end of the last token that both have.
     fn end_of_shared(self, other: Self) -> Option<usize> {
         let at = self.at.max(other.at);
         let both = self.from(at) & other.from(at);
         (both.count_ones() > 1).then(|| at + both.ilog2() as usize)
     }
 
-    /// How many tokens there are behind a bound.
+    /// The number of tokens behind a bound.
     fn num_behind(self, bound: usize) -> usize {
         self.from(bound).count_ones() as usize - 1
     }
 
-    /// These up to a bound that both have, and the others behind it.
+    /// The bounds of `self` up to a bound that both have, and those of `other` behind it.
     fn joined(self, other: Self, bound: usize) -> Self {
         let at = self.at.max(other.at);
         let behind = u64::MAX << (bound - at);

@@ -1,8 +1,8 @@
 //! The tokens of short words of bytes, by merging their pairs, many words at a time.
 //!
-//! What takes time is waiting for the table of pairs, which is larger than the nearest caches. So a
-//! merge in one word only asks for its new pairs, the other words have their turns, and by the time
-//! the first word goes on, the answers are there.
+//! Most of the time is spent waiting for the table of pairs, which is larger than the nearest caches.
+//! So a merge in one word only begins to load its new pairs, then come merges of the other words, and
+//! by the time the first word goes on, its pairs are loaded.
 
 use crate::encode::cache::{Cache, Miss, Word};
 use crate::encode::ends::MOST_WORDS;
@@ -13,23 +13,23 @@ use crate::pages::in_large_pages;
 use crate::prefetch::prefetch;
 use crate::vocabulary::{Number, Symbols, Vocabulary};
 
-/// A word's bytes, filled up with zeros, and its length: 16 bytes or 32, as every place in a word is a
-/// bit of a mask.
+/// The bytes of a word, padded with zeros, and its length: 16 bytes or 32, as every place in a word is
+/// a bit of a mask.
 pub(super) type Key<const N: usize> = [u8; N];
 const PLACE_BITS: u32 = 5;
 const PLACE: u32 = (1 << PLACE_BITS) - 1;
-/// How many words are merged at a time.
+/// The most words that are merged together.
 pub(super) const AT_ONCE: usize = 16;
 
 /// The turn of a pair that does not merge.
 const NEVER: u32 = u32::MAX;
-/// A token that has no id, or one that is not told from that.
+/// In place of the id of a token without one. A token with this id counts as one without.
 const NO_ID: Id = Id::MAX;
 
-/// How many bits a number has: those of two parts and their product share a slot.
+/// The bits of a number here: those of two parts and their product share a slot.
 const BITS: u32 = 21;
 const PAIR: u64 = (1 << (2 * BITS)) - 1;
-/// A pair of numbers that no tokens have.
+/// A pair that no two tokens have.
 const NO_PAIR: u64 = PAIR;
 /// A slot without a pair.
 const EMPTY: u64 = 0;
@@ -41,17 +41,17 @@ struct Line([u64; 8]);
 
 /// Merges short words.
 ///
-/// Here the numbers of tokens are the bytes, then the products of the merges in their order: of two
-/// pairs, the one with the smaller product merges first.
+/// Here tokens are numbered anew: the bytes, then the products of the merges in their order. So of two
+/// pairs the one with the smaller product merges first.
 #[derive(Debug)]
 pub(super) struct ShortWords {
-    /// What pairs of bytes make: their turns, at the first place. The left byte is the low one.
+    /// The turns of pairs of bytes at the first place. The left byte is the low one.
     first_turns: Vec<u32>,
-    /// Pairs in the low bits, their products above. A pair is in the line that its hash names, or in
-    /// one behind it if those before are full.
+    /// Pairs in the low bits, their products above. A pair is in the line of its hash, or in one behind
+    /// it if those before are full.
     lines: Vec<Line>,
     ids: Vec<Id>,
-    /// What the vocabulary calls the tokens.
+    /// The numbers of the tokens in the vocabulary.
     names: Vec<Number>,
     whole: WholeWords,
 }
@@ -116,14 +116,14 @@ impl ShortWords {
         hash_pair(pair) & (self.lines.len() - 1)
     }
 
-    /// The turn of a pair at a place.
+    /// The turn of a pair at a place: turns that come first are smaller.
     #[allow(clippy::inline_always, reason = "see `merge`")]
     #[inline(always)]
     fn turn(&self, pair: u64, place: u32) -> u32 {
         let mut line = self.line(pair);
         loop {
             let slots = &self.lines[line].0;
-            // All of them at once, without a branch: nobody can foresee where a pair is.
+            // All of them, without a branch: where a pair is cannot be predicted.
             let mut found = EMPTY;
             for &slot in slots {
                 found |= if slot & PAIR == pair { slot } else { EMPTY };
@@ -142,7 +142,7 @@ impl ShortWords {
         self.turn(packed(left, right), 0) != NEVER
     }
 
-    /// Put the short words that were missed in the cache there, unless an id is missing.
+    /// Put the short words that the cache does not know into it, unless a token has no id.
     pub(super) fn learn(
         &self,
         text: &[u8],
@@ -194,7 +194,7 @@ impl ShortWords {
         self.whole.id(key)
     }
 
-    /// The ids of a word that is merged, unless one is missing, and how many they are.
+    /// The ids of a word that is merged and their number; None if a token has no id.
     #[inline]
     pub(super) fn ids<const N: usize>(&self, merged: &Merging<N>) -> Option<([Id; N], usize)> {
         let (mut ids, mut len) = ([NO_ID; N], 0);
@@ -205,7 +205,7 @@ impl ShortWords {
         (!ids[..len].contains(&NO_ID)).then_some((ids, len))
     }
 
-    /// What the vocabulary calls the tokens of a word that is merged, from a place on.
+    /// The numbers, in the vocabulary, of the tokens of a word that is merged, from a place on.
     pub(super) fn names<const N: usize>(
         &self,
         merged: &Merging<N>,
@@ -234,7 +234,7 @@ impl ShortWords {
         self.merge_by_any(keys, use_word);
     }
 
-    /// The same, compiled for these processors.
+    /// The same, compiled for processors with AVX2, BMI and LZCNT.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
     fn merge_by_avx2<const N: usize>(
@@ -261,8 +261,8 @@ impl ShortWords {
         }
         let mut waiting = !(u32::MAX << keys.len());
         while waiting != 0 {
-            // All are merged before the first is asked for its new pairs, and the other way round: a
-            // load of all turns would wait for a store of one of them just before.
+            // First a merge in each word, then the new pairs of each word: the load of all turns of a
+            // word would wait for a store to one of them just before it.
             for index in Bits(waiting) {
                 let is_done = !self.go_on(&mut states[index]);
                 waiting ^= u32::from(is_done) << index;
@@ -318,7 +318,7 @@ impl ShortWords {
         }
         let place = (first & PLACE) % N as u32;
         let right = state.next(place);
-        // The right part starts nothing any more.
+        // The right part is no token any more.
         state.starts &= !(1 << right);
         state.turns[place as usize] = NEVER;
         state.turns[right as usize] = NEVER;
@@ -354,16 +354,16 @@ impl ShortWords {
 pub(super) struct Merging<const N: usize> {
     /// The tokens, each at the place where it starts.
     tokens: [u32; N],
-    /// When each merges with the next: by the product, then by the place.
+    /// The turn of each with the next: its product, then its place.
     turns: [u32; N],
     /// Whether a token starts at a place.
     starts: u32,
-    /// The places of two pairs whose turns are not known yet, and the pairs.
+    /// Two pairs, with their places, whose turns are not known yet.
     new: [(u32, u64); 2],
 }
 
 impl<const N: usize> Merging<N> {
-    /// At a place in no word: words are shorter.
+    /// A place that is in no word, as words are shorter.
     const NOTHING_NEW: (u32, u64) = (N as u32 - 1, NO_PAIR);
     const NOTHING: Self = Self {
         tokens: [0; N],

@@ -1,4 +1,4 @@
-//! The longest token that a text begins with.
+//! A trie: finds the longest token that a text begins with.
 
 use memchr::memchr;
 
@@ -7,8 +7,8 @@ use crate::vocabulary::Number;
 
 const NONE: u32 = u32::MAX;
 
-/// A tree of strings. The children of a node have successive numbers, and what is below a node
-/// follows it closely: the way down a rare string is short in memory.
+/// A tree of strings. The children of a node have successive numbers, and the nodes below a node
+/// follow it closely, so that the path of a rare string lies in little memory.
 #[derive(Debug)]
 pub(super) struct Trie {
     /// The children of the root, by their bytes.
@@ -20,7 +20,7 @@ pub(super) struct Trie {
 
 #[derive(Debug, Clone, Copy)]
 struct Node {
-    /// The first child in the low bits; above them, how many more there are. 0: no child.
+    /// The first child in the low bits; above them, the number of further ones. 0: no child.
     children: u32,
     /// The token whose string ends here.
     token: Number,
@@ -38,8 +38,8 @@ impl Trie {
             nodes: Vec::new(),
             labels: Vec::new(),
         };
-        // Strings that share their first `depth` bytes, and the node that these lead to; the
-        // first of them is on top.
+        // Groups of strings that share their first `depth` bytes, and the node of these bytes; the
+        // first group is on top.
         let mut tasks = vec![(0, strings.as_slice(), None)];
         while let Some((depth, mut group, node)) = tasks.pop() {
             if let (Some(node), [(string, token), rest @ ..]) = (node, group)
@@ -90,7 +90,7 @@ impl Trie {
             }
             let start = node.children as usize % (1 << CHILD_BITS);
             let more = node.children as usize >> CHILD_BITS;
-            // Most nodes have one child, and runs of one character go on and on.
+            // Most nodes have one child, and runs of one character can be long.
             let child = if self.labels[start] == byte {
                 start
             } else if let Some(other) = memchr(byte, &self.labels[start..=start + more]) {

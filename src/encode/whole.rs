@@ -1,12 +1,12 @@
-//! The short words that are one token, found without merging.
+//! Short words that are one token, found without merging.
 
 use crate::keys::{SHORT, hash, short_key};
 use crate::merges::Id;
 use crate::prefetch::prefetch;
 use crate::vocabulary::Vocabulary;
 
-/// A slot has the place of a token in the low bits, and above them some bits of its hash, which spare
-/// a look at the keys.
+/// A slot holds the index of a key in the low bits, and above them some bits of its hash, so that few
+/// other keys are compared.
 const PLACE_BITS: u32 = 21;
 const PLACE: u32 = (1 << PLACE_BITS) - 1;
 const EMPTY: u32 = u32::MAX;
@@ -20,14 +20,14 @@ pub(super) struct WholeWords {
 }
 
 impl WholeWords {
-    /// The words of a vocabulary without a mark at the end of words.
+    /// The tokens of a vocabulary that has no mark at the end of words.
     pub(super) fn new(vocabulary: &Vocabulary) -> Self {
         let merges = vocabulary.merges();
         let mut words = Self {
             slots: vec![EMPTY; (merges.len() * 2 + 1).next_power_of_two()],
             ..Self::default()
         };
-        // What merges make is what their strings become.
+        // The string of a product becomes that product.
         for merge in merges {
             let string = vocabulary.string(merge.product);
             if string.len() <= SHORT
@@ -50,7 +50,7 @@ impl WholeWords {
         self.ids.push(id);
     }
 
-    /// Where the search for a key begins, and the high bits of its slot.
+    /// The slot where the search for a key begins, and the high bits that its slot has.
     #[inline]
     fn slot(&self, key: u128) -> (usize, u32) {
         let hash = hash(key);
@@ -58,7 +58,7 @@ impl WholeWords {
         (slot, hash as u32 & !PLACE)
     }
 
-    /// Have a key ready that will be looked up soon.
+    /// Begin to load the slot of a key that is looked up soon.
     #[inline]
     pub(super) fn expect(&self, key: u128) {
         prefetch(&self.slots[self.slot(key).0]);
