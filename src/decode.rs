@@ -39,7 +39,7 @@ impl Decoder {
             let replacement = char::REPLACEMENT_CHARACTER.to_string();
             decoder.add(*id, replacement.as_bytes());
         }
-        for number in 0..vocabulary.len() as u32 {
+        for number in vocabulary.numbers() {
             if let Some(id) = vocabulary.id(number) {
                 decoder.add(id, vocabulary.string(number));
             }

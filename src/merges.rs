@@ -11,6 +11,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::hash::Hash;
 use std::ops::Range;
 
 use rustc_hash::FxHashMap;
@@ -148,12 +149,12 @@ impl Alphabet {
 
 /// Which pairs merge, in which order, and what they make.
 #[derive(Debug, Clone, Default)]
-pub struct Ranks {
-    table: FxHashMap<(Id, Id), (u32, Id)>,
+pub struct Ranks<T = Id> {
+    table: FxHashMap<(T, T), (u32, T)>,
 }
 
-impl Ranks {
-    /// No ranks yet, and room for as many pairs.
+impl<T: Copy + Eq + Hash> Ranks<T> {
+    /// No ranks yet, and room for `num_pairs` pairs.
     #[must_use]
     pub fn with_capacity(num_pairs: usize) -> Self {
         let mut table = FxHashMap::default();
@@ -162,22 +163,18 @@ impl Ranks {
     }
 
     /// Give a pair its rank and its product, unless it has them already.
-    pub fn add(&mut self, pair: (Id, Id), rank: u32, product: Id) {
+    pub fn add(&mut self, pair: (T, T), rank: u32, product: T) {
         self.table.entry(pair).or_insert((rank, product));
     }
 
     /// The rank of a pair and the token it makes, if it merges.
     #[must_use]
-    pub fn get(&self, left: Id, right: Id) -> Option<(u32, Id)> {
+    pub fn get(&self, left: T, right: T) -> Option<(u32, T)> {
         self.table.get(&(left, right)).copied()
     }
 
     /// The tokens that are left of `tokens` after [`merge_by_rank`].
-    pub fn apply(
-        &self,
-        tokens: Vec<Id>,
-        merged: impl FnMut(Id, Id) -> Result<()>,
-    ) -> Result<Vec<Id>> {
+    pub fn apply(&self, tokens: Vec<T>, merged: impl FnMut(T, T) -> Result<()>) -> Result<Vec<T>> {
         merge_by_rank(tokens, |left, right, _| self.get(left, right), merged)
     }
 }
@@ -187,17 +184,17 @@ impl Ranks {
 /// `rank_of(left, right, cells)` is the rank of a pair and the token it makes, if it merges; `cells`
 /// are the places in `tokens` that the pair covers. `merged` is called with each pair that merges
 /// and may end the work by an error. O(n log n).
-pub(crate) fn merge_by_rank(
-    mut tokens: Vec<Id>,
-    rank_of: impl Fn(Id, Id, Range<usize>) -> Option<(u32, Id)>,
-    mut merged: impl FnMut(Id, Id) -> Result<()>,
-) -> Result<Vec<Id>> {
+pub(crate) fn merge_by_rank<T: Copy>(
+    mut tokens: Vec<T>,
+    rank_of: impl Fn(T, T, Range<usize>) -> Option<(u32, T)>,
+    mut merged: impl FnMut(T, T) -> Result<()>,
+) -> Result<Vec<T>> {
     let end = tokens.len();
     // next[i] and previous[i] link the tokens that are left; a merged one keeps its first cell.
     let mut next: Vec<usize> = (1..=end).collect();
     let mut previous: Vec<usize> = (0..end).map(|i| i.wrapping_sub(1)).collect();
     let mut is_token = vec![true; end];
-    let rank = |tokens: &[Id], next: &[usize], left: usize| {
+    let rank = |tokens: &[T], next: &[usize], left: usize| {
         let right = next[left];
         rank_of(tokens[left], tokens[right], left..next[right])
     };

@@ -163,7 +163,8 @@ impl Tokenizer {
     /// The tokens that are not special, with their ids, in the order in which they were given.
     pub fn tokens(&self) -> impl Iterator<Item = (&[u8], Id)> {
         let vocabulary = self.vocabulary();
-        (0..vocabulary.len() as u32)
+        vocabulary
+            .numbers()
             .filter_map(move |number| Some((vocabulary.string(number), vocabulary.id(number)?)))
     }
 
@@ -236,7 +237,7 @@ impl Tokenizer {
         let vocabulary = self.vocabulary();
         let mut is_kept = vec![true; vocabulary.len()];
         for merge in vocabulary.merges().iter().skip(num_merges) {
-            is_kept[merge.product as usize] = false;
+            is_kept[merge.product.index()] = false;
         }
         let tokens = self.tokens().zip(is_kept).filter(|&(_, is_kept)| is_kept);
         self.to_builder()

@@ -20,8 +20,28 @@ use crate::merges::{Id, Ranks};
 use own_merges::{Candidates, Finder};
 use strings::Strings;
 
-/// Names a token inside this module and the encoder; files have ids of their own.
-pub type Number = u32;
+/// Names a token or a symbol inside a vocabulary and its encoder; its id is what files and users see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct Number(u32);
+
+impl Number {
+    /// No number: a vocabulary has fewer.
+    pub(crate) const NONE: Self = Self(u32::MAX);
+
+    /// The number at `index`, which is below 2^32.
+    #[inline]
+    pub(crate) fn new(index: usize) -> Self {
+        Self(index as u32)
+    }
+
+    /// The index of what it names: numbers count from 0.
+    #[inline]
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// What a word begins as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,7 +87,7 @@ pub struct Vocabulary {
     ids: Vec<Id>,
     is_symbol: Vec<bool>,
     merges: Vec<Merge>,
-    ranks: Ranks,
+    ranks: Ranks<Number>,
 }
 
 impl Vocabulary {
@@ -81,7 +101,7 @@ impl Vocabulary {
     ) -> Result<Self> {
         let mut strings = Strings::with_capacity(tokens.len() + 256);
         for (number, &(string, _)) in tokens.iter().enumerate() {
-            if (strings.add(string)? as usize) < number {
+            if strings.add(string)?.index() < number {
                 return Err(Error::RepeatedToken {
                     string: string.to_vec(),
                 });
@@ -95,7 +115,7 @@ impl Vocabulary {
             ids: tokens.iter().map(|&(_, id)| id).collect(),
             is_symbol: Vec::new(),
             merges: Vec::new(),
-            ranks: Ranks::default(),
+            ranks: Ranks::with_capacity(0),
         };
         let spellings = vocabulary.name_symbols()?;
         vocabulary.keep_own_merges(merging, &spellings)?;
@@ -110,7 +130,7 @@ impl Vocabulary {
             }
         }
         let mut spellings = Spellings::default();
-        for token in 0..self.ids.len() as Number {
+        for token in (0..self.ids.len()).map(Number::new) {
             // Symbols are added while the token's string is read.
             let string = self.strings.get(token).to_vec();
             for symbol in self.spell(&string)? {
@@ -161,7 +181,7 @@ impl Vocabulary {
         let mut merges: Vec<Merge> = tokens
             .filter_map(|token| {
                 let symbols = spellings.of(token);
-                finder.find(&candidates, strings, token as Number, symbols)
+                finder.find(&candidates, strings, Number::new(token), symbols)
             })
             .collect();
         // Of equal ranks, the longer product comes first: where a list must break the ties, runs of one
@@ -203,7 +223,7 @@ impl Vocabulary {
 
     /// The own merges by their pairs.
     #[must_use]
-    pub fn ranks(&self) -> &Ranks {
+    pub fn ranks(&self) -> &Ranks<Number> {
         &self.ranks
     }
 
@@ -211,6 +231,11 @@ impl Vocabulary {
     #[must_use]
     pub fn len(&self) -> usize {
         self.strings.len()
+    }
+
+    /// All numbers: those of tokens, then those of symbols that are none.
+    pub fn numbers(&self) -> impl Iterator<Item = Number> + use<> {
+        (0..self.len()).map(Number::new)
     }
 
     /// Whether there is no token and no symbol.
@@ -231,7 +256,7 @@ impl Vocabulary {
     /// The id of a token; `None` for a symbol that is not one.
     #[must_use]
     pub fn id(&self, number: Number) -> Option<Id> {
-        self.ids.get(number as usize).copied()
+        self.ids.get(number.index()).copied()
     }
 
     /// The number of a string.
@@ -246,18 +271,18 @@ impl Vocabulary {
     /// If there is no such number.
     #[must_use]
     pub fn is_symbol(&self, number: Number) -> bool {
-        self.is_symbol[number as usize]
+        self.is_symbol[number.index()]
     }
 
     /// The tokens that neither are symbols nor are made by a merge.
     pub fn unreachable(&self) -> impl Iterator<Item = Number> {
         let mut is_reached = self.is_symbol.clone();
         for merge in &self.merges {
-            is_reached[merge.product as usize] = true;
+            is_reached[merge.product.index()] = true;
         }
-        (0..)
+        self.numbers()
             .zip(is_reached)
-            .filter_map(|(n, is)| (!is).then_some(n))
+            .filter_map(|(number, is_reached)| (!is_reached).then_some(number))
     }
 
     /// The numbers of a word's symbols; of a symbol that has none, its string.
@@ -365,7 +390,7 @@ mod tests {
         let vocabulary = Vocabulary::new(&ABC, &Merging::Pairs(pairs), Symbols::Chars, b"")
             .expect("a valid vocabulary");
         let unreachable: Vec<_> = vocabulary.unreachable().collect();
-        assert_eq!(unreachable, [5]);
+        assert_eq!(unreachable, [Number(5)]);
         assert_eq!(vocabulary.merges().len(), 3);
     }
 
@@ -375,7 +400,7 @@ mod tests {
         let pairs = vec![(&b"o"[..], &b"w</w>"[..], 0)];
         let vocabulary = Vocabulary::new(&tokens, &Merging::Pairs(pairs), Symbols::Chars, b"</w>")
             .expect("a valid vocabulary");
-        assert_eq!(vocabulary.symbols_of(b"ow"), [Ok(0), Ok(1)]);
+        assert_eq!(vocabulary.symbols_of(b"ow"), [Ok(Number(0)), Ok(Number(1))]);
         assert_eq!(vocabulary.symbols_of(b"wo"), [Err(&b"w"[..]), Err(b"o")]);
         assert_eq!(strings(&vocabulary), [(&b"o"[..], &b"w</w>"[..], 0)]);
     }

@@ -53,7 +53,9 @@ impl Encoder {
         preparation: Preparation,
         specials: Vec<Special>,
     ) -> Self {
-        let ids = (0..vocabulary.len() as u32).filter_map(|number| vocabulary.id(number));
+        let ids = vocabulary
+            .numbers()
+            .filter_map(|number| vocabulary.id(number));
         let largest = ids.chain(specials.iter().map(|special| special.id));
         let largest = largest.chain(unknown.ids().iter().copied()).max();
         let words = Words::new(vocabulary, unknown, whole_words);

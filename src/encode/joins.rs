@@ -13,7 +13,7 @@ impl Joins {
     /// Those of a vocabulary that has no mark for the ends of words.
     pub(super) fn new(vocabulary: &Vocabulary) -> Self {
         let mut bits = Box::new([0_u64; 1024]);
-        for number in 0..vocabulary.len() as u32 {
+        for number in vocabulary.numbers() {
             for pair in vocabulary.string(number).windows(2) {
                 let key = key(pair[0], pair[1]);
                 bits[key / 64] |= 1 << (key % 64);

@@ -224,8 +224,8 @@ impl<F: FnMut(usize, &[Number]) -> Result<()>> Windows<'_, F> {
         let Some(seam) = seam else { return Ok(false) };
         let tokens = &mut self.scratch.tokens;
         tokens.truncate(tokens.len() - self.tail.num_behind(seam));
-        let names = self.tools.short.names(window, seam - start);
-        tokens.extend(names);
+        let numbers = self.tools.short.numbers(window, seam - start);
+        tokens.extend(numbers);
         self.scratch.end = end;
         self.tail = self.tail.joined(bounds, seam);
         Ok(is_joined)

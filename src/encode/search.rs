@@ -19,7 +19,7 @@ use crate::pages::in_large_pages;
 use crate::vocabulary::{Number, Vocabulary};
 use crate::watch::Watch;
 
-const NONE: Number = Number::MAX;
+const NONE: Number = Number::NONE;
 
 /// The state of a search; its memory is used again for the next word.
 #[derive(Debug, Default)]
@@ -68,7 +68,8 @@ impl Search {
         if !vocabulary.end_of_word().is_empty() {
             return None;
         }
-        let mut tokens: Vec<Token> = (0..vocabulary.len() as Number)
+        let mut tokens: Vec<Token> = vocabulary
+            .numbers()
             .map(|number| Token {
                 left: NONE,
                 right: NONE,
@@ -78,18 +79,18 @@ impl Search {
             })
             .collect();
         for merge in vocabulary.merges() {
-            let token = &mut tokens[merge.product as usize];
+            let token = &mut tokens[merge.product.index()];
             token.left = merge.left;
             token.right = merge.right;
             token.time = merge.rank + 1;
         }
-        let is_made = |&n: &Number| vocabulary.is_symbol(n) || tokens[n as usize].time > 0;
-        let made: Vec<Number> = (0..tokens.len() as Number).filter(is_made).collect();
+        let is_made = |&n: &Number| vocabulary.is_symbol(n) || tokens[n.index()].time > 0;
+        let made: Vec<Number> = vocabulary.numbers().filter(is_made).collect();
         let trie = Trie::new(made.iter().map(|&n| (vocabulary.string(n), n)))?;
         for &number in &made {
             let string = vocabulary.string(number);
             let shorter = trie.longest(&string[..string.len() - 1]);
-            tokens[number as usize].shorter = shorter.unwrap_or(NONE);
+            tokens[number.index()].shorter = shorter.unwrap_or(NONE);
         }
         Some(Self {
             trie,
@@ -134,7 +135,7 @@ impl Search {
                 // Nothing can follow the last token here.
                 dead_ends[*start / 64] |= 1 << (*start % 64);
                 let Some(last) = tokens.pop() else { break };
-                let last = &self.tokens[last as usize];
+                let last = &self.tokens[last.index()];
                 *start -= last.length as usize;
                 if tokens.len() < num_given {
                     num_given = tokens.len();
@@ -144,7 +145,7 @@ impl Search {
                 }
                 continue;
             }
-            let token = &self.tokens[candidate as usize];
+            let token = &self.tokens[candidate.index()];
             let end = *start + token.length as usize;
             let leads_on = dead_ends[end / 64] >> (end % 64) & 1 == 0;
             if leads_on
@@ -176,7 +177,7 @@ impl Search {
     /// Whether two tokens stay what they are, side by side.
     #[inline]
     fn stand(&self, vocabulary: &Vocabulary, left: Number, right: Number) -> bool {
-        let is_odd = |token: Number| self.is_odd.get(token as usize) == Some(&true);
+        let is_odd = |token: Number| self.is_odd.get(token.index()) == Some(&true);
         if is_odd(left) || is_odd(right) {
             return self.stand_by_trial(vocabulary.ranks(), left, right);
         }
@@ -185,11 +186,11 @@ impl Search {
 
     /// The same, by merging their symbols.
     #[cold]
-    fn stand_by_trial(&self, ranks: &Ranks, left: Number, right: Number) -> bool {
+    fn stand_by_trial(&self, ranks: &Ranks<Number>, left: Number, right: Number) -> bool {
         let mut symbols = Vec::new();
         let mut waiting = vec![right, left];
         while let Some(number) = waiting.pop() {
-            let token = &self.tokens[number as usize];
+            let token = &self.tokens[number.index()];
             if token.left == NONE {
                 symbols.push(number);
             } else {
@@ -208,16 +209,16 @@ impl Search {
     pub(super) fn ties_matter(&self, vocabulary: &Vocabulary) -> bool {
         const MOST_PAIRS: usize = 1 << 24;
         let merges = vocabulary.merges();
-        let mut in_order = Ranks::default();
+        let mut in_order = Ranks::with_capacity(merges.len());
         let mut is_tied = vec![false; self.tokens.len()];
         let (mut is_left, mut is_right) = (is_tied.clone(), is_tied.clone());
         for (index, merge) in merges.iter().enumerate() {
             in_order.add((merge.left, merge.right), index as u32, merge.product);
             let mut around = [index.wrapping_sub(1), index + 1].into_iter();
             if around.any(|i| merges.get(i).is_some_and(|other| other.rank == merge.rank)) {
-                is_tied[merge.product as usize] = true;
-                is_left[merge.left as usize] = true;
-                is_right[merge.right as usize] = true;
+                is_tied[merge.product.index()] = true;
+                is_left[merge.left.index()] = true;
+                is_right[merge.right.index()] = true;
             }
         }
         let tied = self.made_with(&is_tied, |token| [token.left, token.right]);
@@ -237,14 +238,14 @@ impl Search {
     /// The tokens that are chosen, or that have a chosen one among their `parts`, the parts of these,
     /// and so on.
     fn made_with(&self, is_chosen: &[bool], parts: impl Fn(&Token) -> [Number; 2]) -> Vec<Number> {
-        let numbers = 0..self.tokens.len() as Number;
+        let numbers = (0..self.tokens.len()).map(Number::new);
         let holds = |&number: &Number| {
             let mut waiting = vec![number];
             while let Some(number) = waiting.pop() {
-                if is_chosen[number as usize] {
+                if is_chosen[number.index()] {
                     return true;
                 }
-                let parts = parts(&self.tokens[number as usize]);
+                let parts = parts(&self.tokens[number.index()]);
                 waiting.extend(parts.into_iter().filter(|&part| part != NONE));
             }
             false
@@ -261,7 +262,7 @@ fn odd_tokens(vocabulary: &Vocabulary, tokens: &[Token]) -> Vec<bool> {
         let mut changes = false;
         for merge in vocabulary.merges() {
             let [product, left, right] =
-                [merge.product, merge.left, merge.right].map(|n| n as usize);
+                [merge.product, merge.left, merge.right].map(Number::index);
             let rises = tokens[left].time.max(tokens[right].time) < tokens[product].time;
             if !is_odd[product] && (!rises || is_odd[left] || is_odd[right]) {
                 is_odd[product] = true;
@@ -291,7 +292,7 @@ fn stand(tokens: &[Token], pairs: &PairTable, mut left: Number, mut right: Numbe
         {
             return false;
         }
-        let (l, r) = (&tokens[left as usize], &tokens[right as usize]);
+        let (l, r) = (&tokens[left.index()], &tokens[right.index()]);
         if l.time > r.time {
             left_ends = l.time;
             left = l.right;
@@ -333,7 +334,7 @@ impl PairTable {
         let mask = self.slots.len() - 1;
         let mut slot = hash(left, right) & mask;
         loop {
-            let token = tokens.get(self.slots[slot] as usize)?;
+            let token = tokens.get(self.slots[slot].index())?;
             if token.left == left && token.right == right {
                 return Some(token.time);
             }
@@ -344,5 +345,5 @@ impl PairTable {
 
 #[inline]
 fn hash(left: Number, right: Number) -> usize {
-    hash_pair(u64::from(left) << 32 | u64::from(right))
+    hash_pair((left.index() as u64) << 32 | right.index() as u64)
 }

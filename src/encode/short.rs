@@ -52,7 +52,7 @@ pub(super) struct ShortWords {
     lines: Vec<Line>,
     ids: Vec<Id>,
     /// The numbers of the tokens in the vocabulary.
-    names: Vec<Number>,
+    numbers: Vec<Number>,
     whole: WholeWords,
 }
 
@@ -68,27 +68,27 @@ impl ShortWords {
         {
             return None;
         }
-        let mut names = Vec::with_capacity(256 + merges.len());
+        let mut numbers = Vec::with_capacity(256 + merges.len());
         for byte in 0..=u8::MAX {
-            names.push(vocabulary.number(&[byte])?);
+            numbers.push(vocabulary.number(&[byte])?);
         }
-        names.extend(merges.iter().map(|merge| merge.product));
-        let mut numbers = vec![0; vocabulary.len()];
-        for (number, &name) in (0..).zip(&names) {
-            numbers[name as usize] = number;
+        numbers.extend(merges.iter().map(|merge| merge.product));
+        let mut tokens = vec![0; vocabulary.len()];
+        for (token, number) in (0..).zip(&numbers) {
+            tokens[number.index()] = token;
         }
-        let id = |&name: &Number| vocabulary.id(name).unwrap_or(NO_ID);
+        let id = |&number: &Number| vocabulary.id(number).unwrap_or(NO_ID);
         let num_lines = (merges.len() / 4 + 1).next_power_of_two();
         let mut words = Self {
             first_turns: vec![NEVER; 1 << 16],
             lines: vec![Line([EMPTY; 8]); num_lines],
-            ids: names.iter().map(id).collect(),
-            names,
+            ids: numbers.iter().map(id).collect(),
+            numbers,
             whole: WholeWords::new(vocabulary),
         };
         for merge in merges {
             let [left, right, product] =
-                [merge.left, merge.right, merge.product].map(|token| numbers[token as usize]);
+                [merge.left, merge.right, merge.product].map(|number| tokens[number.index()]);
             words.add(left, right, product);
         }
         words.lines = in_large_pages(&words.lines);
@@ -206,13 +206,13 @@ impl ShortWords {
     }
 
     /// The numbers, in the vocabulary, of the tokens of a word that is merged, from a place on.
-    pub(super) fn names<const N: usize>(
+    pub(super) fn numbers<const N: usize>(
         &self,
         merged: &Merging<N>,
         start: usize,
     ) -> impl Iterator<Item = Number> {
         let starts = Bits(merged.starts & u32::MAX << start);
-        starts.map(|place| self.names[merged.tokens[place] as usize])
+        starts.map(|place| self.numbers[merged.tokens[place] as usize])
     }
 
     /// Calls `use_word` with the index of each of at most `AT_ONCE` words, and the word merged.

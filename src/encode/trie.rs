@@ -74,7 +74,7 @@ impl Trie {
         self.labels.push(label);
         self.nodes.push(Node {
             children: 0,
-            token: NONE,
+            token: Number::NONE,
         });
     }
 
@@ -99,10 +99,10 @@ impl Trie {
                 break;
             };
             node = &self.nodes[child];
-            if node.token != NONE {
+            if node.token != Number::NONE {
                 longest = node.token;
             }
         }
-        (longest != NONE).then_some(longest)
+        (longest != Number::NONE).then_some(longest)
     }
 }

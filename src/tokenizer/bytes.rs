@@ -44,13 +44,13 @@ impl Tokenizer {
             out.number(id as usize);
         }
         out.number(vocabulary.len() - num_tokens);
-        for number in num_tokens..vocabulary.len() {
-            out.string(vocabulary.string(number as u32));
+        for number in vocabulary.numbers().skip(num_tokens) {
+            out.string(vocabulary.string(number));
         }
         out.number(vocabulary.merges().len());
         for merge in vocabulary.merges() {
-            out.number(merge.left as usize);
-            out.number(merge.right as usize);
+            out.number(merge.left.index());
+            out.number(merge.right.index());
             out.number(merge.rank as usize);
         }
         match self.source() {

@@ -73,9 +73,9 @@ impl<'v> Candidates<'v> {
                         return Err(Error::TooManyTokens);
                     }
                     if let Some(number) = strings.find(token)
-                        && ranks[number as usize] == NO_RANK
+                        && ranks[number.index()] == NO_RANK
                     {
-                        ranks[number as usize] = rank;
+                        ranks[number.index()] = rank;
                     }
                 }
                 Ok(Self::Ranks { strings, ranks })
@@ -95,7 +95,7 @@ impl<'v> Candidates<'v> {
             Self::Ranks { strings, ranks } => {
                 let bytes = spelling.starts[cells.start]..spelling.starts[cells.end];
                 let product = strings.find(&spelling.string[bytes])?;
-                let rank = ranks[product as usize];
+                let rank = ranks[product.index()];
                 (rank != NO_RANK).then_some((rank, product))
             }
         }
@@ -160,7 +160,7 @@ fn by_looking(
                 token,
                 cell,
                 rank: NO_RANK,
-                product: 0,
+                product: Number::NONE,
             }),
     );
     let rate = |parts: &mut [Part], index: usize| {
@@ -171,7 +171,7 @@ fn by_looking(
         let end = parts.get(index + 2).map_or(num_cells, |part| part.cell);
         let part = &mut parts[index];
         let found = candidates.rank_of(spelling, part.token, next.token, part.cell..end);
-        (part.rank, part.product) = found.unwrap_or((NO_RANK, 0));
+        (part.rank, part.product) = found.unwrap_or((NO_RANK, Number::NONE));
     };
     for index in 0..num_cells {
         rate(parts, index);

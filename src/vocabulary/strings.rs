@@ -37,7 +37,7 @@ impl Strings {
     /// # Panics
     /// If there is no such number.
     pub(super) fn get(&self, number: Number) -> &[u8] {
-        let number = number as usize;
+        let number = number.index();
         let start = if number == 0 {
             0
         } else {
@@ -62,8 +62,9 @@ impl Strings {
             if found == EMPTY {
                 return Err((slot, tag));
             }
-            if (found ^ tag) >> 32 == 0 && self.get(found as Number) == string {
-                return Ok(found as Number);
+            let number = Number::new(found as u32 as usize);
+            if (found ^ tag) >> 32 == 0 && self.get(number) == string {
+                return Ok(number);
             }
             slot = (slot + 1) & mask;
         }
@@ -77,24 +78,24 @@ impl Strings {
         match self.slot_of(string) {
             Ok(number) => Ok(number),
             Err((slot, tag)) => {
-                // The largest number is left out: with a tag of ones it would be `EMPTY`.
-                let number = Number::try_from(self.ends.len())
-                    .ok()
-                    .filter(|&number| number < Number::MAX)
-                    .ok_or(Error::TooManyTokens)?;
-                self.slots[slot] = tag | u64::from(number);
+                let number = self.ends.len();
+                // `Number::NONE`, with a tag of ones, would be `EMPTY`.
+                if number >= Number::NONE.index() {
+                    return Err(Error::TooManyTokens);
+                }
+                self.slots[slot] = tag | number as u64;
                 self.bytes.extend_from_slice(string);
                 self.ends.push(self.bytes.len());
-                Ok(number)
+                Ok(Number::new(number))
             }
         }
     }
 
     fn grow(&mut self) {
         self.slots = vec![EMPTY; self.slots.len() * 2];
-        for number in 0..self.ends.len() as Number {
-            if let Err((slot, tag)) = self.slot_of(self.get(number)) {
-                self.slots[slot] = tag | u64::from(number);
+        for number in 0..self.ends.len() {
+            if let Err((slot, tag)) = self.slot_of(self.get(Number::new(number))) {
+                self.slots[slot] = tag | number as u64;
             }
         }
     }
