@@ -127,3 +127,42 @@ impl Cutter {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Behind the last space.
+    fn last_cut(text: &[u8]) -> Option<usize> {
+        text.iter().rposition(|&byte| byte == b' ').map(|at| at + 1)
+    }
+
+    #[test]
+    fn blocks_are_cut_and_make_up_their_inputs() {
+        let texts = ["", "a bc  def ", " ", "abcdefghijklmnopq r", "x y"];
+        for num_bytes in 1..20 {
+            let input = |text: &&'static str| Input {
+                path: text.into(),
+                reader: Some(Box::new(text.as_bytes())),
+            };
+            let inputs = texts.iter().map(input).collect();
+            let mut blocks = Blocks::new(inputs, num_bytes, last_cut);
+            let mut found: Vec<(PathBuf, Vec<u8>)> = Vec::new();
+            let mut block = Block::default();
+            while blocks.next(&mut block).expect("nothing fails") {
+                match found.last_mut().filter(|(path, _)| *path == block.path) {
+                    Some((_, text)) => {
+                        assert_eq!(
+                            (text.len() as u64, text.last()),
+                            (block.offset, Some(&b' '))
+                        );
+                        text.extend_from_slice(&block.text);
+                    }
+                    None => found.push((block.path.clone(), block.text.clone())),
+                }
+            }
+            let expected = texts.map(|text| (PathBuf::from(text), text.into()));
+            assert_eq!(found, expected);
+        }
+    }
+}

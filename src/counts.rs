@@ -103,13 +103,13 @@ impl WordCounts {
             let count = count.filter(|&count| count > 0);
             let count = count.ok_or(Error::InvalidCount { row, found })?;
             match word {
-                Some(word) => self.num_bytes = plus(self.num_bytes, count, word.len())?,
                 None => self.dropped = plus(self.dropped, count, 1)?,
-            }
-            match word {
                 Some(_) if adder.most_words() >= MOST_WORDS => return Err(Error::TooManyWords),
-                Some(word) if !word.is_empty() => adder.add_times(word, count),
-                _ => {}
+                Some([]) => {}
+                Some(word) => {
+                    self.num_bytes = plus(self.num_bytes, count, word.len())?;
+                    adder.add_times(word, count);
+                }
             }
         }
         adder.finish();
@@ -214,3 +214,34 @@ fn plus(sum: u64, count: u64, length: usize) -> Result<u64> {
 
 /// A table numbers its words with 32 bits, and one of these numbers stands for no word.
 const MOST_WORDS: usize = u32::MAX as usize - 1;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HALF: u64 = 1 << 63;
+
+    #[test]
+    fn sums_of_two_to_the_64_bytes_or_more_are_refused() {
+        let mut counts = WordCounts::default();
+        assert_eq!(counts.add(b"ab", HALF), Err(Error::CountsTooLarge));
+        assert_eq!(counts.add(b"a", HALF), Ok(()));
+        assert_eq!(counts.clone().add_all(&counts), Err(Error::CountsTooLarge));
+        assert_eq!(counts.add(b"b", HALF), Err(Error::CountsTooLarge));
+        assert_eq!(counts.add(b"b", HALF - 1), Ok(()));
+        assert_eq!(counts.num_words(), u64::MAX);
+        let row = (Some(&b"c"[..]), Some(1));
+        assert_eq!(
+            counts.add_rows(0, [row].into_iter()),
+            Err(Error::CountsTooLarge)
+        );
+    }
+
+    #[test]
+    fn a_table_whose_bytes_do_not_fit_is_refused() {
+        let mut table = Table::default();
+        table.add(b"ab", HALF);
+        let counts = WordCounts::from_table(Settings::default(), table);
+        assert_eq!(counts.map(drop), Err(Error::CountsTooLarge));
+    }
+}
