@@ -9,7 +9,7 @@
 //! gathered in a batch, and each step of the look-up is done for the whole batch before the next:
 //! the loads of one step do not depend on each other, and the processor runs them in parallel.
 //!
-//! Whoever adds words keeps the sum of all counts below 2^64.
+//! The caller keeps the sum of all counts below 2^64.
 
 use crate::keys::{KEY, SHORT, hash, hash_word, short_key, with_length};
 

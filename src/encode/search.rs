@@ -8,7 +8,7 @@
 //! tokens up to a place do not depend on what follows it; so the time is linear in the length, on
 //! any input.
 //!
-//! Whether two tokens can stand side by side is quickly seen where ranks rise from a token's parts
+//! Whether two tokens can stand side by side is decided quickly where ranks rise from a token's parts
 //! to the token, as those of trained vocabularies do; elsewhere their merging is tried.
 
 use crate::encode::trie::Trie;
@@ -24,7 +24,7 @@ const NONE: Number = Number::NONE;
 /// The state of a search; its memory is used again for the next word.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
-    /// What the word up to `end` becomes, by itself.
+    /// The tokens of the word up to `end`, taken alone.
     pub(super) tokens: Vec<Number>,
     pub(super) end: usize,
     /// A bit for each place of the word that is known not to be the end of one of its tokens.
@@ -47,7 +47,8 @@ pub(super) struct Search {
     trie: Trie,
     tokens: Vec<Token>,
     pairs: PairTable,
-    /// The tokens in whose making some rank does not rise; empty if there are none.
+    /// Whether ranks do not always rise from the parts of a token to the token; empty if they do for
+    /// all tokens.
     is_odd: Vec<bool>,
 }
 
@@ -55,7 +56,7 @@ pub(super) struct Search {
 struct Token {
     left: Number,
     right: Number,
-    /// When its merge comes; 0 for symbols.
+    /// The rank of its merge plus 1; 0 for symbols.
     time: u32,
     length: u32,
     /// The longest other token that it begins with.
@@ -204,7 +205,7 @@ impl Search {
     /// Whether the order of merges of one rank matters.
     ///
     /// Two orders of the same merges encode every text alike if the same neighbours stand. The order
-    /// of equal ranks decides about neighbours only where two of these three hold such merges: the
+    /// of equal ranks matters for neighbours only where two of these three hold such merges: the
     /// left token, the right one, and the pairs across their boundary.
     pub(super) fn ties_matter(&self, vocabulary: &Vocabulary) -> bool {
         const MOST_PAIRS: usize = 1 << 24;
@@ -254,7 +255,7 @@ impl Search {
     }
 }
 
-/// The tokens in whose making some rank does not rise; empty if there are none.
+/// For each token, whether ranks do not always rise from its parts to it; empty if they do for all.
 fn odd_tokens(vocabulary: &Vocabulary, tokens: &[Token]) -> Vec<bool> {
     let mut is_odd = vec![false; tokens.len()];
     // Parts may come behind their products in the list: it is read until nothing changes.
@@ -307,8 +308,8 @@ fn stand(tokens: &[Token], pairs: &PairTable, mut left: Number, mut right: Numbe
 
 /// The tokens that pairs make.
 ///
-/// A slot holds the number of the product alone, so that the table stays in the cache; its parts
-/// tell whether it is the right one.
+/// A slot holds only the number of the product, so that the table stays in the cache; whether it is
+/// the product of a pair is seen from its parts.
 #[derive(Debug)]
 struct PairTable {
     slots: Vec<Number>,
@@ -328,7 +329,7 @@ impl PairTable {
         Self { slots }
     }
 
-    /// When the pair merges, if it does.
+    /// The time of the token that the pair makes, if it merges.
     #[inline]
     fn time(&self, left: Number, right: Number, tokens: &[Token]) -> Option<u32> {
         let mask = self.slots.len() - 1;

@@ -150,14 +150,14 @@ impl ShortWords {
         misses: &[Miss],
         cache: &mut Cache,
     ) {
-        /// Some bits of a hash.
+        /// Slots for words that were seen in this batch, by some bits of their hashes.
         const NUM_SEEN: usize = 256;
         let mut indices = [0_u16; MOST_WORDS];
         let mut num_new = 0;
         let mut seen = [u16::MAX; NUM_SEEN];
         for miss in misses {
             let word = &words[miss.index()];
-            // Most of those that come again are found here.
+            // Most words that come twice in the batch are found here.
             let seen = &mut seen[word.line() % NUM_SEEN];
             let last = words.get(usize::from(*seen));
             if cache.is_new(word) && last.is_none_or(|last| last.key() != word.key()) {
@@ -228,7 +228,7 @@ impl ShortWords {
             && is_x86_feature_detected!("lzcnt")
         {
             #[allow(unsafe_code, reason = "twice as fast")]
-            // SAFETY: the processor has what the function is compiled for.
+            // SAFETY: the processor has the features that the function is compiled for.
             return unsafe { self.merge_by_avx2(keys, use_word) };
         }
         self.merge_by_any(keys, use_word);
@@ -287,7 +287,7 @@ impl ShortWords {
         }
         for place in 0..N - 2 {
             let pair = u16::from_le_bytes([key[place], key[place + 1]]);
-            // NEVER stays what it is.
+            // `NEVER` has all bits set and stays what it is.
             let turn = self.first_turns[usize::from(pair)] | place as u32;
             state.turns[place] = if place + 1 < len { turn } else { NEVER };
         }
@@ -349,7 +349,7 @@ impl ShortWords {
     }
 }
 
-/// A word of less than N bytes that is being merged.
+/// A word of fewer than N bytes that is being merged.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Merging<const N: usize> {
     /// The tokens, each at the place where it starts.

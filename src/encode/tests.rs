@@ -10,7 +10,7 @@ use crate::settings::Normalization;
 use crate::vocabulary::{Merging, Number, Symbols, Vocabulary};
 use crate::watch::Watch;
 
-/// Numbers that look random.
+/// A generator of pseudo-random numbers.
 struct Random(u64);
 
 impl Random {
@@ -25,7 +25,7 @@ impl Random {
 
 type Pairs = Vec<(Vec<u8>, Vec<u8>)>;
 
-/// At most so many random pairs of letters and of what earlier pairs make.
+/// At most `num_pairs` random pairs of letters and of products of earlier pairs.
 fn pairs(random: &mut Random, num_pairs: usize, num_letters: usize, longest: usize) -> Pairs {
     let (mut products, mut pairs) = (Vec::<Vec<u8>>::new(), Vec::new());
     for _ in 0..num_pairs * 4 {

@@ -12,10 +12,10 @@ use crate::merges::Id;
 use crate::vocabulary::{Number, Symbols, Vocabulary};
 use crate::watch::Watch;
 
-/// A longer word is worth windows for itself alone.
+/// A longer word is encoded by windows even if it comes alone.
 const LONGEST_SEARCHED: usize = 63;
 
-/// What a character becomes that is no token.
+/// What becomes of a character that is no token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unknown {
     /// An error.
@@ -59,8 +59,8 @@ pub(super) struct Words {
 
 impl Words {
     pub(super) fn new(vocabulary: Vocabulary, unknown: Unknown, whole_words: bool) -> Self {
-        // Where every token is what its string becomes, the merges say the same as the flag; but a
-        // word with a mark at its end is not what its string is without.
+        // Where every token is what its string becomes, looking words up changes nothing; but a word
+        // with a mark at its end is not encoded like its string without the mark.
         let has_other_tokens = vocabulary.unreachable().next().is_some();
         let looks_up_whole =
             whole_words && (has_other_tokens || !vocabulary.end_of_word().is_empty());
@@ -96,12 +96,12 @@ impl Words {
         has_ties && search.is_none_or(|search| search.ties_matter(&self.vocabulary))
     }
 
-    /// What encodes short words, if merging does.
+    /// The encoder of short words, if merging is all they need.
     pub(super) fn short(&self) -> Option<&ShortWords> {
         self.short.as_ref()
     }
 
-    /// What long words are encoded with, if merging encodes them.
+    /// The encoder of long words, if merging is all they need.
     pub(super) fn tools(&self) -> Option<Tools<'_>> {
         Some(Tools {
             vocabulary: &self.vocabulary,
@@ -179,7 +179,7 @@ impl Words {
         Ok(())
     }
 
-    /// Append what stands for a character, or a byte, that is no token.
+    /// Append the tokens for a character, or a byte, that is no token.
     fn push_unknown(&self, symbol: &[u8], first: usize, pieces: &mut Vec<Piece>) -> Result<()> {
         match &self.unknown {
             Unknown::Bytes(ids) => {
