@@ -163,7 +163,8 @@ impl Tokenizer {
     /// The tokens that are not special, with their ids, in the order in which they were given.
     pub fn tokens(&self) -> impl Iterator<Item = (&[u8], Id)> {
         let vocabulary = self.vocabulary();
-        (vocabulary.numbers())
+        vocabulary
+            .numbers()
             .filter_map(move |number| Some((vocabulary.string(number), vocabulary.id(number)?)))
     }
 

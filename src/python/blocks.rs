@@ -15,7 +15,7 @@ use crate::watch::Watch;
 #[pyclass(module = "mergewise._core", name = "Blocks")]
 pub(super) struct PyBlocks {
     stream: Py<PyAny>,
-    encoder: Py<PyTokenizer>,
+    tokenizer: Py<PyTokenizer>,
     batch_bytes: usize,
     /// None behind the end of the document.
     cutter: Option<Cutter>,
@@ -25,16 +25,16 @@ pub(super) struct PyBlocks {
 impl PyBlocks {
     /// Read `stream` in parts of about `part_bytes`, which come in batches of about `batch_bytes`.
     #[new]
-    #[pyo3(signature = (stream, encoder, /, *, part_bytes, batch_bytes))]
+    #[pyo3(signature = (stream, tokenizer, /, *, part_bytes, batch_bytes))]
     fn new(
         stream: Py<PyAny>,
-        encoder: Py<PyTokenizer>,
+        tokenizer: Py<PyTokenizer>,
         part_bytes: usize,
         batch_bytes: usize,
     ) -> Self {
         Self {
             stream,
-            encoder,
+            tokenizer,
             batch_bytes,
             cutter: Some(Cutter::new(part_bytes)),
         }
@@ -52,7 +52,8 @@ impl PyBlocks {
         let Some(cutter) = &mut self.cutter else {
             return Ok(None);
         };
-        let (raised, watch, encoder) = (Mutex::new(None), Watch::default(), self.encoder.get().0.encoder());
+        let (raised, watch, tokenizer) =
+            (Mutex::new(None), Watch::default(), &self.tokenizer.get().0);
         let mut reader = PyReader {
             object: self.stream.clone_ref(py),
             raised: &raised,
@@ -62,7 +63,7 @@ impl PyBlocks {
         let (mut num_bytes, mut is_last) = (0, false);
         while num_bytes < self.batch_bytes && !is_last {
             py.check_signals()?;
-            let last_cut = |text: &[u8]| encoder.last_cut(text);
+            let last_cut = |text: &[u8]| tokenizer.encoder().last_cut(text);
             let read = py.detach(|| cutter.next(&mut reader, last_cut, &mut block));
             is_last = match read {
                 Ok(is_last) => is_last,

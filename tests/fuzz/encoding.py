@@ -159,7 +159,7 @@ def slow_word(vocabulary: Vocabulary, word: bytes, start: int) -> Iterator[Piece
             for place, byte in enumerate(body, start):
                 yield vocabulary.byte_tokens[byte], place, place + 1
         elif vocabulary.unknown_token is None:
-            raise UnknownTokenError(token)
+            raise UnknownTokenError(repr(token))
         else:
             yield vocabulary.unknown_token, start, start + len(body)
         start += len(body)

@@ -29,7 +29,8 @@ def browser_tokenizer(tokenizer: Tokenizer, uses: Mapping[int, int]) -> dict[str
         words = words_of(vocabulary)
     except Unsupported as error:
         return {"unsupported": str(error)}
-    merges = tokenizer.core.merges
+    ranks = tokenizer.core.ranks
+    merges = [(left, right, ranks[left + right]) for left, right in tokenizer.merges]
     symbols = symbols_of(tokenizer)
     nodes = {string: number for number, string in enumerate(symbols)}
     nodes |= {left + right: len(symbols) + n for n, (left, right, _) in enumerate(merges)}
