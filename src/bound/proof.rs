@@ -15,6 +15,7 @@ use crate::counts::WordCounts;
 use crate::error::{Error, Result};
 use crate::greedy::{self, Overlaps};
 use crate::merges::{Alphabet, Id, MergeList};
+use crate::varint;
 use crate::watch::Watch;
 
 /// Prices are in units of 1 / 2^12: coarser units weaken the bound more than they shrink the file.
@@ -198,12 +199,7 @@ fn greedy_tokens(problem: &Problem, watch: &Watch) -> Result<(Vec<Vec<Id>>, u64)
 fn written(numbers: &[u32]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(numbers.len());
     for &number in numbers {
-        let mut rest = number;
-        while rest >= 0x80 {
-            bytes.push(rest as u8 | 0x80);
-            rest >>= 7;
-        }
-        bytes.push(rest as u8);
+        varint::push(&mut bytes, number.into());
     }
     bytes
 }

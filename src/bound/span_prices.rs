@@ -156,7 +156,7 @@ pub(super) fn pull(
 }
 
 /// Pull down the dearest parts of the spans that count; parts that are nearly as dear have a share
-/// in it.
+/// in it. Long because its three loops over the cuts of a block keep their sums in registers.
 #[inline(always)]
 fn share_out(
     block: &Block,
