@@ -12,6 +12,7 @@ mod joins;
 mod long;
 mod offsets;
 mod prepare;
+mod run;
 mod search;
 mod short;
 mod sink;

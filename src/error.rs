@@ -419,7 +419,9 @@ impl fmt::Display for Message<'_> {
                     "a word of 2^31 bytes or more, which no row of a table can hold"
                 )
             }
-            Error::CountsTooLarge => write!(f, "the counted words have 2^64 bytes or more in all"),
+            Error::CountsTooLarge => {
+                write!(f, "the counted words are too many for sums of 64 bits")
+            }
             Error::CorpusTooLarge => write!(f, "more than {} symbols", u32::MAX),
             Error::NoOffsets => write!(
                 f,

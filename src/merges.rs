@@ -58,9 +58,10 @@ impl Alphabet {
     #[must_use]
     pub fn of_bytes<K: Ord>(key: impl Fn(u8) -> K) -> Self {
         let order = ByteOrder::by_key(key);
-        match order.bytes.is_sorted() {
-            true => Self::Bytes,
-            false => Self::OrderedBytes(Box::new(order)),
+        if order.bytes.is_sorted() {
+            Self::Bytes
+        } else {
+            Self::OrderedBytes(Box::new(order))
         }
     }
 

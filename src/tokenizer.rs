@@ -48,7 +48,6 @@ pub enum Source {
 
 impl Tokenizer {
     /// A builder, for vocabularies from files and for every option.
-    #[must_use]
     pub fn builder<'a>() -> TokenizerBuilder<'a> {
         TokenizerBuilder::default()
     }

@@ -4,35 +4,29 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 from mergewise import _core, formats
 from mergewise.arguments import check_num_threads
 from mergewise.decoding import StreamDecoder
 from mergewise.encoding import EncodedFile, encode_to_file
 from mergewise.errors import ConversionError, UnknownTokenError
+from mergewise.optional import import_optional
 from mergewise.progress import Progress
 from mergewise.sources import Document, DocumentMode, PathLike
+from mergewise.specials import Choice, Specials, choice_of
 from mergewise.vocabulary import Alphabet, Normalize, Vocabulary
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-Specials: TypeAlias = Literal["all"] | Collection[str]
 Tree: TypeAlias = "bytes | tuple[Tree, Tree]"
 Offsets: TypeAlias = list[tuple[int, int]]
-
-
-class Choice(TypedDict):
-    """Which special tokens the core finds, and which it refuses."""
-
-    allowed: list[bool]
-    refused: list[bool]
 
 
 class Tokenizer:
@@ -278,7 +272,7 @@ class Tokenizer:
         Text `i` has the ids `ids[offsets[i]:offsets[i + 1]]`. No Python integers are made. See
         `encode`; `num_threads=0` means all cores.
         """
-        numpy = import_numpy()
+        numpy = import_optional("numpy", extra="numpy", package="numpy")
         choice = self._choice(allowed_special, disallowed_special)
         ids, offsets = self.core.encode_batch(
             documents_of(texts), num_threads=checked_threads(num_threads), **choice
@@ -408,28 +402,11 @@ class Tokenizer:
         """Which special tokens to find and which to refuse, for the core."""
         if not allowed and disallowed == "all":
             return self._usual_choice
-        names, num_special = [*self.special_tokens], len(self._specials[0])
-        for argument, given in (("allowed", allowed), ("disallowed", disallowed)):
-            if isinstance(given, str) and given != "all":
-                raise TypeError(
-                    f'{argument}_special must be "all" or a collection of strings, found {given!r}'
-                )
-            unknown = set(given) - set(names) if given != "all" else None
-            if unknown:
-                raise ValueError(f"{argument}_special: {min(unknown)!r} is not a special token")
-        is_allowed = [allowed == "all" or name in allowed for name in names]
-        is_refused = [
-            index < num_special
-            and (not is_allowed[index] if disallowed == "all" else name in disallowed)
-            for index, name in enumerate(names)
-        ]
-        return {"allowed": is_allowed, "refused": is_refused}
+        return choice_of(*self._specials, allowed, disallowed)
 
     @cached_property
     def _usual_choice(self) -> Choice:
-        num_special, num_added = map(len, self._specials)
-        refused = [True] * num_special + [False] * num_added
-        return {"allowed": [False] * len(refused), "refused": refused}
+        return choice_of(*self._specials, (), "all")
 
     def _special_id(self, text: str) -> int:
         try:
@@ -474,12 +451,3 @@ def checked_threads(num_threads: int) -> int:
     """The number of threads, if it can be one."""
     check_num_threads(num_threads)
     return num_threads
-
-
-def import_numpy() -> Any:  # noqa: ANN401 - a module
-    """The package numpy, which is optional."""
-    try:
-        import numpy  # noqa: ICN001, PLC0415
-    except ImportError:
-        raise ImportError('this needs numpy: pip install "mergewise[numpy]"') from None
-    return numpy

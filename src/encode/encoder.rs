@@ -5,16 +5,16 @@ use std::sync::Mutex;
 
 use super::batches::{Encoded, encode_in_groups, with_room_for};
 use super::desk::Desk;
-use super::ends::BATCH;
 use super::joins::Joins;
 use super::prepare::Preparation;
+use super::run::Run;
 use super::search::Scratch;
 use super::sink::{Count, Keep, Sink};
 use super::words::{Piece, Unknown, Words};
 use crate::error::Result;
 use crate::merges::Id;
 use crate::parallel::lock;
-use crate::pattern::{Name, Pattern, Processor, TakeGroups};
+use crate::pattern::Pattern;
 use crate::specials::{Choice, Finders, Part, Special, Specials};
 use crate::vocabulary::Vocabulary;
 use crate::watch::Watch;
@@ -244,19 +244,14 @@ impl Encoder {
                 }
                 Part::Ordinary(start, text) => {
                     sink.begin(self.fused());
-                    let run = Run {
-                        encoder: self,
-                        text: &preparation.prepare(text),
-                        start: 0,
-                        desk,
-                        sink,
-                        watch,
-                        result: Ok(()),
-                    };
+                    let prepared = preparation.prepare(text);
+                    let run = Run::new(&self.words, &prepared, desk, sink, watch);
                     let encoded = match (given, self.pattern.name()) {
                         (Given::Word(_), _) => run.encode_one(),
                         (_, Some(name)) => run.encode_groups(name),
-                        (_, None) => run.encode_singly(),
+                        (_, None) => run.encode_singly(|use_word| {
+                            self.for_each_word(&prepared, watch, use_word)
+                        }),
                     };
                     encoded.map_err(|error| error.moved(start, preparation.hidden_bytes(text)))?;
                     sink.end();
@@ -271,73 +266,6 @@ impl Encoder {
             (Unknown::Token { id, fuse: true }, None) => Some(*id),
             _ => None,
         }
-    }
-
-    /// Encode the first `len` words on the desk.
-    #[inline(never)]
-    fn encode_words<S: Sink>(
-        &self,
-        text: &[u8],
-        len: usize,
-        desk: &mut Desk,
-        sink: &mut S,
-        watch: &Watch,
-    ) -> Result<()> {
-        watch.check()?;
-        let Desk {
-            cache,
-            words,
-            buffer,
-            misses,
-            ..
-        } = desk;
-        let words = &mut words[..len];
-        let (num_ids, num_misses) = cache.copy_known(words, buffer, misses);
-        let misses = &misses[..num_misses];
-        if let Some(short) = self.words.short()
-            && misses.iter().any(|miss| words[miss.index()].is_short())
-        {
-            short.learn(text, words, misses, cache);
-        }
-        let long_words = &mut desk.long_words;
-        if !misses.is_empty() {
-            let found = (&mut *words, misses);
-            long_words.find(
-                self.words.tools(),
-                text,
-                found,
-                cache,
-                &mut desk.scratch,
-                watch,
-            )?;
-        }
-        let mut start = 0;
-        for (index, miss) in misses.iter().enumerate() {
-            sink.push_all(&buffer[start..miss.at()]);
-            start = miss.at();
-            if let Some(ids) = long_words.ids(index) {
-                sink.push_all(ids);
-                continue;
-            }
-            let word = &mut words[miss.index()];
-            desk.ids.clear();
-            if !cache.find(text, word, &mut desk.ids) {
-                desk.pieces.clear();
-                self.words
-                    .encode(
-                        &text[word.place()],
-                        &mut desk.scratch,
-                        &mut desk.pieces,
-                        watch,
-                    )
-                    .map_err(|error| error.moved(word.place().start, 0))?;
-                desk.ids.extend(desk.pieces.iter().map(|&(id, _)| id));
-                cache.insert(text, word, &desk.ids);
-            }
-            sink.push_all(&desk.ids);
-        }
-        sink.push_all(&buffer[start..num_ids]);
-        Ok(())
     }
 
     /// Call `use_word` with where each word of a prepared text begins and ends.
@@ -394,82 +322,5 @@ impl Encoder {
             Some(_) if self.fused().is_some() => None,
             Some(joins) => joins.last_cut(text),
         })
-    }
-}
-
-/// A prepared text that is encoded, a batch of words at a time.
-struct Run<'a, S> {
-    encoder: &'a Encoder,
-    text: &'a [u8],
-    /// Where the first word begins that is not encoded yet.
-    start: usize,
-    desk: &'a mut Desk,
-    sink: &'a mut S,
-    watch: &'a Watch,
-    result: Result<()>,
-}
-
-impl<S: Sink> TakeGroups for Run<'_, S> {
-    #[allow(clippy::inline_always, reason = "see `TakeGroups`")]
-    #[inline(always)]
-    fn take<P: Processor>(&mut self, processor: P, base: usize, ends: u64) {
-        self.desk.ends.push_group(processor, base, ends);
-        if self.desk.ends.are_full() {
-            self.encode_ends();
-        }
-    }
-}
-
-impl<S: Sink> Run<'_, S> {
-    /// Encode the words of a named pattern, which come in groups.
-    fn encode_groups(mut self, name: Name) -> Result<()> {
-        // What an error in another text left.
-        self.desk.ends.clear();
-        name.for_each_group(self.text, self.watch, &mut self)?;
-        self.encode_ends();
-        self.result
-    }
-
-    /// Encode the words up to the ends so far, unless there was an error before.
-    #[inline(never)]
-    fn encode_ends(&mut self) {
-        let Desk {
-            ends, cache, words, ..
-        } = &mut *self.desk;
-        let ends = ends.take();
-        self.start = cache.begin_all(self.text, self.start, ends, words);
-        let len = ends.len();
-        self.encode_words(len);
-    }
-
-    /// Encode the words of any other pattern.
-    fn encode_singly(mut self) -> Result<()> {
-        let mut len = 0;
-        let encoder = self.encoder;
-        encoder.for_each_word(self.text, self.watch, |start, end| {
-            self.desk.words[len] = self.desk.cache.begin(self.text, start, end);
-            len += 1;
-            if len == BATCH {
-                self.encode_words(BATCH);
-                len = 0;
-            }
-        })?;
-        self.encode_words(len);
-        self.result
-    }
-
-    /// Encode the text as one word.
-    fn encode_one(mut self) -> Result<()> {
-        self.desk.words[0] = self.desk.cache.begin(self.text, 0, self.text.len());
-        self.encode_words(1);
-        self.result
-    }
-
-    /// Encode the first `len` words on the desk, unless there was an error before.
-    fn encode_words(&mut self, len: usize) {
-        if self.result.is_ok() {
-            self.result =
-                (self.encoder).encode_words(self.text, len, self.desk, self.sink, self.watch);
-        }
     }
 }

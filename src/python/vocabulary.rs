@@ -23,6 +23,7 @@ const PREFIX_SPACES: &[(&str, PrefixSpace)] = &[
 ];
 /// The fields of Python's `Vocabulary`.
 #[derive(FromPyObject)]
+#[allow(clippy::struct_excessive_bools, reason = "they are Python's")]
 pub(super) struct Fields<'py> {
     tokens: Bound<'py, PyDict>,
     merges: Option<Vec<(PyBackedBytes, PyBackedBytes)>>,

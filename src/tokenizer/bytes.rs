@@ -115,9 +115,10 @@ impl Tokenizer {
         for (text, id, always) in
             input.many(|input| Ok((input.text()?, input.id()?, input.flag()?)))?
         {
-            builder = match always {
-                true => builder.added_token(text, id),
-                false => builder.special_token(text, id),
+            builder = if always {
+                builder.added_token(text, id)
+            } else {
+                builder.special_token(text, id)
             };
         }
         if input.at < bytes.len() {

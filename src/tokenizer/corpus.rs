@@ -106,9 +106,10 @@ impl Tokenizer {
         add: impl Fn(&mut T, &[Id], u64) -> Result<()> + Sync,
     ) -> Result<Vec<T>> {
         let pattern = self.encoder().pattern();
-        let counts = match pattern.drops_gaps() {
-            true => Cow::Owned(counts.cut(pattern, watch)?),
-            false => Cow::Borrowed(counts),
+        let counts = if pattern.drops_gaps() {
+            Cow::Owned(counts.cut(pattern, watch)?)
+        } else {
+            Cow::Borrowed(counts)
         };
         let (words, times): (Vec<&[u8]>, Vec<u64>) = counts.iter().unzip();
         let words: Vec<&[&[u8]]> = words.chunks(WORDS_AT_ONCE).collect();
@@ -147,10 +148,10 @@ pub fn encoded_words<'c>(
         let prefixed = preparation.with_prefix(word);
         words.add(&preparation.prepare(&prefixed), count)?;
     }
-    match pattern.drops_gaps() {
-        true => Ok(Cow::Owned(words.cut(pattern, watch)?)),
-        false => Ok(Cow::Owned(words)),
+    if pattern.drops_gaps() {
+        words = words.cut(pattern, watch)?;
     }
+    Ok(Cow::Owned(words))
 }
 
 fn product(num_ids: usize, count: u64) -> Option<u64> {

@@ -10,8 +10,9 @@ from mergewise import _core
 from mergewise.arguments import check_count, check_num_threads
 from mergewise.count_tables import Fingerprint, batches_of, dropped_row, schema_of
 from mergewise.errors import ClusterError
+from mergewise.optional import import_optional
 from mergewise.parquet import import_pyarrow, no_column
-from mergewise.tokenizer import Tokenizer, import_numpy
+from mergewise.tokenizer import Tokenizer
 from mergewise.training import DEFAULT_PATTERN, Errors, make_counter
 from mergewise.vocabulary import Normalize
 
@@ -117,7 +118,8 @@ class Task:
         self.check_version()
         if self.tokenizer is None:
             raise TypeError("a task without a tokenizer; hint: Task(tokenizer=...)")
-        pa, numpy = import_pyarrow(), import_numpy()
+        pa = import_pyarrow()
+        numpy = import_optional("numpy", extra="numpy", package="numpy")
         choice = self.tokenizer._choice((), "all")  # noqa: SLF001 - the usual one
         for whole in batches:
             for batch in narrow_batches(whole, self.column):

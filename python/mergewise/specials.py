@@ -1,0 +1,44 @@
+"""Which special tokens a call finds in texts, and which it refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Literal, TypeAlias, TypedDict
+
+Specials: TypeAlias = Literal["all"] | Collection[str]
+
+
+class Choice(TypedDict):
+    """A choice among all special tokens, by their places."""
+
+    allowed: list[bool]
+    refused: list[bool]
+
+
+def choice_of(
+    special: Collection[str], added: Collection[str], allowed: Specials, disallowed: Specials
+) -> Choice:
+    """The choice that the arguments of `Tokenizer.encode` make.
+
+    Args:
+        special: the tokens that are found where they are allowed.
+        added: the tokens that are found in every text, and never refused.
+        allowed: see `Tokenizer.encode`.
+        disallowed: see `Tokenizer.encode`.
+    """
+    names = [*special, *added]
+    for argument, given in (("allowed", allowed), ("disallowed", disallowed)):
+        if isinstance(given, str) and given != "all":
+            raise TypeError(
+                f'{argument}_special must be "all" or a collection of strings, found {given!r}'
+            )
+        unknown = set(given) - set(names) if given != "all" else None
+        if unknown:
+            raise ValueError(f"{argument}_special: {min(unknown)!r} is not a special token")
+    is_allowed = [allowed == "all" or name in allowed for name in names]
+    is_refused = [
+        index < len(special)
+        and (not is_allowed[index] if disallowed == "all" else name in disallowed)
+        for index, name in enumerate(names)
+    ]
+    return {"allowed": is_allowed, "refused": is_refused}

@@ -1,0 +1,148 @@
+//! One prepared text on its way through the cache, a batch of words at a time.
+
+use super::desk::Desk;
+use super::ends::BATCH;
+use super::sink::Sink;
+use super::words::Words;
+use crate::error::Result;
+use crate::pattern::{Name, Processor, TakeGroups};
+use crate::watch::Watch;
+
+/// A prepared text that is encoded.
+pub(super) struct Run<'a, S> {
+    encoder: &'a Words,
+    text: &'a [u8],
+    /// Where the first word begins that is not encoded yet.
+    start: usize,
+    desk: &'a mut Desk,
+    sink: &'a mut S,
+    watch: &'a Watch,
+    result: Result<()>,
+}
+
+impl<S: Sink> TakeGroups for Run<'_, S> {
+    #[allow(clippy::inline_always, reason = "see `TakeGroups`")]
+    #[inline(always)]
+    fn take<P: Processor>(&mut self, processor: P, base: usize, ends: u64) {
+        self.desk.ends.push_group(processor, base, ends);
+        if self.desk.ends.are_full() {
+            self.encode_ends();
+        }
+    }
+}
+
+impl<'a, S: Sink> Run<'a, S> {
+    pub(super) fn new(
+        encoder: &'a Words,
+        text: &'a [u8],
+        desk: &'a mut Desk,
+        sink: &'a mut S,
+        watch: &'a Watch,
+    ) -> Self {
+        Self {
+            encoder,
+            text,
+            start: 0,
+            desk,
+            sink,
+            watch,
+            result: Ok(()),
+        }
+    }
+
+    /// Encode the words of a named pattern, which come in groups.
+    pub(super) fn encode_groups(mut self, name: Name) -> Result<()> {
+        // What an error in another text left.
+        self.desk.ends.clear();
+        name.for_each_group(self.text, self.watch, &mut self)?;
+        self.encode_ends();
+        self.result
+    }
+
+    /// Encode the words up to the ends so far.
+    #[inline(never)]
+    fn encode_ends(&mut self) {
+        let Desk {
+            ends, cache, words, ..
+        } = &mut *self.desk;
+        let ends = ends.take();
+        self.start = cache.begin_all(self.text, self.start, ends, words);
+        let len = ends.len();
+        self.encode_words(len);
+    }
+
+    /// Encode the words whose places `for_each_word` calls its argument with.
+    pub(super) fn encode_singly(
+        mut self,
+        for_each_word: impl FnOnce(&mut dyn FnMut(usize, usize)) -> Result<()>,
+    ) -> Result<()> {
+        let mut len = 0;
+        for_each_word(&mut |start, end| {
+            self.desk.words[len] = self.desk.cache.begin(self.text, start, end);
+            len += 1;
+            if len == BATCH {
+                self.encode_words(BATCH);
+                len = 0;
+            }
+        })?;
+        self.encode_words(len);
+        self.result
+    }
+
+    /// Encode the text as one word.
+    pub(super) fn encode_one(mut self) -> Result<()> {
+        self.desk.words[0] = self.desk.cache.begin(self.text, 0, self.text.len());
+        self.encode_words(1);
+        self.result
+    }
+
+    /// Encode the first `len` words on the desk, unless there was an error before.
+    #[inline(never)]
+    fn encode_words(&mut self, len: usize) {
+        if self.result.is_ok() {
+            self.result = self.look_up(len);
+        }
+    }
+
+    /// Write the ids of the first `len` words: those in the cache are copied, the others are found
+    /// many at a time where that is possible, and singly where it is not.
+    fn look_up(&mut self, len: usize) -> Result<()> {
+        self.watch.check()?;
+        let (text, encoder, desk) = (self.text, self.encoder, &mut *self.desk);
+        let (cache, words) = (&mut desk.cache, &mut desk.words[..len]);
+        let (num_ids, num_misses) = cache.copy_known(words, &mut desk.buffer, &mut desk.misses);
+        let (buffer, misses) = (&desk.buffer, &desk.misses[..num_misses]);
+        if let Some(short) = encoder.short()
+            && misses.iter().any(|miss| words[miss.index()].is_short())
+        {
+            short.learn(text, words, misses, cache);
+        }
+        let (long_words, scratch) = (&mut desk.long_words, &mut desk.scratch);
+        if !misses.is_empty() {
+            let found = (&mut *words, misses);
+            long_words.find(encoder.tools(), text, found, cache, scratch, self.watch)?;
+        }
+        let mut start = 0;
+        for (index, miss) in misses.iter().enumerate() {
+            self.sink.push_all(&buffer[start..miss.at()]);
+            start = miss.at();
+            if let Some(ids) = long_words.ids(index) {
+                self.sink.push_all(ids);
+                continue;
+            }
+            let word = &mut words[miss.index()];
+            desk.ids.clear();
+            if !cache.find(text, word, &mut desk.ids) {
+                desk.pieces.clear();
+                encoder
+                    .encode(&text[word.place()], scratch, &mut desk.pieces, self.watch)
+                    .map_err(|error| error.moved(word.place().start, 0))?;
+                desk.ids.extend(desk.pieces.iter().map(|&(id, _)| id));
+                cache.insert(text, word, &desk.ids);
+            }
+            self.sink.push_all(&desk.ids);
+        }
+        self.sink.push_all(&buffer[start..num_ids]);
+        Ok(())
+    }
+}
