@@ -344,10 +344,11 @@ impl fmt::Display for Error {
     }
 }
 
-/// Words what is wrong, without its place. Long because it has a row for each error.
+/// Words what is wrong, without its place.
 struct Message<'e>(&'e Error);
 
 impl fmt::Display for Message<'_> {
+    // Long because it has a row for each error.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Error::InvalidMerge {

@@ -20,9 +20,10 @@ def check_count(name: str, value: object, *, least: int = 0, most: int | None = 
         raise ValueError(f"{name} must be {expected}, found {value}")
 
 
-def check_num_threads(num_threads: object) -> None:
-    """Reject what is not a number of threads; 0 means all cores."""
+def check_num_threads(num_threads: int) -> int:
+    """The number of threads, 0 for all cores; what cannot be one is rejected."""
     check_count("num_threads", num_threads, most=MOST_THREADS)
+    return num_threads
 
 
 def check_time_limit(time_limit: object) -> None:

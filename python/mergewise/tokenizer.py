@@ -75,7 +75,7 @@ class Tokenizer:
             format: the name of the format, if it should not be guessed.
             pattern: for files that do not say how texts are cut: see `mergewise.count`.
             special_tokens: for files that do not list them: texts and ids.
-            lossy: go on where the file asks for something that mergewise does not do.
+            lossy: read the file without what mergewise does not support.
         """
         return cls(
             formats.load(
@@ -92,13 +92,13 @@ class Tokenizer:
     ) -> None:
         """Write a file, whole or not at all; its name says the format.
 
-        What the file would encode differently, or cannot say, is refused with the reason.
+        What the file would encode differently, or cannot hold, is refused with the reason.
 
         Args:
             path: tokenizer.json, *.tiktoken, *.model, a folder (or vocab.json or merges.txt) for
                 GPT-2's two files, or *.codes.
             format: the name of the format, if the file's name does not say it.
-            lossy: write what can be written.
+            lossy: write what the format can hold.
         """
         name = format or formats.format_of_name(Path(path))
         if not lossy:
@@ -256,7 +256,7 @@ class Tokenizer:
         """The ids of each text; see `encode`. `num_threads=0` means all cores."""
         choice = self._choice(allowed_special, disallowed_special)
         return self.core.encode_batch_lists(
-            documents_of(texts), num_threads=checked_threads(num_threads), **choice
+            documents_of(texts), num_threads=check_num_threads(num_threads), **choice
         )
 
     def encode_batch_numpy(
@@ -275,7 +275,7 @@ class Tokenizer:
         numpy = import_optional("numpy", extra="numpy", package="numpy")
         choice = self._choice(allowed_special, disallowed_special)
         ids, offsets = self.core.encode_batch(
-            documents_of(texts), num_threads=checked_threads(num_threads), **choice
+            documents_of(texts), num_threads=check_num_threads(num_threads), **choice
         )
         return numpy.asarray(ids), numpy.asarray(offsets)
 
@@ -317,7 +317,7 @@ class Tokenizer:
             field=field,
             dtype=dtype or ("uint16" if self.vocab_size <= 2**16 else "uint32"),
             vocab_size=self.vocab_size,
-            options={**choice, "num_threads": checked_threads(num_threads)},
+            options={**choice, "num_threads": check_num_threads(num_threads)},
             progress=progress,
         )
 
@@ -445,9 +445,3 @@ def documents_of(texts: Iterable[Document]) -> Sequence[Document]:
         kind = type(texts).__name__
         raise TypeError(f"expected an iterable of texts, found one {kind}; hint: encode(text)")
     return texts if isinstance(texts, (list, tuple)) else list(texts)
-
-
-def checked_threads(num_threads: int) -> int:
-    """The number of threads, if it can be one."""
-    check_num_threads(num_threads)
-    return num_threads

@@ -26,21 +26,23 @@ class Vocabulary:
             its marks for them (U+2581).
         merges: the pairs in order.
         ranks: the rank of each token that a pair may make; low ranks merge first.
-        alphabet: are the symbols of a word its bytes or its characters?
+        alphabet: whether the symbols of a word are its bytes or its characters.
         byte_tokens: for an alphabet of characters: the ids of 256 tokens, one a byte, that stand
             for a character which is no token.
         unknown_token: or the id of the one token that does.
-        fuse_unknown: do neighbouring unknown characters become one unknown token?
-        whole_words: is a word that is a token that token, whatever its merges make of it?
+        fuse_unknown: whether neighbouring unknown characters become one unknown token.
+        whole_words: whether a word that is a token becomes it, whatever its merges make of it.
         end_of_word: is part of the string of each token that ends a word, as in `low</w>`. A word's
             last symbol has it from the start, or, if it is a token by itself, it is a symbol of its
             own behind the last.
         pattern: what cuts a text into words: see `mergewise.count`.
-        drops_gaps: is what lies between the matches of the pattern left out, not a word of its own?
+        drops_gaps: whether what lies between the matches of the pattern is left out, instead of
+            being a word of its own.
         normalize: how a text is normalised first.
-        prefix_space: is a space put before a text that is not empty? "always" and "unless_space"
-            (it has one) speak of each stretch between special tokens, "once" of the whole text.
-        mark_is_space: is U+2581 in a text read as a space?
+        prefix_space: where a space is put: before each stretch between special tokens ("always"),
+            before each that does not begin with one ("unless_space"), or before the whole text
+            ("once"); an empty text gets none.
+        mark_is_space: whether U+2581 in a text is read as a space.
         special_tokens: the texts and ids of tokens that are found in a text only where the caller
             allows it.
         added_tokens: the same for tokens that are found in every text, before it is cut.
@@ -48,9 +50,9 @@ class Vocabulary:
             its own data.
     """
 
-    tokens: Mapping[bytes, int]
+    tokens: dict[bytes, int]
     merges: Sequence[tuple[bytes, bytes]] | None = None
-    ranks: Mapping[bytes, int] | None = None
+    ranks: dict[bytes, int] | None = None
     alphabet: Alphabet = "bytes"
     byte_tokens: tuple[int, ...] | None = None
     unknown_token: int | None = None
@@ -62,6 +64,6 @@ class Vocabulary:
     normalize: Normalize = None
     prefix_space: PrefixSpace = None
     mark_is_space: bool = False
-    special_tokens: Mapping[str, int] = field(default_factory=dict)
-    added_tokens: Mapping[str, int] = field(default_factory=dict)
+    special_tokens: dict[str, int] = field(default_factory=dict)
+    added_tokens: dict[str, int] = field(default_factory=dict)
     extras: Mapping[str, Any] = field(default_factory=dict)

@@ -8,8 +8,10 @@
 //! No pattern looks behind: the text before the start of a word does not influence that word or any
 //! later one. So a block may begin at any word start, and needs nothing from the block before.
 
+use std::marker::PhantomData;
+
 use super::TakeGroups;
-use super::block::{self, Any, Block, Processor};
+use super::block::{self, Any, Block, Processor, Work};
 use super::class::{Class, NOT_SYMBOL, NOT_VISIBLE, class_before};
 use crate::error::Result;
 use crate::watch::Watch;
@@ -86,15 +88,37 @@ pub(super) fn for_each_group<S: Scanner>(
 /// Hands over each group of words of `text[start..]`, by the best code for this processor.
 #[inline]
 fn scan<S: Scanner>(text: &[u8], start: usize, groups: &mut impl TakeGroups) {
+    let scan = Scan {
+        text,
+        start,
+        groups,
+        scanner: PhantomData::<S>,
+    };
     #[cfg(target_arch = "x86_64")]
     if let Some(processor) = block::Avx512::detect() {
-        return processor.scan::<S>(text, start, groups);
+        return processor.run(scan);
     }
     #[cfg(target_arch = "x86_64")]
     if let Some(processor) = block::Avx2::detect() {
-        return processor.scan::<S>(text, start, groups);
+        return processor.run(scan);
     }
-    scan_by::<S, Any>(Any, text, start, groups);
+    scan.run(Any);
+}
+
+/// A text to be scanned.
+struct Scan<'a, S, G> {
+    text: &'a [u8],
+    start: usize,
+    groups: &'a mut G,
+    scanner: PhantomData<S>,
+}
+
+impl<S: Scanner, G: TakeGroups> Work for Scan<'_, S, G> {
+    #[allow(clippy::inline_always, reason = "see `Work`")]
+    #[inline(always)]
+    fn run<P: Processor>(self, processor: P) {
+        scan_by::<S, P>(processor, self.text, self.start, self.groups);
+    }
 }
 
 /// The same for a given processor. Always inlined, as [`Block`] explains.
