@@ -10,6 +10,7 @@ from contextlib import closing
 from functools import cache
 from typing import Any
 
+from mergewise.arguments import check_num_threads
 from mergewise.cli.options import (
     INPUTS,
     Parser,
@@ -25,7 +26,7 @@ from mergewise.drawing import shown
 from mergewise.encoding import Batch, Place, batches_of
 from mergewise.errors import MergewiseError
 from mergewise.sources import Document, Source, Stream, find_sources
-from mergewise.tokenizer import Tokenizer, checked_threads
+from mergewise.tokenizer import Tokenizer
 
 READ_BYTES = 1 << 20
 # The text that is encoded before its ids are written: as Python integers they take more memory.
@@ -85,7 +86,7 @@ def add_encode(parser: Parser) -> None:
 def run_encode(parsed: argparse.Namespace) -> None:
     """`mergewise encode`."""
     check_options(parsed)
-    checked_threads(parsed.threads)
+    check_num_threads(parsed.threads)
     tokenizer = read_tokenizer(parsed)
     if parsed.output is not None:
         write_array(tokenizer, parsed)
