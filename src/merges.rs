@@ -182,7 +182,7 @@ impl<T: Copy + Eq + Hash> Ranks<T> {
         self.table.get(&(left, right)).copied()
     }
 
-    /// The tokens that are left of `tokens` after [`merge_by_rank`].
+    /// The tokens that are left of `tokens` after all merges, those of the lowest rank first.
     pub fn apply(&self, tokens: Vec<T>, merged: impl FnMut(T, T) -> Result<()>) -> Result<Vec<T>> {
         merge_by_rank(tokens, |left, right, _| self.get(left, right), merged)
     }
