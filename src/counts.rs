@@ -17,6 +17,17 @@ use crate::table::{Adder, Table};
 use crate::watch::Watch;
 
 /// How often each word occurs.
+///
+/// ```
+/// use mergewise::WordCounts;
+///
+/// let mut counts = WordCounts::of(["ab ab"], Some("whitespace"))?;
+/// counts.add(b"ab", 4)?;
+/// assert_eq!((counts.num_words(), counts.num_unique()), (6, 2));
+/// assert_eq!(counts.sorted(), [(&b" ab"[..], 1), (b"ab", 5)]);
+/// assert_eq!(counts.pruned(2)?.dropped(), 3);
+/// # Ok::<(), mergewise::Error>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct WordCounts {
     pub(crate) settings: Settings,

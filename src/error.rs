@@ -10,6 +10,11 @@ use std::path::{Path, PathBuf};
 use crate::settings::Settings;
 
 /// The class of an [`Error`].
+///
+/// ```
+/// let error = mergewise::Tokenizer::builder().special_token("", 0).build().unwrap_err();
+/// assert_eq!(error.kind(), mergewise::ErrorKind::Input);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -30,6 +35,11 @@ pub enum ErrorKind {
 }
 
 /// What may help against an [`Error`].
+///
+/// ```
+/// let counts = mergewise::WordCounts::of([b"\xff"], None).unwrap();
+/// assert_eq!(counts.characters().unwrap_err().hint(), Some(mergewise::Hint::CheckUtf8));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Hint {
@@ -394,9 +404,7 @@ impl fmt::Display for Message<'_> {
             Error::InvalidCount {
                 row,
                 found: Some(found),
-            } => {
-                write!(f, "row {row}: found the count {found}, expected 1 or more")
-            }
+            } => write!(f, "row {row}: found the count {found}, expected 1 or more"),
             Error::InvalidPattern { message } => write!(f, "invalid pattern: {message}"),
             Error::PatternFailed { message } => {
                 write!(f, "the pattern failed on a text: {message}")
@@ -414,12 +422,10 @@ impl fmt::Display for Message<'_> {
             }
             Error::TooManyTokens => write!(f, "more than {} tokens", u32::MAX),
             Error::TooManyWords => write!(f, "more than {} different words", u32::MAX - 1),
-            Error::WordTooLong => {
-                write!(
-                    f,
-                    "a word of 2^31 bytes or more, which no row of a table can hold"
-                )
-            }
+            Error::WordTooLong => write!(
+                f,
+                "a word of 2^31 bytes or more, which no row of a table can hold"
+            ),
             Error::CountsTooLarge => {
                 write!(f, "the counted words are too many for sums of 64 bits")
             }

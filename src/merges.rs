@@ -22,6 +22,14 @@ use crate::error::{Error, Result};
 pub type Id = u32;
 
 /// What the ids below the first merge stand for.
+///
+/// ```
+/// use mergewise::Alphabet;
+///
+/// assert_eq!(Alphabet::Bytes.symbols("é".as_bytes())?, [0xC3, 0xA9]);
+/// assert_eq!(Alphabet::of_chars("éa".chars()).symbols("aéa".as_bytes())?, [0, 1, 0]);
+/// # Ok::<(), mergewise::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Alphabet {
     /// The 256 bytes: id 65 is the byte 65.
@@ -174,7 +182,7 @@ impl<T: Copy + Eq + Hash> Ranks<T> {
         self.table.get(&(left, right)).copied()
     }
 
-    /// The tokens that are left of `tokens` after [`merge_by_rank`].
+    /// The tokens that are left of `tokens` after all merges, those of the lowest rank first.
     pub fn apply(&self, tokens: Vec<T>, merged: impl FnMut(T, T) -> Result<()>) -> Result<Vec<T>> {
         merge_by_rank(tokens, |left, right, _| self.get(left, right), merged)
     }
@@ -232,6 +240,16 @@ pub(crate) fn merge_by_rank<T: Copy>(
 }
 
 /// A valid list of merges over an alphabet.
+///
+/// ```
+/// use mergewise::{Alphabet, MergeList};
+///
+/// let merges = MergeList::from_pairs(Alphabet::of_chars("abc".chars()), [(0, 1), (3, 2)])?;
+/// assert_eq!(merges.token(4), b"abc");
+/// assert_eq!(merges.apply(vec![0, 1, 0, 1, 2]), [3, 4]);
+/// assert_eq!(merges.utility(b"ababc")?, 3);
+/// # Ok::<(), mergewise::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct MergeList {
     alphabet: Alphabet,

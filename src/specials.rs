@@ -21,6 +21,16 @@ pub struct Special {
 }
 
 /// The special tokens that a call finds and those that it refuses, by index.
+///
+/// ```
+/// use mergewise::{Choice, Tokenizer};
+///
+/// let tokenizer = Tokenizer::builder().special_token("<s>", 0).build()?;
+/// let found = Choice { allowed: vec![true], refused: vec![false] };
+/// assert_eq!(tokenizer.encode_with("<s><s>", &found)?, [0, 0]);
+/// assert!(tokenizer.encode("<s>").is_err());
+/// # Ok::<(), mergewise::Error>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Choice {
     /// Found as tokens, besides those that always are.

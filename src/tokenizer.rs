@@ -48,6 +48,17 @@ pub enum Source {
 
 impl Tokenizer {
     /// A builder, for vocabularies from files and for every option.
+    ///
+    /// ```
+    /// use mergewise::Tokenizer;
+    ///
+    /// let tokenizer = Tokenizer::builder()
+    ///     .tokens([(&b"a"[..], 0), (b"aa", 1)])
+    ///     .merges([(&b"a"[..], &b"a"[..])])
+    ///     .build()?;
+    /// assert_eq!(tokenizer.encode("aaa")?, [1, 0]);
+    /// # Ok::<(), mergewise::Error>(())
+    /// ```
     pub fn builder<'a>() -> TokenizerBuilder<'a> {
         TokenizerBuilder::default()
     }
@@ -113,46 +124,115 @@ impl Tokenizer {
     }
 
     /// The bytes that the ids of a whole text stand for.
+    ///
+    /// ```
+    /// # use mergewise::{Tokenizer, WordCounts};
+    /// let tokenizer = Tokenizer::train(&WordCounts::of(["abab"], None)?, 1)?;
+    /// assert_eq!(tokenizer.decode(&[256, 97])?, b"aba");
+    /// assert!(tokenizer.decode(&[999]).is_err());
+    /// # Ok::<(), mergewise::Error>(())
+    /// ```
     pub fn decode(&self, ids: &[Id]) -> Result<Vec<u8>> {
         self.decoder.decode(ids)
     }
 
     /// The bytes that ids in the midst of a text stand for: spaces at its ends, which may not be the
     /// text's own, are kept.
+    ///
+    /// ```
+    /// use mergewise::encode::PrefixSpace;
+    /// use mergewise::{Alphabet, MergeList, Tokenizer};
+    ///
+    /// let bytes = MergeList::new(Alphabet::Bytes);
+    /// let builder = Tokenizer::builder().merge_list(&bytes);
+    /// let tokenizer = builder.prefix_space(PrefixSpace::Always).build()?;
+    /// let ids = tokenizer.encode("a")?;
+    /// assert_eq!(tokenizer.decode(&ids)?, b"a");
+    /// assert_eq!(tokenizer.decode_part(&ids)?, b" a");
+    /// # Ok::<(), mergewise::Error>(())
+    /// ```
     pub fn decode_part(&self, ids: &[Id]) -> Result<Vec<u8>> {
         self.decoder.join(ids)
     }
 
     /// What encodes, for batches, offsets and long-running work.
+    ///
+    /// ```
+    /// # use mergewise::{Choice, Tokenizer, Watch, WordCounts};
+    /// let tokenizer = Tokenizer::train(&WordCounts::of(["abab"], None)?, 1)?;
+    /// let texts = [&b"ab"[..], b"aba"];
+    /// let (choice, watch) = (Choice::default(), Watch::default());
+    /// let (ids, starts) = tokenizer.encoder().encode_batch(&texts, &choice, 2, &watch)?;
+    /// assert_eq!((ids, starts), (vec![256, 256, 97], vec![0, 1, 3]));
+    /// # Ok::<(), mergewise::Error>(())
+    /// ```
     #[must_use]
     pub fn encoder(&self) -> &Encoder {
         &self.encoder
     }
 
     /// The tokens and their merges.
+    ///
+    /// ```
+    /// # use mergewise::{Tokenizer, WordCounts};
+    /// let tokenizer = Tokenizer::train(&WordCounts::of(["abab"], None)?, 1)?;
+    /// let vocabulary = tokenizer.vocabulary();
+    /// assert_eq!(vocabulary.merges().len(), 1);
+    /// assert_eq!(vocabulary.unreachable().count(), 0);
+    /// # Ok::<(), mergewise::Error>(())
+    /// ```
     #[must_use]
     pub fn vocabulary(&self) -> &Vocabulary {
         self.encoder.vocabulary()
     }
 
     /// One more than the largest id: how many rows an embedding needs.
+    ///
+    /// ```
+    /// # use mergewise::Tokenizer;
+    /// let tokenizer = Tokenizer::builder().special_token("<s>", 9).build()?;
+    /// assert_eq!((tokenizer.vocab_size(), tokenizer.num_ids()), (10, 1));
+    /// # Ok::<(), mergewise::Error>(())
+    /// ```
     #[must_use]
     pub fn vocab_size(&self) -> usize {
         self.decoder.num_rows()
     }
 
     /// How many ids stand for something.
+    ///
+    /// ```
+    /// # use mergewise::{Tokenizer, WordCounts};
+    /// let tokenizer = Tokenizer::train(&WordCounts::of(["abab"], None)?, 1)?;
+    /// assert_eq!(tokenizer.num_ids(), 257);
+    /// # Ok::<(), mergewise::Error>(())
+    /// ```
     #[must_use]
     pub fn num_ids(&self) -> usize {
         self.decoder.num_ids()
     }
 
     /// The string of a token.
+    ///
+    /// ```
+    /// # use mergewise::{Tokenizer, WordCounts};
+    /// let tokenizer = Tokenizer::train(&WordCounts::of(["abab"], None)?, 1)?;
+    /// assert_eq!(tokenizer.token(256)?, b"ab");
+    /// # Ok::<(), mergewise::Error>(())
+    /// ```
     pub fn token(&self, id: Id) -> Result<&[u8]> {
         self.decoder.string(id)
     }
 
     /// The id of the token with this string; a special token's text is not found here.
+    ///
+    /// ```
+    /// # use mergewise::{Tokenizer, WordCounts};
+    /// let tokenizer = Tokenizer::train(&WordCounts::of(["abab"], None)?, 1)?;
+    /// assert_eq!(tokenizer.id(b"ab"), Some(256));
+    /// assert_eq!(tokenizer.id(b"ba"), None);
+    /// # Ok::<(), mergewise::Error>(())
+    /// ```
     #[must_use]
     pub fn id(&self, string: &[u8]) -> Option<Id> {
         let vocabulary = self.vocabulary();
@@ -160,6 +240,13 @@ impl Tokenizer {
     }
 
     /// The tokens that are not special, with their ids, in the order in which they were given.
+    ///
+    /// ```
+    /// # use mergewise::{Tokenizer, WordCounts};
+    /// let tokenizer = Tokenizer::train(&WordCounts::of(["abab"], None)?, 1)?;
+    /// assert_eq!(tokenizer.tokens().last(), Some((&b"ab"[..], 256)));
+    /// # Ok::<(), mergewise::Error>(())
+    /// ```
     pub fn tokens(&self) -> impl Iterator<Item = (&[u8], Id)> {
         let vocabulary = self.vocabulary();
         vocabulary
@@ -168,6 +255,13 @@ impl Tokenizer {
     }
 
     /// The merges that some text can use, in order: left part, right part, rank.
+    ///
+    /// ```
+    /// # use mergewise::{Tokenizer, WordCounts};
+    /// let tokenizer = Tokenizer::train(&WordCounts::of(["abab"], None)?, 1)?;
+    /// assert!(tokenizer.merges().eq([(&b"a"[..], &b"b"[..], 0)]));
+    /// # Ok::<(), mergewise::Error>(())
+    /// ```
     pub fn merges(&self) -> impl Iterator<Item = (&[u8], &[u8], u32)> {
         let vocabulary = self.vocabulary();
         let string = |number| vocabulary.string(number);
@@ -179,18 +273,41 @@ impl Tokenizer {
     }
 
     /// The special tokens: text, id, and whether it is found in every text.
+    ///
+    /// ```
+    /// # use mergewise::Tokenizer;
+    /// let tokenizer = Tokenizer::builder().added_token("<s>", 0).build()?;
+    /// assert!(tokenizer.specials().eq([("<s>", 0, true)]));
+    /// # Ok::<(), mergewise::Error>(())
+    /// ```
     pub fn specials(&self) -> impl Iterator<Item = (&str, Id, bool)> {
         let specials = self.encoder.specials().iter();
         specials.map(|special| (&*special.text, special.id, special.always))
     }
 
     /// What the merges were made of.
+    ///
+    /// ```
+    /// use mergewise::tokenizer::Source;
+    /// # use mergewise::{Tokenizer, WordCounts};
+    ///
+    /// let tokenizer = Tokenizer::train(&WordCounts::of(["abab"], None)?, 1)?;
+    /// assert_eq!(tokenizer.source(), Source::Pairs(1));
+    /// # Ok::<(), mergewise::Error>(())
+    /// ```
     #[must_use]
     pub fn source(&self) -> Source {
         self.source
     }
 
     /// Whether a word that is a token was to become that token, whatever its merges make of it.
+    ///
+    /// ```
+    /// # use mergewise::Tokenizer;
+    /// let tokenizer = Tokenizer::builder().whole_words(true).build()?;
+    /// assert!(tokenizer.whole_words());
+    /// # Ok::<(), mergewise::Error>(())
+    /// ```
     #[must_use]
     pub fn whole_words(&self) -> bool {
         self.whole_words
@@ -232,6 +349,14 @@ impl Tokenizer {
     }
 
     /// The tokenizer with its first `num_merges` merges alone, and the tokens that these make.
+    ///
+    /// ```
+    /// # use mergewise::{Tokenizer, WordCounts};
+    /// let tokenizer = Tokenizer::train(&WordCounts::of(["ababc", "abc"], None)?, 2)?;
+    /// assert_eq!(tokenizer.encode("abc")?, [257]);
+    /// assert_eq!(tokenizer.with_first_merges(1)?.encode("abc")?, [256, 99]);
+    /// # Ok::<(), mergewise::Error>(())
+    /// ```
     pub fn with_first_merges(&self, num_merges: usize) -> Result<Self> {
         let vocabulary = self.vocabulary();
         let mut is_kept = vec![true; vocabulary.len()];

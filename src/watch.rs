@@ -9,6 +9,16 @@ use std::time::Instant;
 use crate::error::{Error, Result};
 
 /// Shared by a worker and the thread that watches it.
+///
+/// ```
+/// use mergewise::{ErrorKind, Watch};
+///
+/// let watch = Watch::default();
+/// watch.advance(3);
+/// assert_eq!((watch.done(), watch.check()), (3, Ok(())));
+/// watch.stop();
+/// assert_eq!(watch.check().unwrap_err().kind(), ErrorKind::Interrupted);
+/// ```
 #[derive(Debug, Default)]
 pub struct Watch {
     done: AtomicU64,

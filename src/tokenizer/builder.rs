@@ -61,6 +61,15 @@ impl Default for TokenizerBuilder<'_> {
 
 impl<'a> TokenizerBuilder<'a> {
     /// The tokens and merges of a list; the ids are those of the list.
+    ///
+    /// ```
+    /// use mergewise::{Alphabet, MergeList, Tokenizer};
+    ///
+    /// let merges = MergeList::from_pairs(Alphabet::of_chars("ab".chars()), [(0, 1)])?;
+    /// let tokenizer = Tokenizer::builder().merge_list(&merges).build()?;
+    /// assert_eq!(tokenizer.encode("aab")?, [0, 2]);
+    /// # Ok::<(), mergewise::Error>(())
+    /// ```
     pub fn merge_list(mut self, merges: &'a MergeList) -> Self {
         self.symbols = match merges.alphabet() {
             Alphabet::Chars(_) => Symbols::Chars,
@@ -86,6 +95,17 @@ impl<'a> TokenizerBuilder<'a> {
     }
 
     /// The pairs that merge, those of the lowest rank first, and of equal ranks the leftmost.
+    ///
+    /// ```
+    /// # use mergewise::Tokenizer;
+    /// let tokenizer = Tokenizer::builder()
+    ///     .tokens([(&b"a"[..], 0), (b"b", 1), (b"ab", 2), (b"ba", 3)])
+    ///     .ranked_merges([(&b"a"[..], &b"b"[..], 0), (b"b", b"a", 0)])
+    ///     .build()?;
+    /// assert_eq!(tokenizer.encode("aba")?, [2, 0]);
+    /// assert_eq!(tokenizer.encode("bab")?, [3, 1]);
+    /// # Ok::<(), mergewise::Error>(())
+    /// ```
     pub fn ranked_merges(
         mut self,
         pairs: impl IntoIterator<Item = (&'a [u8], &'a [u8], u32)>,
@@ -97,6 +117,16 @@ impl<'a> TokenizerBuilder<'a> {
     }
 
     /// Tokens that any two others make whose strings join to theirs, those of the lowest rank first.
+    ///
+    /// ```
+    /// # use mergewise::Tokenizer;
+    /// let tokenizer = Tokenizer::builder()
+    ///     .tokens([(&b"a"[..], 0), (b"aa", 1), (b"aaa", 2)])
+    ///     .ranks([(&b"aa"[..], 1), (b"aaa", 2)])
+    ///     .build()?;
+    /// assert_eq!(tokenizer.encode("aaaaa")?, [1, 2]);
+    /// # Ok::<(), mergewise::Error>(())
+    /// ```
     pub fn ranks(mut self, ranks: impl IntoIterator<Item = (&'a [u8], u32)>) -> Self {
         self.source = Source::Ranks;
         self.merging = Merging::Ranks(ranks.into_iter().collect());
@@ -110,24 +140,66 @@ impl<'a> TokenizerBuilder<'a> {
     }
 
     /// What a word begins as; its bytes unless given.
+    ///
+    /// ```
+    /// use mergewise::Tokenizer;
+    /// use mergewise::vocabulary::Symbols;
+    ///
+    /// let builder = Tokenizer::builder().tokens([("é".as_bytes(), 7)]);
+    /// let tokenizer = builder.symbols(Symbols::Chars).build()?;
+    /// assert_eq!(tokenizer.encode("éé")?, [7, 7]);
+    /// # Ok::<(), mergewise::Error>(())
+    /// ```
     pub fn symbols(mut self, symbols: Symbols) -> Self {
         self.symbols = symbols;
         self
     }
 
     /// What stands at the end of each token that ends a word, as in `low</w>`.
+    ///
+    /// ```
+    /// # use mergewise::Tokenizer;
+    /// let tokenizer = Tokenizer::builder()
+    ///     .tokens([(&b"a"[..], 0), (b"a</w>", 1)])
+    ///     .end_of_word(b"</w>")
+    ///     .pattern(Some(r"\S+"))
+    ///     .drops_gaps(true)
+    ///     .build()?;
+    /// assert_eq!(tokenizer.encode("aa a")?, [0, 1, 1]);
+    /// assert_eq!(tokenizer.decode(&[0, 1, 1])?, b"aa a");
+    /// # Ok::<(), mergewise::Error>(())
+    /// ```
     pub fn end_of_word(mut self, mark: &'a [u8]) -> Self {
         self.end_of_word = mark;
         self
     }
 
     /// What a character becomes that is no token; an error unless given.
+    ///
+    /// ```
+    /// use mergewise::Tokenizer;
+    /// use mergewise::encode::Unknown;
+    ///
+    /// let builder = Tokenizer::builder().tokens([(&b"a"[..], 1)]);
+    /// let tokenizer = builder.unknown(Unknown::Token { id: 0, fuse: true }).build()?;
+    /// assert_eq!(tokenizer.encode("abba")?, [1, 0, 1]);
+    /// # Ok::<(), mergewise::Error>(())
+    /// ```
     pub fn unknown(mut self, unknown: Unknown) -> Self {
         self.unknown = unknown;
         self
     }
 
     /// Whether a word that is a token becomes that token, whatever its merges make of it.
+    ///
+    /// ```
+    /// # use mergewise::Tokenizer;
+    /// let builder = Tokenizer::builder().tokens([(&b"a"[..], 0), (b"aa", 1)]);
+    /// let tokenizer = builder.whole_words(true).build()?;
+    /// assert_eq!(tokenizer.encode("aa")?, [1]);
+    /// assert_eq!(tokenizer.encode("aaa")?, [0, 0, 0]);
+    /// # Ok::<(), mergewise::Error>(())
+    /// ```
     pub fn whole_words(mut self, whole_words: bool) -> Self {
         self.whole_words = whole_words;
         self
@@ -140,6 +212,16 @@ impl<'a> TokenizerBuilder<'a> {
     }
 
     /// Whether what lies between the matches of the pattern is left out, not a word of its own.
+    ///
+    /// ```
+    /// use mergewise::{Alphabet, MergeList, Tokenizer};
+    ///
+    /// let bytes = MergeList::new(Alphabet::Bytes);
+    /// let builder = Tokenizer::builder().merge_list(&bytes).pattern(Some("[a-z]+"));
+    /// let tokenizer = builder.drops_gaps(true).build()?;
+    /// assert_eq!(tokenizer.encode("a, b")?, [97, 98]);
+    /// # Ok::<(), mergewise::Error>(())
+    /// ```
     pub fn drops_gaps(mut self, drops_gaps: bool) -> Self {
         self.drops_gaps = drops_gaps;
         self
@@ -152,6 +234,18 @@ impl<'a> TokenizerBuilder<'a> {
     }
 
     /// Where a space is put before texts.
+    ///
+    /// ```
+    /// use mergewise::encode::PrefixSpace;
+    /// use mergewise::{Alphabet, MergeList, Tokenizer};
+    ///
+    /// let bytes = MergeList::new(Alphabet::Bytes);
+    /// let builder = Tokenizer::builder().merge_list(&bytes);
+    /// let tokenizer = builder.prefix_space(PrefixSpace::UnlessSpace).build()?;
+    /// assert_eq!(tokenizer.encode("a")?, [32, 97]);
+    /// assert_eq!(tokenizer.encode(" a")?, [32, 97]);
+    /// # Ok::<(), mergewise::Error>(())
+    /// ```
     pub fn prefix_space(mut self, prefix_space: PrefixSpace) -> Self {
         self.preparation.prefix_space = prefix_space;
         self
@@ -169,6 +263,16 @@ impl<'a> TokenizerBuilder<'a> {
     }
 
     /// One more special token, which is found in every text, before it is cut.
+    ///
+    /// ```
+    /// use mergewise::{Alphabet, MergeList, Tokenizer};
+    ///
+    /// let bytes = MergeList::new(Alphabet::Bytes);
+    /// let builder = Tokenizer::builder().merge_list(&bytes);
+    /// let tokenizer = builder.added_token("<s>", 300).build()?;
+    /// assert_eq!(tokenizer.encode("a<s>")?, [97, 300]);
+    /// # Ok::<(), mergewise::Error>(())
+    /// ```
     pub fn added_token(self, text: &str, id: Id) -> Self {
         self.special(text, id, true)
     }
@@ -208,6 +312,14 @@ impl<'a> TokenizerBuilder<'a> {
 
 impl Tokenizer {
     /// A builder of the same tokenizer, of which parts can be changed.
+    ///
+    /// ```
+    /// # use mergewise::{Tokenizer, WordCounts};
+    /// let tokenizer = Tokenizer::train(&WordCounts::of(["abab"], None)?, 1)?;
+    /// let with_end = tokenizer.to_builder().added_token("<end>", 300).build()?;
+    /// assert_eq!(with_end.encode("ab<end>")?, [256, 300]);
+    /// # Ok::<(), mergewise::Error>(())
+    /// ```
     pub fn to_builder(&self) -> TokenizerBuilder<'_> {
         let (vocabulary, pattern) = (self.vocabulary(), self.encoder().pattern());
         let builder = TokenizerBuilder {

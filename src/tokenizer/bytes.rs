@@ -77,6 +77,12 @@ impl Tokenizer {
     }
 
     /// The tokenizer that [`Tokenizer::to_bytes`] wrote.
+    ///
+    /// ```
+    /// # use mergewise::{ErrorKind, Tokenizer};
+    /// let error = Tokenizer::from_bytes(b"another file").unwrap_err();
+    /// assert_eq!(error.kind(), ErrorKind::Format);
+    /// ```
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let mut input = Reader { bytes, at: 0 };
         if !bytes.starts_with(MAGIC) {

@@ -34,6 +34,17 @@ impl Tokenizer {
     }
 
     /// The same with several threads, until the watch stops it.
+    ///
+    /// ```
+    /// # use mergewise::{ErrorKind, Tokenizer, Watch, WordCounts};
+    /// let counts = WordCounts::of(["abab"], None)?;
+    /// let (tokenizer, watch) = (Tokenizer::train(&counts, 1)?, Watch::default());
+    /// assert_eq!(tokenizer.num_tokens_watched(&counts, 4, &watch)?, 2);
+    /// watch.stop();
+    /// let error = tokenizer.num_tokens_watched(&counts, 4, &watch).unwrap_err();
+    /// assert_eq!(error.kind(), ErrorKind::Interrupted);
+    /// # Ok::<(), mergewise::Error>(())
+    /// ```
     pub fn num_tokens_watched(
         &self,
         counts: &WordCounts,
@@ -53,6 +64,14 @@ impl Tokenizer {
     }
 
     /// How often each token occurs in what a corpus becomes, by id; see [`Tokenizer::num_tokens`].
+    ///
+    /// ```
+    /// # use mergewise::{Tokenizer, Watch, WordCounts};
+    /// let counts = WordCounts::of(["aba", "aba"], None)?;
+    /// let uses = Tokenizer::train(&counts, 1)?.token_counts(&counts, 1, &Watch::default())?;
+    /// assert_eq!(uses.into_iter().collect::<Vec<_>>(), [(97, 2), (256, 2)]);
+    /// # Ok::<(), mergewise::Error>(())
+    /// ```
     pub fn token_counts(
         &self,
         counts: &WordCounts,
@@ -77,6 +96,16 @@ impl Tokenizer {
     }
 
     /// The words that become tokens, as [`encoded_words`] makes them of counted ones.
+    ///
+    /// ```
+    /// # use mergewise::{Tokenizer, Watch, WordCounts};
+    /// let counts = WordCounts::of(["a, b"], Some("[a-z]+"))?;
+    /// let builder = Tokenizer::builder().pattern(Some("[a-z]+"));
+    /// let tokenizer = builder.drops_gaps(true).build()?;
+    /// let words = tokenizer.encoded_words(&counts, &Watch::default())?;
+    /// assert_eq!(words.sorted(), [(&b"a"[..], 1), (b"b", 1)]);
+    /// # Ok::<(), mergewise::Error>(())
+    /// ```
     pub fn encoded_words<'c>(
         &self,
         counts: &'c WordCounts,
@@ -87,6 +116,15 @@ impl Tokenizer {
     }
 
     /// A special token that is found in every text, if a word holds one: merges do not make it.
+    ///
+    /// ```
+    /// # use mergewise::{Tokenizer, Watch, WordCounts};
+    /// let tokenizer = Tokenizer::builder().added_token("<s>", 0).build()?;
+    /// let counts = WordCounts::of(["a<s>"], None)?;
+    /// let found = tokenizer.special_in(&counts, &Watch::default())?;
+    /// assert_eq!(found.as_deref(), Some("<s>"));
+    /// # Ok::<(), mergewise::Error>(())
+    /// ```
     pub fn special_in(&self, counts: &WordCounts, watch: &Watch) -> Result<Option<String>> {
         let refused = self.specials().map(|(_, _, always)| always).collect();
         let words: Vec<&[u8]> = counts.iter().map(|(word, _)| word).collect();
