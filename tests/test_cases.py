@@ -396,7 +396,7 @@ def test_encode(case: Case) -> None:
         check_error(case["error"], lambda: mw.Tokenizer(vocabulary))
         return
     tokenizer = mw.Tokenizer(vocabulary)
-    copy = mw.Tokenizer.of_core(_core.Tokenizer.from_bytes(tokenizer.core.to_bytes()))
+    copy = mw.Tokenizer(_core.Tokenizer.from_bytes(tokenizer.core.to_bytes()))
     assert copy == tokenizer
     for text in case["texts"]:
         check_text(Reference(vocabulary), tokenizer, text)

@@ -577,8 +577,8 @@ COUNTS = mw.count(["low lower lowest low"], pattern="whitespace")
         ({"num_merges": 1, "like": "rustbpe", "alphabet": "chars"}, r'needs alphabet="bytes"'),
         ({"num_merges": 1, "special_tokens": ["a", "a"]}, r"'a' stands twice"),
         ({"num_merges": 1, "special_tokens": [""]}, r"not empty"),
-        ({"num_merges": 3, "then_across": 1}, r"pattern=None"),
-        ({"num_merges": 3, "then_across": 1, "within": "gpt2"}, r"pattern=None"),
+        ({"num_merges": 3, "then_across": 1}, r"without a pattern"),
+        ({"num_merges": 3, "then_across": 1, "within": "gpt2"}, r"without a pattern"),
         ({"num_merges": 3, "within": "gpt2"}, r"within goes with then_across"),
     ],
 )
