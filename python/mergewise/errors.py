@@ -29,6 +29,7 @@ class MergewiseError(Exception):
     ('a.json: found 1, expected 2 at byte 7', 7)
 
     Attributes:
+        kind: the class of the error, by a name that does not change.
         message: what is wrong, without its place.
         path: the file, if there is one.
         place: where in it, in words: "record 3", "line 2".
@@ -37,6 +38,8 @@ class MergewiseError(Exception):
         hint: what may help: a name in `HINTS`, or the advice itself.
         token: the special token that the error is about.
     """
+
+    kind = "other"
 
     def __init__(
         self,
@@ -79,26 +82,40 @@ class MergewiseError(Exception):
 class FormatError(MergewiseError, ValueError):
     """A file is not what it should be; the message says where, what was found and expected."""
 
+    kind = "format"
+
 
 class ConversionError(MergewiseError, ValueError):
     """A format cannot hold all that a tokenizer is; the message lists what would be lost."""
+
+    kind = "conversion"
 
 
 class InputError(MergewiseError, ValueError):
     """An argument, a text or a pattern that cannot be used."""
 
+    kind = "input"
+
 
 class InvalidMergesError(MergewiseError, ValueError):
     """A merge list uses a token that no earlier merge makes."""
+
+    kind = "merges"
 
 
 class UnknownTokenError(MergewiseError, LookupError):
     """A token, an id or a character that the vocabulary does not hold."""
 
+    kind = "unknown_token"
+
 
 class CertificateError(MergewiseError, ValueError):
     """A certificate does not prove what it says, or not of these counts."""
 
+    kind = "certificate"
+
 
 class ClusterError(MergewiseError, RuntimeError):
     """A worker of a cluster could not do its part; the message says why."""
+
+    kind = "cluster"
