@@ -3,8 +3,8 @@
 //! `tests/test_cases.py` runs the same cases through the Python package and computes every expectation
 //! anew; `tests/cases/README.md` describes the files.
 
-use std::panic::{RefUnwindSafe, catch_unwind};
-use std::path::Path;
+#[path = "cases/reading.rs"]
+mod reading;
 
 use mergewise::bound::proof::{BITS, PriceSetting, Problem, check, find};
 use mergewise::bound::{Against, DescentOptions, DescentProgress};
@@ -13,115 +13,18 @@ use mergewise::encode::{PrefixSpace, Unknown};
 use mergewise::exact::{self, Method, SearchOptions, SearchProgress, Text};
 use mergewise::greedy::{self, Overlaps, TrainOptions};
 use mergewise::improve::{ImproveOptions, ImproveProgress, improve};
-use mergewise::settings::{Normalization, Settings};
+use mergewise::settings::Settings;
 use mergewise::vocabulary::Symbols;
-use mergewise::{
-    Alphabet, Choice, Error, ErrorKind, Id, MergeList, Result, Tokenizer, Watch, WordCounts,
+use mergewise::{Alphabet, Choice, Id, MergeList, Result, Tokenizer, Watch, WordCounts};
+use reading::{
+    bytes, check_error, counts_of, flag, for_each_case, id, list, normalization, number, pairs,
+    size, text,
 };
 use serde_json::Value;
 
 const SEED: u64 = 1;
 const NUM_MOVES: u64 = 3000;
 const NUM_STEPS: usize = 50;
-
-/// Run all cases of a file, and name those that fail.
-fn for_each_case(file: &str, run: impl Fn(&Value) + RefUnwindSafe) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/cases")
-        .join(file);
-    let json = std::fs::read_to_string(path).expect("a file of cases");
-    let cases: Value = serde_json::from_str(&json).expect("JSON");
-    assert!(!list(&cases).is_empty());
-    let failed: Vec<&str> = list(&cases)
-        .iter()
-        .filter(|case| catch_unwind(|| run(case)).is_err())
-        .map(|case| text(&case["name"]))
-        .collect();
-    assert!(failed.is_empty(), "cases of {file} that fail: {failed:#?}");
-}
-
-// Reading: a field that is missing is null, and null is nothing.
-
-fn list(value: &Value) -> &[Value] {
-    value.as_array().map_or(&[], Vec::as_slice)
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().expect("a string")
-}
-
-fn number(value: &Value) -> u64 {
-    value.as_u64().expect("a whole number of 0 or more")
-}
-
-fn size(value: &Value) -> usize {
-    usize::try_from(number(value)).expect("a number that fits")
-}
-
-fn id(value: &Value) -> Id {
-    Id::try_from(number(value)).expect("an id")
-}
-
-fn flag(value: &Value) -> bool {
-    value.as_bool().unwrap_or(false)
-}
-
-/// Bytes: a string, or `{"hex": "61ff"}`.
-fn bytes(value: &Value) -> Vec<u8> {
-    if let Some(text) = value.as_str() {
-        return text.as_bytes().to_vec();
-    }
-    let hex = text(&value["hex"]);
-    let digits = (0..hex.len()).step_by(2).map(|at| &hex[at..at + 2]);
-    digits
-        .map(|byte| u8::from_str_radix(byte, 16).expect("two digits"))
-        .collect()
-}
-
-fn pairs<T>(value: &Value, read: impl Fn(&Value) -> T) -> Vec<(Vec<u8>, T)> {
-    let pairs = list(value).iter();
-    pairs
-        .map(|pair| (bytes(&pair[0]), read(&pair[1])))
-        .collect()
-}
-
-/// The words of a case with their counts.
-fn counts_of(case: &Value, pattern: Option<&str>) -> Result<WordCounts> {
-    let mut counts = WordCounts::new(Settings {
-        pattern: pattern.map(str::to_owned),
-        normalization: Normalization::None,
-    });
-    for (word, count) in pairs(&case["words"], number) {
-        counts.add(&word, count)?;
-    }
-    Ok(counts)
-}
-
-fn normalization(value: &Value) -> Normalization {
-    match value.as_str() {
-        None => Normalization::None,
-        Some("nfc") => Normalization::Nfc,
-        Some("nfkc") => Normalization::Nfkc,
-        Some(other) => panic!("{other}"),
-    }
-}
-
-/// Whether a failure is the one that a case expects.
-fn check_error(expected: &Value, error: &Error) {
-    let kind = match text(&expected["kind"]) {
-        "input" => ErrorKind::Input,
-        "merges" => ErrorKind::Merges,
-        "unknown token" => ErrorKind::UnknownToken,
-        other => panic!("{other}"),
-    };
-    assert_eq!(error.kind(), kind, "{error}");
-    if let Some(document) = expected["document"].as_u64() {
-        assert_eq!(error.document().map(|index| index as u64), Some(document));
-    }
-    if let Some(offset) = expected["offset"].as_u64() {
-        assert_eq!(error.offset(), Some(offset));
-    }
-}
 
 // Counts.
 
