@@ -71,7 +71,7 @@ def test_certificates_of_prepared_words_are_proved_and_kept(
     read = Certificate.from_file(path)
     assert read == certificate
     for by in ("core", "formal"):
-        read.verify(counts, tokenizer=tok, by=by)  # type: ignore[arg-type]
+        read.verify(counts, tokenizer=tok, by=by)
     with pytest.raises(CertificateError):
         replace(read, bound=read.bound - 1).verify(counts)
 

@@ -10,7 +10,6 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -87,7 +86,7 @@ def parsed_ranks(reading: Reading, data: bytes) -> dict[bytes, int]:
 
 
 def ranked_vocabulary(
-    ranks: Mapping[bytes, int], cut: Cut, special_tokens: Mapping[str, int], *, first_id: int = 0
+    ranks: dict[bytes, int], cut: Cut, special_tokens: dict[str, int], *, first_id: int = 0
 ) -> Vocabulary:
     """The vocabulary of tokens with these ranks, whose ids are the ranks plus `first_id`."""
     return Vocabulary(
