@@ -19,7 +19,8 @@ from types import FrameType
 
 from mergewise.counts import WordCounts
 from mergewise.optimize import Certificate, certify
-from mergewise.optimize.certificate import symbols_in
+from mergewise.optimize.certificate import encoded_words, symbols_in
+from mergewise.optimize.certifying import options_of
 from mergewise.reporting.measuring import Measured
 from mergewise.tokenizer import Tokenizer
 
@@ -65,7 +66,8 @@ def find_band(
     check_certifiable(measured)
     frequent, rest = split(measured.counts, max(1, int(WORDS_PER_SECOND * time_limit)))
     alphabet = measured.tokenizer.vocabulary.alphabet
-    num_symbols = symbols_in(frequent, alphabet)
+    words = encoded_words(frequent, **options_of(measured.tokenizer))
+    num_symbols = symbols_in(words, alphabet)
     rest_tokens = fewest_tokens_of(rest, is_bytes=alphabet == "bytes")
     proofs: list[Certificate] = []
     certified = sizes_to_certify(len(measured.tokenizer.merges))
@@ -83,7 +85,7 @@ def find_band(
             check_interrupt()
     tell(len(certified), len(certified))
     sizes = sizes_to_show(certified)
-    least = [num_symbols - best_bound(proofs, size, frequent) + rest_tokens(size) for size in sizes]
+    least = [num_symbols - best_bound(proofs, size, words) + rest_tokens(size) for size in sizes]
     return Band(
         sizes=tuple(sizes),
         least_tokens=tuple(falling(least)),
