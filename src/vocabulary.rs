@@ -131,6 +131,13 @@ impl Vocabulary {
         }
         let mut spellings = Spellings::default();
         for token in (0..self.ids.len()).map(Number::new) {
+            if self.symbols == Symbols::Bytes && self.end_of_word.is_empty() {
+                let bytes = self.strings.get(token).chunks(1);
+                let numbers = bytes.filter_map(|byte| self.strings.find(byte));
+                spellings.symbols.extend(numbers);
+                spellings.ends.push(spellings.symbols.len());
+                continue;
+            }
             // Symbols are added while the token's string is read.
             let string = self.strings.get(token).to_vec();
             for symbol in self.spell(&string)? {

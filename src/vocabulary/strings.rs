@@ -9,12 +9,14 @@ use crate::vocabulary::Number;
 
 /// All strings lie in one buffer. A slot of the hash table has a number in its low half and bits of
 /// the string's hash in its high half, so that most strings that are not here are seen to be others
-/// without a look at their bytes.
+/// without a look at their bytes. Strings of one and two bytes, which most look-ups are about, are
+/// found in a table of their own.
 #[derive(Debug)]
 pub(super) struct Strings {
     bytes: Vec<u8>,
     ends: Vec<usize>,
     slots: Vec<u64>,
+    short: Vec<Number>,
 }
 
 const EMPTY: u64 = u64::MAX;
@@ -25,6 +27,7 @@ impl Strings {
             bytes: Vec::with_capacity(num_strings * 8),
             ends: Vec::with_capacity(num_strings),
             slots: vec![EMPTY; (num_strings * 2).next_power_of_two().max(16)],
+            short: vec![Number::NONE; 256 + (1 << 16)],
         }
     }
 
@@ -47,7 +50,10 @@ impl Strings {
     }
 
     pub(super) fn find(&self, string: &[u8]) -> Option<Number> {
-        self.slot_of(string).ok()
+        match short_place(string) {
+            Some(place) => Some(self.short[place]).filter(|&number| number != Number::NONE),
+            None => self.slot_of(string).ok(),
+        }
     }
 
     /// The number of the string, or else the empty slot for it and what to put there beside its
@@ -75,28 +81,42 @@ impl Strings {
         if self.ends.len() * 2 >= self.slots.len() {
             self.grow();
         }
-        match self.slot_of(string) {
-            Ok(number) => Ok(number),
-            Err((slot, tag)) => {
-                let number = self.ends.len();
-                // `Number::NONE`, with a tag of ones, would be `EMPTY`.
-                if number >= Number::NONE.index() {
-                    return Err(Error::TooManyTokens);
-                }
-                self.slots[slot] = tag | number as u64;
-                self.bytes.extend_from_slice(string);
-                self.ends.push(self.bytes.len());
-                Ok(Number::new(number))
-            }
+        let number = Number::new(self.ends.len());
+        // With a tag of ones it would be `EMPTY`.
+        if number == Number::NONE {
+            return Err(Error::TooManyTokens);
         }
+        match short_place(string) {
+            Some(place) if self.short[place] != Number::NONE => return Ok(self.short[place]),
+            Some(place) => self.short[place] = number,
+            None => match self.slot_of(string) {
+                Ok(known) => return Ok(known),
+                Err((slot, tag)) => self.slots[slot] = tag | number.index() as u64,
+            },
+        }
+        self.bytes.extend_from_slice(string);
+        self.ends.push(self.bytes.len());
+        Ok(number)
     }
 
     fn grow(&mut self) {
         self.slots = vec![EMPTY; self.slots.len() * 2];
         for number in 0..self.ends.len() {
-            if let Err((slot, tag)) = self.slot_of(self.get(Number::new(number))) {
+            let string = self.get(Number::new(number));
+            if short_place(string).is_none()
+                && let Err((slot, tag)) = self.slot_of(string)
+            {
                 self.slots[slot] = tag | number as u64;
             }
         }
+    }
+}
+
+/// The place of a string of one or two bytes in the table of them.
+fn short_place(string: &[u8]) -> Option<usize> {
+    match *string {
+        [byte] => Some(usize::from(byte)),
+        [left, right] => Some(256 + (usize::from(left) << 8 | usize::from(right))),
+        _ => None,
     }
 }
