@@ -97,28 +97,27 @@ pub fn train(
 ) -> Result<Vec<u64>> {
     let most_tokens = merges.num_tokens().saturating_add(options.num_merges);
     if most_tokens < u16::LAST as usize - 1 {
-        let corpus = Corpus::<u16>::new(merges, counts, watch)?;
-        train_with(corpus, merges, options, watch)
+        train_with::<u16>(counts, merges, options, watch)
     } else {
-        let corpus = Corpus::<u32>::new(merges, counts, watch)?;
-        train_with(corpus, merges, options, watch)
+        train_with::<u32>(counts, merges, options, watch)
     }
 }
 
 fn train_with<C: Cell>(
-    corpus: Corpus<C>,
+    counts: &WordCounts,
     merges: &mut MergeList,
     options: &TrainOptions,
     watch: &Watch,
 ) -> Result<Vec<u64>> {
+    let corpus = Corpus::<C>::new(merges, counts, watch)?;
     let is_merged = corpus.is_merged;
     let mut trainer = Trainer::new(corpus, merges, options);
     if !is_merged && !merges.pairs().is_empty() {
         trainer.replay(merges, watch)?;
     }
-    let mut counts = Vec::new();
+    let mut gains = Vec::new();
     trainer.index(watch)?;
-    while counts.len() < options.num_merges {
+    while gains.len() < options.num_merges {
         watch.check()?;
         let Some((slot, count)) = trainer.best(watch)? else {
             break;
@@ -129,8 +128,8 @@ fn train_with<C: Cell>(
             return Err(Error::TooManyTokens);
         }
         trainer.merge(slot, product);
-        counts.push(count);
+        gains.push(count);
         watch.advance(1);
     }
-    Ok(counts)
+    Ok(gains)
 }

@@ -15,17 +15,16 @@ mod draft;
 mod finish;
 mod list;
 mod moves;
-mod options;
 mod random;
-mod repair;
-mod sample;
 mod search;
 mod state;
 #[cfg(test)]
 mod tests;
 
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
 use self::corpus::{Corpus, MOST_EXTRA, ONCE};
-pub use self::options::{ImproveOptions, ImproveProgress};
 use self::state::{Scratch, State};
 use crate::counts::WordCounts;
 use crate::error::{Error, Result};
@@ -38,6 +37,59 @@ use crate::watch::Watch;
 const MANY_WORDS: usize = 1000;
 /// The product of a token's weight and the extra weight of a word.
 const RARE: u64 = 15 * ONCE * ONCE;
+
+/// The limits of a search.
+#[derive(Debug, Clone)]
+pub struct ImproveOptions {
+    /// The seed of the random numbers.
+    pub seed: u64,
+    /// The number of moves to try; None: as many as the deadline allows.
+    pub num_moves: Option<u64>,
+    /// When to end the search.
+    pub deadline: Option<Instant>,
+    /// The number of threads; it does not change the result of a given number of moves.
+    pub num_threads: usize,
+    /// The length of the longest new token, in symbols.
+    pub max_token_length: usize,
+}
+
+impl ImproveOptions {
+    /// The part of the search that is done after `num_moves` moves; 1 or more: all of it.
+    fn part_done(&self, num_moves: u64, started: Instant) -> f64 {
+        if let Some(all) = self.num_moves {
+            return if num_moves < all {
+                num_moves as f64 / all as f64
+            } else {
+                1.0
+            };
+        }
+        match self.deadline {
+            Some(deadline) => {
+                let all = deadline.saturating_duration_since(started).as_secs_f64();
+                started.elapsed().as_secs_f64() / all.max(1e-9)
+            }
+            None => 0.0,
+        }
+    }
+}
+
+/// The progress of a search, to be read from another thread.
+#[derive(Debug, Default)]
+pub struct ImproveProgress {
+    num_tokens: AtomicU64,
+}
+
+impl ImproveProgress {
+    /// The number of tokens that the words currently have; 0 before the search begins.
+    #[must_use]
+    pub fn num_tokens(&self) -> u64 {
+        self.num_tokens.load(Ordering::Relaxed)
+    }
+
+    fn set(&self, num_tokens: u64) {
+        self.num_tokens.store(num_tokens, Ordering::Relaxed);
+    }
+}
 
 /// A list as long as `initial`, found by a search that begins there; `initial` itself if no list of
 /// that length was found, or the search was stopped before it began.

@@ -95,18 +95,13 @@ impl<C: Cell> Corpus<C> {
             let cells = symbols.iter().map(|&id| C::new(id + 1));
             corpus.cells.extend(cells);
             corpus.cells.push(C::new(BOUNDARY));
-            corpus.end_word(count)?;
+            let end = u32::try_from(corpus.cells.len()).map_err(|_| Error::CorpusTooLarge)?;
+            match corpus.weights.last_mut() {
+                Some(range) if range.weight == count => range.end = end,
+                _ => corpus.weights.push(WeightRange { end, weight: count }),
+            }
         }
         Ok(corpus)
-    }
-
-    fn end_word(&mut self, count: u64) -> Result<()> {
-        let end = u32::try_from(self.cells.len()).map_err(|_| Error::CorpusTooLarge)?;
-        match self.weights.last_mut() {
-            Some(range) if range.weight == count => range.end = end,
-            _ => self.weights.push(WeightRange { end, weight: count }),
-        }
-        Ok(())
     }
 
     /// Let each of `num_tokens` tokens, boundary included, cover one cell: only first cells stay,

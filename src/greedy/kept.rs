@@ -26,7 +26,7 @@ pub(super) struct Wanted {
     expected_floor: u64,
     min_frequency: u64,
     /// While merges are replayed, their pairs are kept instead.
-    replayed: Option<FxHashSet<u64>>,
+    pub(super) replayed: Option<FxHashSet<u64>>,
 }
 
 impl Wanted {
@@ -61,16 +61,6 @@ impl Wanted {
         }
     }
 
-    /// Want the pairs of these merges alone, until [`Wanted::stop_replay`].
-    pub(super) fn replay(&mut self, pairs: &[(Id, Id)]) {
-        let keys = pairs.iter().map(|&(left, right)| key(left + 1, right + 1));
-        self.replayed = Some(keys.collect());
-    }
-
-    pub(super) fn stop_replay(&mut self) {
-        self.replayed = None;
-    }
-
     /// Lower the floor; false if it cannot be lower.
     pub(super) fn lower_floor(&mut self) -> bool {
         if self.floor == self.min_frequency {
@@ -95,17 +85,12 @@ impl Wanted {
     pub(super) fn accepts(&self, (left, right): (Token, Token), tally: Tally) -> bool {
         match &self.replayed {
             Some(replayed) => tally.times > 0 && replayed.contains(&key(left, right)),
-            None => tally.weight >= self.floor && self.fits(left, right),
+            None if tally.weight < self.floor || left == BOUNDARY || right == BOUNDARY => false,
+            None => {
+                let num_symbols = |token: Token| self.num_symbols[token as usize] as usize;
+                num_symbols(left) + num_symbols(right) <= self.max_token_length
+            }
         }
-    }
-
-    /// Whether the two may be one token.
-    fn fits(&self, left: Token, right: Token) -> bool {
-        if left == BOUNDARY || right == BOUNDARY {
-            return false;
-        }
-        let num_symbols = |token: Token| self.num_symbols[token as usize] as usize;
-        num_symbols(left) + num_symbols(right) <= self.max_token_length
     }
 }
 
@@ -161,21 +146,15 @@ impl KeptPairs {
     /// `num_listed` ones of other pairs, which begin at `from`.
     pub(super) fn consider(
         &mut self,
-        pair: (Token, Token),
+        (left, right): (Token, Token),
         tally: &mut Tally,
         wanted: &Wanted,
         from: usize,
         num_listed: &mut usize,
     ) {
-        if wanted.accepts(pair, *tally) {
-            self.keep(pair, *tally, from + *num_listed);
-            tally.cursor = *num_listed as u32;
-            *num_listed += tally.times as usize;
+        if !wanted.accepts((left, right), *tally) {
+            return;
         }
-    }
-
-    /// Keep a pair whose positions begin at `start`.
-    fn keep(&mut self, (left, right): (Token, Token), tally: Tally, start: usize) {
         let key = key(left, right);
         self.slots.insert(key, self.pairs.len() as u32);
         self.queue.push(priority(tally.weight, key));
@@ -184,9 +163,11 @@ impl KeptPairs {
             right,
             count: tally.weight,
             replaceable: None,
-            start,
+            start: from + *num_listed,
             len: tally.times as usize,
         });
+        tally.cursor = *num_listed as u32;
+        *num_listed += tally.times as usize;
     }
 
     /// Take `weight` from the count of a pair, if it is kept.

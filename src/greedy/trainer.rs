@@ -85,7 +85,9 @@ impl<C: Cell> Trainer<C> {
 
     /// Apply the merges of a list, each in turn.
     pub(super) fn replay(&mut self, merges: &MergeList, watch: &Watch) -> Result<()> {
-        self.wanted.replay(merges.pairs());
+        let keys = merges.pairs().iter();
+        let keys = keys.map(|&(left, right)| key(left + 1, right + 1));
+        self.wanted.replayed = Some(keys.collect());
         self.index(watch)?;
         let first = merges.alphabet().len() as Token + 1;
         for (product, &(left, right)) in (first..).zip(merges.pairs()) {
@@ -94,7 +96,7 @@ impl<C: Cell> Trainer<C> {
                 self.merge(slot, product);
             }
         }
-        self.wanted.stop_replay();
+        self.wanted.replayed = None;
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::corpus::Word;
 use super::derivation::NOBODY;
 use super::draft::Draft;
-use super::list::{Rank, Shape};
+use super::list::{NEVER, Rank, Shape};
 use super::random::Random;
 use super::state::State;
 use crate::merges::Id;
@@ -78,12 +78,9 @@ impl Builder<'_, '_, '_> {
 
     /// A random rank between two others.
     pub(super) fn rank_between(&mut self, low: Rank, high: Rank) -> Option<Rank> {
-        let room = high
-            .0
-            .checked_sub(low.0)?
-            .checked_sub(1)
-            .filter(|&room| room > 0)?;
-        let rank = Rank(low.0 + 1 + self.random.below(u64::from(room)) as u32);
+        let room = high.checked_sub(low)?.checked_sub(1);
+        let room = room.filter(|&room| room > 0)?;
+        let rank = low + 1 + self.random.below(u64::from(room)) as Rank;
         self.draft.is_free(rank).then_some(rank)
     }
 
@@ -211,7 +208,7 @@ impl Builder<'_, '_, '_> {
                 .shape(user)
                 .is_some_and(|shape| shape.left == id || shape.right == id)
             {
-                let parts = self.parts_without(user, Rank::NEVER);
+                let parts = self.parts_without(user, NEVER);
                 self.rebuild(user, &parts, depth + 1)?;
             }
         }

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::corpus::Place;
-use super::list::{List, Merge, PairKey, Rank, Shape};
+use super::list::{List, Merge, NEVER, NO_MERGE, Rank, SYMBOL_RANK, Shape, hash, pair_key};
 use crate::merges::Id;
 
 /// The change of one token by a draft.
@@ -28,7 +28,7 @@ pub(super) struct Edit {
     base: Id,
     pub(super) changes: Vec<Change>,
     /// The merges that differ from those of the list.
-    merges: Vec<(PairKey, Merge)>,
+    merges: Vec<(u64, Merge)>,
     /// A bit for each of their keys, so that most other keys need no search.
     filter: u64,
 }
@@ -70,7 +70,7 @@ impl Edit {
             .flatten()
             .map(|shape| shape.rank)
             .min()
-            .unwrap_or(Rank::NEVER)
+            .unwrap_or(NEVER)
     }
 
     /// The same changes for a list that has more ids than when they were drafted.
@@ -95,8 +95,8 @@ impl Edit {
     }
 }
 
-fn bit(key: PairKey) -> u64 {
-    1 << (key.hash() >> 58)
+fn bit(key: u64) -> u64 {
+    1 << (hash(key) >> 58)
 }
 
 /// The list as it would be after an edit.
@@ -145,13 +145,12 @@ impl<'a> Draft<'a> {
         let changes = draft.edit.changes.clone();
         for change in &changes {
             if let Some(before) = change.before {
-                draft.set_merge(PairKey::new(before.left, before.right), Merge::NEVER);
+                draft.set_merge(before.pair_key(), NO_MERGE);
             }
         }
         for change in &changes {
             if let Some(after) = change.after {
-                let merge = Merge::new(after.rank, change.id);
-                draft.set_merge(PairKey::new(after.left, after.right), merge);
+                draft.set_merge(after.pair_key(), after.merge(change.id));
             }
         }
         draft.is_valid().then_some(draft)
@@ -188,7 +187,7 @@ impl<'a> Draft<'a> {
 
     /// The rank of a token or symbol.
     pub(super) fn rank(&self, id: Id) -> Rank {
-        self.shape(id).map_or(Rank::SYMBOL, |shape| shape.rank)
+        self.shape(id).map_or(SYMBOL_RANK, |shape| shape.rank)
     }
 
     /// The higher rank of two parts.
@@ -246,7 +245,7 @@ impl<'a> Draft<'a> {
         users
     }
 
-    fn set_merge(&mut self, key: PairKey, merge: Merge) {
+    fn set_merge(&mut self, key: u64, merge: Merge) {
         self.edit.filter |= bit(key);
         match self.edit.merges.iter_mut().find(|entry| entry.0 == key) {
             Some(entry) => entry.1 = merge,
@@ -256,7 +255,7 @@ impl<'a> Draft<'a> {
 
     /// The merge of two adjacent tokens.
     pub(super) fn merge_of(&self, left: Id, right: Id) -> Merge {
-        let key = PairKey::new(left, right);
+        let key = pair_key(left, right);
         if self.edit.filter & bit(key) != 0
             && let Some(entry) = self.edit.merges.iter().find(|entry| entry.0 == key)
         {
@@ -287,10 +286,10 @@ impl<'a> Draft<'a> {
         change.left_len = left_len;
         let old = std::mem::replace(&mut change.after, shape);
         if let Some(old) = old {
-            self.set_merge(PairKey::new(old.left, old.right), Merge::NEVER);
+            self.set_merge(old.pair_key(), NO_MERGE);
         }
         if let Some(new) = shape {
-            self.set_merge(PairKey::new(new.left, new.right), Merge::new(new.rank, id));
+            self.set_merge(new.pair_key(), new.merge(id));
         }
     }
 
@@ -319,8 +318,8 @@ impl<'a> Draft<'a> {
     }
 
     /// A rank in the middle between two neighbours that are taken; None if there is no room.
-    fn between(Rank(low): Rank, Rank(high): Rank) -> Option<Rank> {
-        (high - low >= 2).then(|| Rank(low + (high - low) / 2))
+    fn between(low: Rank, high: Rank) -> Option<Rank> {
+        (high - low >= 2).then(|| low + (high - low) / 2)
     }
 
     /// A free rank right after this one.
@@ -330,7 +329,7 @@ impl<'a> Draft<'a> {
         let next = self.list.rank_above(rank).into_iter().chain(ours).min();
         match next {
             Some(next) => Self::between(rank, next),
-            None => rank.0.checked_add(1 << 12).map(Rank),
+            None => rank.checked_add(1 << 12),
         }
     }
 
@@ -353,11 +352,14 @@ impl<'a> Draft<'a> {
         let mut parts = string.to_vec();
         while parts.len() > 2 {
             let merges = parts.windows(2).map(|pair| self.merge_of(pair[0], pair[1]));
-            let first = merges.zip(0..).min().filter(|first| first.0.rank() < end);
+            let first = merges
+                .zip(0..)
+                .min()
+                .filter(|first| first.0 < Merge::from(end) << 32);
             let Some((merge, index)) = first else {
                 break;
             };
-            parts[index] = merge.product();
+            parts[index] = merge as Id;
             parts.remove(index + 1);
         }
         parts

@@ -9,11 +9,10 @@ use std::time::Instant;
 
 use super::builder::Guide;
 use super::draft::{Draft, Edit};
-use super::moves::propose;
-use super::options::{ImproveOptions, ImproveProgress};
+use super::moves::{propose, repair};
 use super::random::Random;
-use super::repair::repair;
 use super::state::{Outcome, Scratch, State};
+use super::{ImproveOptions, ImproveProgress};
 use crate::error::Result;
 use crate::merges::Id;
 use crate::parallel::{for_each, into_inner, lock};

@@ -6,12 +6,11 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::corpus::{Corpus, Place, Word};
+use super::corpus::{Corpus, Place, Sample, Word};
 use super::derivation::{Derivations, Derived, NOBODY};
 use super::draft::{Change, Draft, Edit};
 use super::list::{List, Rank, Shape};
 use super::random::Random;
-use super::sample::Sample;
 use crate::error::Result;
 use crate::merges::Id;
 use crate::watch::Watch;
@@ -97,8 +96,7 @@ impl<'a> State<'a> {
         watch: &Watch,
     ) -> Result<Self> {
         let mut list = List::new(num_symbols);
-        let ranks = (1..).map(Rank);
-        for (rank, (&(left, right), &is_pinned)) in ranks.zip(merges.iter().zip(is_pinned)) {
+        for (rank, (&(left, right), &is_pinned)) in (1..).zip(merges.iter().zip(is_pinned)) {
             let string = [&*list.token(left).string, &*list.token(right).string].concat();
             watch.check()?;
             let id = list.name_in(corpus, &string, is_pinned);
@@ -118,7 +116,7 @@ impl<'a> State<'a> {
         };
         let mut derived = Derived::default();
         for word in corpus.words() {
-            if word.0.is_multiple_of(WORDS_BETWEEN_CHECKS) {
+            if word.is_multiple_of(WORDS_BETWEEN_CHECKS) {
                 watch.check()?;
             }
             derived.derive(&Draft::new(&state.list), corpus.word(word));
@@ -260,7 +258,7 @@ impl<'a> State<'a> {
 
     /// The effect of a draft.
     pub(super) fn weigh(&self, draft: &Draft<'_>, scratch: &mut Scratch) -> Outcome {
-        let all = Place(0)..Place(self.corpus.num_symbols() as u32);
+        let all = 0..self.corpus.num_symbols() as Place;
         self.find_words(&draft.edit, std::slice::from_ref(&all), scratch);
         self.outcome(draft, |_| 1, scratch)
     }
@@ -339,8 +337,8 @@ impl<'a> State<'a> {
                 continue;
             }
             let word = self.corpus.word_at(place);
-            if scratch.met[word.index()] != scratch.draft {
-                scratch.met[word.index()] = scratch.draft;
+            if scratch.met[word as usize] != scratch.draft {
+                scratch.met[word as usize] = scratch.draft;
                 scratch.words.push(word);
             }
         }

@@ -2,9 +2,8 @@
 
 use super::builder::Guide;
 use super::draft::Draft;
-use super::moves::propose;
+use super::moves::{propose, repair};
 use super::random::Random;
-use super::repair::repair;
 use super::*;
 use crate::greedy::tests::Dice;
 use crate::greedy::{Overlaps, TrainOptions, train};
