@@ -133,46 +133,32 @@ pub fn improve(
     if initial.pairs().is_empty() {
         return Ok(initial.clone());
     }
-    let find = || {
-        let corpus = weighted_corpus(counts, initial, is_pinned, watch)?;
-        search_from(&corpus, initial, is_pinned, options, watch, progress)
-    };
-    match find() {
+    match search_from(counts, initial, is_pinned, options, watch, progress) {
         Ok(Some(list)) => Ok(list),
         Ok(None) | Err(Error::Interrupted) => Ok(initial.clone()),
         Err(error) => Err(error),
     }
 }
 
-/// The words of `counts`, with weights by their counts and by how rare tokens are.
-fn weighted_corpus(
-    counts: &WordCounts,
-    initial: &MergeList,
-    is_pinned: &[bool],
-    watch: &Watch,
-) -> Result<Corpus> {
-    let mut corpus = Corpus::new(counts, initial.alphabet(), watch)?;
-    if corpus.num_words() >= MANY_WORDS {
-        let num_symbols = initial.alphabet().len();
-        let state = State::new(&corpus, num_symbols, initial.pairs(), is_pinned, watch)?;
-        let extra = state.price().map_or(0, |price| RARE / price.max(1));
-        corpus.add_to_weights(extra.min(MOST_EXTRA));
-    }
-    Ok(corpus)
-}
-
 /// The list that a search finds; None if no two tokens are adjacent, or no list of the length is
 /// found.
 fn search_from(
-    corpus: &Corpus,
+    counts: &WordCounts,
     initial: &MergeList,
     is_pinned: &[bool],
     options: &ImproveOptions,
     watch: &Watch,
     progress: &ImproveProgress,
 ) -> Result<Option<MergeList>> {
-    let (alphabet, merges) = (initial.alphabet(), initial.pairs());
-    let mut state = State::new(corpus, alphabet.len(), merges, is_pinned, watch)?;
+    let (alphabet, pairs) = (initial.alphabet(), initial.pairs().iter().copied());
+    let merges: Vec<_> = pairs.zip(is_pinned.iter().copied()).collect();
+    let mut corpus = Corpus::new(counts, alphabet, watch)?;
+    if corpus.num_words() >= MANY_WORDS {
+        let state = State::new(&corpus, alphabet.len(), &merges, watch)?;
+        let extra = state.price().map_or(0, |price| RARE / price.max(1));
+        corpus.add_to_weights(extra.min(MOST_EXTRA));
+    }
+    let mut state = State::new(&corpus, alphabet.len(), &merges, watch)?;
     progress.set(state.num_tokens);
     let Some(price) = state.price() else {
         return Ok(None);
@@ -185,9 +171,7 @@ fn search_from(
     let mut is_whole = finish(&mut state);
     if !is_whole || best.cost < state.cost {
         // The search is over, and so is what the watch is for.
-        let (merges, is_pinned) = (&best.merges, &best.is_pinned);
-        let watch = Watch::default();
-        state = State::new(corpus, alphabet.len(), merges, is_pinned, &watch)?;
+        state = State::new(&corpus, alphabet.len(), &best.merges, &Watch::default())?;
         is_whole = finish(&mut state);
     }
     if !is_whole {

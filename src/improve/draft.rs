@@ -42,6 +42,12 @@ impl Edit {
         self.changes.iter().map(growth).sum()
     }
 
+    /// The changes that differ from the list.
+    pub(super) fn changed(&self) -> impl Iterator<Item = &Change> {
+        let changes = self.changes.iter();
+        changes.filter(|change| change.before != change.after)
+    }
+
     /// The number of places where the strings of the changed tokens occur.
     pub(super) fn num_places(&self) -> usize {
         self.changes.iter().map(|change| change.places.len()).sum()
@@ -62,23 +68,16 @@ impl Edit {
     /// The rank at which a derivation can first differ.
     pub(super) fn first_rank(&self) -> Rank {
         let shapes = self
-            .changes
-            .iter()
-            .filter(|change| change.before != change.after);
-        let shapes = shapes.flat_map(|change| [change.before, change.after]);
-        shapes
-            .flatten()
-            .map(|shape| shape.rank)
-            .min()
-            .unwrap_or(NEVER)
+            .changed()
+            .flat_map(|change| [change.before, change.after]);
+        let ranks = shapes.flatten().map(|shape| shape.rank);
+        ranks.min().unwrap_or(NEVER)
     }
 
-    /// The same changes for a list that has more ids than when they were drafted.
-    pub(super) fn rebased(mut self, base: Id) -> Self {
+    /// The same changes for a list that has more ids than when they were drafted; without the merges,
+    /// whose keys have ids in them.
+    fn rebased(mut self, base: Id) -> Self {
         let (old, shift) = (self.base, base - self.base);
-        if shift == 0 {
-            return self;
-        }
         let moved = |id: Id| if id >= old { id + shift } else { id };
         for change in &mut self.changes {
             change.id = moved(change.id);
@@ -87,11 +86,11 @@ impl Edit {
                 after.right = moved(after.right);
             }
         }
-        self.base = base;
-        // Keys of pairs have ids in them.
-        self.merges.clear();
-        self.filter = 0;
-        self
+        Self {
+            base,
+            changes: self.changes,
+            ..Self::default()
+        }
     }
 }
 
@@ -108,45 +107,33 @@ pub(super) struct Draft<'a> {
 
 impl<'a> Draft<'a> {
     pub(super) fn new(list: &'a List) -> Self {
-        let base = list.num_ids() as Id;
-        Self {
-            list,
-            edit: Edit {
-                base,
-                ..Edit::default()
-            },
-        }
+        let edit = Edit {
+            base: list.num_ids() as Id,
+            ..Edit::default()
+        };
+        Self { list, edit }
     }
 
     /// A draft that was made for an earlier state of the list; None if it no longer fits.
     pub(super) fn again(list: &'a List, edit: Edit) -> Option<Self> {
         let edit = edit.rebased(list.num_ids() as Id);
-        let mut draft = Self::new(list);
-        draft.edit = edit;
-        for index in 0..draft.edit.changes.len() {
-            let change = &draft.edit.changes[index];
-            let is_new = change.id >= draft.edit.base;
-            if is_new && list.id(&change.string).is_some() {
-                return None;
-            }
-            if !is_new && list.token(change.id).shape != change.before {
-                return None;
-            }
+        let fits = |change: &Change| {
+            let is_as_before = if change.id >= edit.base {
+                list.id(&change.string).is_none()
+            } else {
+                list.token(change.id).shape == change.before
+            };
             let kept_rank = change.before.map(|shape| shape.rank);
-            if let Some(after) = change.after
-                && list.has_rank(after.rank)
-                && kept_rank != Some(after.rank)
-            {
-                return None;
-            }
+            let can_have = |rank| !list.has_rank(rank) || kept_rank == Some(rank);
+            is_as_before && change.after.is_none_or(|after| can_have(after.rank))
+        };
+        if !edit.changes.iter().all(fits) {
+            return None;
         }
-        draft.edit.merges.clear();
-        draft.edit.filter = 0;
-        let changes = draft.edit.changes.clone();
-        for change in &changes {
-            if let Some(before) = change.before {
-                draft.set_merge(before.pair_key(), NO_MERGE);
-            }
+        let changes = edit.changes.clone();
+        let mut draft = Self { list, edit };
+        for before in changes.iter().filter_map(|change| change.before) {
+            draft.set_merge(before.pair_key(), NO_MERGE);
         }
         for change in &changes {
             if let Some(after) = change.after {
@@ -158,18 +145,13 @@ impl<'a> Draft<'a> {
 
     /// Whether every changed token is made after its parts and before its users.
     pub(super) fn is_valid(&self) -> bool {
-        self.edit.changes.iter().all(|change| match change.after {
-            Some(after) => {
-                let parts = [after.left, after.right];
-                parts
-                    .iter()
-                    .all(|&part| self.exists(part) && self.rank(part) < after.rank)
-                    && self
-                        .users(change.id)
-                        .iter()
-                        .all(|&user| self.rank(user) > after.rank)
-            }
-            None => self.users(change.id).is_empty(),
+        self.edit.changes.iter().all(|change| {
+            let (after, users) = (change.after, self.users(change.id));
+            after.map_or(users.is_empty(), |Shape { left, right, rank }| {
+                let is_before = |part| self.exists(part) && self.rank(part) < rank;
+                let is_behind = |&user: &Id| self.rank(user) > rank;
+                is_before(left) && is_before(right) && users.iter().all(is_behind)
+            })
         })
     }
 
@@ -216,13 +198,8 @@ impl<'a> Draft<'a> {
 
     /// The token with this string, if there is one.
     pub(super) fn id(&self, string: &[Id]) -> Option<Id> {
-        let made = self
-            .edit
-            .changes
-            .iter()
-            .rev()
-            .find(|change| *change.string == *string);
-        match made {
+        let mut changes = self.edit.changes.iter().rev();
+        match changes.find(|change| *change.string == *string) {
             Some(change) => change.after.map(|_| change.id),
             None => self.list.id(string),
         }
@@ -234,10 +211,8 @@ impl<'a> Draft<'a> {
             self.shape(*user)
                 .is_some_and(|shape| shape.left == id || shape.right == id)
         };
-        let mut users: Vec<Id> = match self.list.num_ids() {
-            named if (id as usize) < named => self.list.token(id).users.clone(),
-            _ => Vec::new(),
-        };
+        let token = self.list.get(id);
+        let mut users = token.map_or_else(Vec::new, |token| token.users.clone());
         users.extend(self.edit.changes.iter().map(|change| change.id));
         users.retain(is_user);
         users.sort_unstable_by_key(|&user| (self.rank(user), user));
@@ -295,7 +270,9 @@ impl<'a> Draft<'a> {
 
     /// Add a token; returns its id.
     pub(super) fn add(&mut self, string: Arc<[Id]>, places: Arc<[Place]>, shape: Shape) -> Id {
-        let id = self.edit.base + self.num_added();
+        let base = self.edit.base;
+        let added = self.edit.changes.iter().filter(|change| change.id >= base);
+        let id = base + added.count() as Id;
         self.edit.changes.push(Change {
             id,
             before: None,
@@ -306,15 +283,6 @@ impl<'a> Draft<'a> {
         });
         self.set(id, Some(shape));
         id
-    }
-
-    fn num_added(&self) -> Id {
-        let base = self.edit.base;
-        self.edit
-            .changes
-            .iter()
-            .filter(|change| change.id >= base)
-            .count() as Id
     }
 
     /// A rank in the middle between two neighbours that are taken; None if there is no room.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::corpus::{Corpus, Place};
+use super::corpus::Place;
 use crate::merges::Id;
 
 /// The time of a merge: the pair of the lowest rank merges first.
@@ -86,30 +86,22 @@ const TOKENS_PER_FILTER_WORD: usize = 4;
 
 impl List {
     pub(super) fn new(num_symbols: usize) -> Self {
-        let symbols = (0..num_symbols as Id).map(|symbol| Arc::from([symbol]));
-        let tokens: Vec<Token> = symbols
-            .map(|string: Arc<[Id]>| Token {
-                string,
-                shape: None,
-                users: Vec::new(),
-                places: Arc::from([]),
-                weight: 0,
-                is_pinned: true,
-            })
-            .collect();
-        let strings = (0..)
-            .zip(&tokens)
-            .map(|(id, token)| (token.string.clone(), id))
-            .collect();
-        Self {
+        let mut list = Self {
             num_symbols,
-            tokens,
+            tokens: Vec::new(),
             table: FxHashMap::default(),
             filter: vec![0; 1],
-            strings,
+            strings: FxHashMap::default(),
             ranks: BTreeSet::new(),
-            rank_of: vec![SYMBOL_RANK; num_symbols],
+            rank_of: Vec::new(),
+        };
+        for symbol in 0..num_symbols as Id {
+            let string: Arc<[Id]> = Arc::from([symbol]);
+            list.strings.insert(string.clone(), symbol);
+            list.name(string, Arc::from([]), true);
         }
+        list.rank_of.fill(SYMBOL_RANK);
+        list
     }
 
     /// The rank of a token or symbol.
@@ -129,6 +121,11 @@ impl List {
 
     pub(super) fn token(&self, id: Id) -> &Token {
         &self.tokens[id as usize]
+    }
+
+    /// The token of an id, if the list has it already.
+    pub(super) fn get(&self, id: Id) -> Option<&Token> {
+        self.tokens.get(id as usize)
     }
 
     pub(super) fn token_mut(&mut self, id: Id) -> &mut Token {
@@ -232,15 +229,6 @@ impl List {
         id
     }
 
-    /// Give an id to a string that is not a token; its places are looked up in the corpus.
-    pub(super) fn name_in(&mut self, corpus: &Corpus, string: &[Id], is_pinned: bool) -> Id {
-        self.name(
-            Arc::from(string),
-            Arc::from(corpus.places(string)),
-            is_pinned,
-        )
-    }
-
     /// Change the parts or the rank of a token, or remove it.
     pub(super) fn reshape(&mut self, id: Id, shape: Option<Shape>) {
         if let Some(old) = self.token(id).shape {
@@ -252,8 +240,7 @@ impl List {
                     users.swap_remove(place);
                 }
             }
-            let string = self.token(id).string.clone();
-            self.strings.remove(&string);
+            self.strings.remove(&self.tokens[id as usize].string);
         }
         self.token_mut(id).shape = shape;
         self.rank_of[id as usize] = shape.map_or(NEVER, |shape| shape.rank);

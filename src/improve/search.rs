@@ -67,17 +67,14 @@ struct Candidate {
 pub(super) struct Best {
     pub(super) cost: u64,
     /// The tokens in order: the ids of their parts, and whether they are pinned.
-    pub(super) merges: Vec<(Id, Id)>,
-    pub(super) is_pinned: Vec<bool>,
+    pub(super) merges: Vec<((Id, Id), bool)>,
 }
 
 impl Best {
     fn of(state: &State<'_>) -> Self {
-        let (merges, is_pinned) = state.list.merges().into_iter().unzip();
         Self {
             cost: state.cost,
-            merges,
-            is_pinned,
+            merges: state.list.merges(),
         }
     }
 }
@@ -114,19 +111,11 @@ pub(super) fn search(
         let guide = Guide {
             price,
             max_token_length: options.max_token_length,
+            temperature: price * steering.temperature(part_done, done),
         };
-        let temperature = price * steering.temperature(part_done, done);
         let until = options.num_moves.unwrap_or(u64::MAX).min(done + ROUND);
-        let candidates = draw(
-            state,
-            guide,
-            temperature,
-            done..until,
-            options,
-            &mut scratches,
-        )?;
         let mut is_changed = false;
-        for candidate in candidates {
+        for candidate in draw(state, guide, done..until, options.seed, &mut scratches)? {
             is_changed |= settle(state, candidate, &steering, is_changed, &mut scratches[0]);
         }
         steering.learn(state.list.len());
@@ -189,17 +178,15 @@ impl Steering {
 fn draw(
     state: &State<'_>,
     guide: Guide,
-    temperature: f64,
     numbers: std::ops::Range<u64>,
-    options: &ImproveOptions,
+    seed: u64,
     scratches: &mut [Scratch],
 ) -> Result<Vec<Candidate>> {
     let num_moves = (numbers.end - numbers.start) as usize;
     let found = Mutex::new(Vec::new());
     for_each(scratches, num_moves, |scratch, index| {
         let number = numbers.start + index as u64;
-        let candidate = candidate(state, guide, temperature, number, options.seed, scratch);
-        lock(&found).extend(candidate);
+        lock(&found).extend(candidate(state, guide, number, seed, scratch));
         Ok(())
     })?;
     let mut candidates: Vec<Candidate> = into_inner(found);
@@ -211,31 +198,28 @@ fn draw(
 fn candidate(
     state: &State<'_>,
     guide: Guide,
-    temperature: f64,
     number: u64,
     seed: u64,
     scratch: &mut Scratch,
 ) -> Option<Candidate> {
     let mut random = Random::of_move(seed, number);
-    let allowed = -temperature * (1.0 - random.unit()).ln();
+    let allowed = -guide.temperature * (1.0 - random.unit()).ln();
     let mut draft = propose(state, guide, &mut random)?;
     let mut worth_repair = WORTH_REPAIR * guide.price;
     for num_repairs in 0..=MOST_REPAIRS {
         debug_assert!(draft.is_valid(), "{:?}", draft.edit);
         let cost_of_growth = draft.edit.growth() as f64 * guide.price;
         let cost_of = |outcome: &Outcome| outcome.delta as f64 + cost_of_growth;
-        let mut is_sampled = draft.edit.num_places() > SCREENED;
-        let mut outcome = if is_sampled {
+        let mut outcome = if draft.edit.num_places() > SCREENED {
             state.estimate(&draft, scratch)
         } else {
             state.weigh(&draft, scratch)
         };
-        if is_sampled && cost_of(&outcome) <= allowed + guide.price * DOUBT {
+        if outcome.is_sampled && cost_of(&outcome) <= allowed + guide.price * DOUBT {
             outcome = state.weigh(&draft, scratch);
-            is_sampled = false;
         }
         let cost = cost_of(&outcome);
-        if !is_sampled && cost <= allowed && !is_idle(&outcome, &draft.edit) {
+        if !outcome.is_sampled && cost <= allowed && !is_idle(&outcome, &draft.edit) {
             return Some(Candidate {
                 number,
                 edit: draft.edit,
@@ -247,7 +231,7 @@ fn candidate(
             return None;
         }
         worth_repair = cost * 0.7;
-        let effects = state.effects(&draft, &outcome, is_sampled, scratch);
+        let effects = state.effects(&draft, &outcome, scratch);
         draft = repair(state, guide, draft, &effects, &mut random)?;
     }
     None
@@ -267,23 +251,17 @@ fn settle(
     is_changed: bool,
     scratch: &mut Scratch,
 ) -> bool {
-    let Candidate {
-        edit,
-        outcome,
-        allowed,
-        ..
-    } = candidate;
     if !is_changed {
-        state.make(&edit, &outcome, scratch);
+        state.make(&candidate.edit, &candidate.outcome, scratch);
         return true;
     }
-    let Some(draft) = Draft::again(&state.list, edit) else {
+    let Some(draft) = Draft::again(&state.list, candidate.edit) else {
         return false;
     };
     // The current price: at an old one, a round could remove too many and the next add too many.
     let cost_of_growth = draft.edit.growth() as f64 * steering.price(state.list.len());
     let outcome = state.weigh(&draft, scratch);
-    if outcome.delta as f64 + cost_of_growth > allowed {
+    if outcome.delta as f64 + cost_of_growth > candidate.allowed {
         return false;
     }
     let edit = draft.edit;
