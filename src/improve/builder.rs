@@ -199,11 +199,8 @@ impl Builder<'_, '_, '_> {
         self.draft.set(id, None);
         for user in self.draft.users(id) {
             // It may have been removed with another user.
-            if self
-                .draft
-                .shape(user)
-                .is_some_and(|shape| shape.left == id || shape.right == id)
-            {
+            let shape = self.draft.shape(user);
+            if shape.is_some_and(|shape| shape.left == id || shape.right == id) {
                 let parts = self.parts_without(user, NEVER);
                 self.rebuild(user, &parts, depth + 1)?;
             }

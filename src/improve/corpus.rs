@@ -69,7 +69,11 @@ impl Corpus {
                 if total > u128::from(MOST_WEIGHT) {
                     return Err(Error::CountsTooLarge);
                 }
-                corpus.push(&word, count);
+                let number = corpus.num_words() as Word;
+                corpus.symbols.extend_from_slice(&word);
+                corpus.word_at.resize(corpus.symbols.len(), number);
+                corpus.starts.push(corpus.symbols.len() as Place);
+                corpus.weights.push(count * ONCE);
             }
         }
         watch.check()?;
@@ -95,14 +99,6 @@ impl Corpus {
         }
         self.extra += extra;
         self.sum_up();
-    }
-
-    fn push(&mut self, word: &[Id], count: u64) {
-        let number = self.weights.len() as Word;
-        self.symbols.extend_from_slice(word);
-        self.word_at.resize(self.symbols.len(), number);
-        self.starts.push(self.symbols.len() as u32);
-        self.weights.push(count * ONCE);
     }
 
     pub(super) fn num_words(&self) -> usize {

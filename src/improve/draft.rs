@@ -207,14 +207,11 @@ impl<'a> Draft<'a> {
 
     /// The tokens of which this one is a part, the lowest rank first.
     pub(super) fn users(&self, id: Id) -> Vec<Id> {
-        let is_user = |user: &Id| {
-            self.shape(*user)
-                .is_some_and(|shape| shape.left == id || shape.right == id)
-        };
+        let has_part = |shape: Shape| shape.left == id || shape.right == id;
         let token = self.list.get(id);
         let mut users = token.map_or_else(Vec::new, |token| token.users.clone());
         users.extend(self.edit.changes.iter().map(|change| change.id));
-        users.retain(is_user);
+        users.retain(|&user| self.shape(user).is_some_and(has_part));
         users.sort_unstable_by_key(|&user| (self.rank(user), user));
         users.dedup();
         users
