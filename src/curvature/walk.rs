@@ -3,18 +3,15 @@
 //! Renaming letters changes nothing, so new letters come in order. Counts of pairs grow by one with
 //! each letter. From them come an upper bound of the optimum and a lower bound of greedy, and a
 //! prefix none of whose extensions can exceed the records is left out with all of them. The other
-//! strings pass ever finer bounds; few are measured. Cost: about 0.1 µs for a string.
+//! strings pass ever finer bounds; few are measured. The finest looks at prefixes [a,b], where ab occurs
+//! once: with a record of 2 or more, prefixes that save 1 are nearly always the only ones that can exceed
+//! it. Each test is a necessary condition. Cost: about 0.1 µs for a string.
 
-use super::columns::{Column, Columns, Facts, NUM_COLUMNS, Values};
-use super::counted::{CountedString, MAX_COUNT, Summary};
-use super::line::{Line, Run};
+use super::columns::{Column, Columns, Facts, NUM_COLUMNS, Record, Records, Values};
+use super::line::{Line, Run, saved_behind};
 use super::measure::Measure;
-use super::options::WalkOptions;
-use super::records::{Record, Records};
-use super::screen::{
-    a_single_pair_costs, a_single_pair_costs_some, a_single_pair_may_cost, filter_single_pairs,
-};
 use super::search::Searcher;
+use super::strings::{CountedString, MAX_COUNT, Summary, WalkOptions};
 use crate::error::Result;
 use crate::watch::Watch;
 
@@ -189,15 +186,18 @@ impl<'a> Walk<'a> {
             return self.options.columns;
         }
         let (string, searcher) = (&self.string, &mut self.searcher);
+        // Whether a prefix [a,b], where ab occurs once, costs some sequence that saves `saved` at least
+        // `loss`.
+        let costs_some = |searcher: &mut Searcher<'_>, saved: i32, loss: i32| {
+            let places: Vec<usize> = string.single_pairs().collect();
+            searcher.suffers_from(line, &places, num_merges, saved, saved - loss)
+        };
         let floors = &self.floors[num_merges - 1];
         let mut live = facts.live(live, floors);
         live = filter_single_pairs(facts, live, floors, |loss, _| {
             let mut saved = greedy.max(loss)..=facts.optimum;
             a_single_pair_may_cost(string, facts, greedy, loss)
-                && saved.any(|saved| {
-                    let num_merges = facts.num_merges;
-                    a_single_pair_costs_some(string, line, searcher, num_merges, saved, loss)
-                })
+                && saved.any(|saved| costs_some(searcher, saved, loss))
         });
         if live == 0 {
             return 0;
@@ -221,10 +221,9 @@ impl<'a> Walk<'a> {
                 [] => greedy_merges,
                 found => found,
             };
-            let (num_merges, optimum) = (facts.num_merges, facts.optimum);
-            a_single_pair_costs(string, line, found, optimum, loss)
-                || column == Column::SigmaMax
-                    && a_single_pair_costs_some(string, line, searcher, num_merges, optimum, loss)
+            let costs = |at| facts.optimum - saved_behind(line, at, found) >= loss;
+            string.single_pairs().any(costs)
+                || column == Column::SigmaMax && costs_some(searcher, facts.optimum, loss)
         })
     }
 
@@ -237,6 +236,7 @@ impl<'a> Walk<'a> {
             letters: letters.iter().copied().map(u32::from).collect(),
             num_letters: self.options.num_letters,
             facts,
+            wanted,
             floors: if self.options.is_pruned {
                 &self.floors[num_merges - 1]
             } else {
@@ -244,7 +244,7 @@ impl<'a> Walk<'a> {
             },
             watch: self.watch,
         };
-        let values = measure.values(wanted)?;
+        let values = measure.values()?;
         let mut is_better = false;
         for column in Column::LIST {
             if column.is_in(wanted)
@@ -260,4 +260,49 @@ impl<'a> Walk<'a> {
         }
         Ok(())
     }
+}
+
+/// The `live` columns without those that only prefixes which save 1 can improve and for which
+/// `is_possible(loss, column)` denies that one of these costs `loss`.
+fn filter_single_pairs(
+    facts: &Facts,
+    mut live: Columns,
+    floors: &Values,
+    mut is_possible: impl FnMut(i32, Column) -> bool,
+) -> Columns {
+    let mut refuted = i32::MAX;
+    for column in [Column::SigmaMax, Column::SigmaMin] {
+        if let (true, Some(floor)) = (column.is_in(live), floors[column as usize])
+            && facts.only_single_pairs_exceed(floor)
+        {
+            let loss = floor.next_above(1);
+            if loss >= refuted || !is_possible(loss, column) {
+                refuted = refuted.min(loss);
+                live &= !column.bit();
+            }
+        }
+    }
+    live
+}
+
+/// Whether a prefix [a,b], where ab occurs once, may cost `loss`, if κ(μ*) lies between what greedy
+/// saves and its bound. The first merge of μ* saves at least κ(μ*) - (M - 1) c, and behind the
+/// prefix at most κ(μ*) less the cost; it loses at most the places where it overlaps ab.
+fn a_single_pair_may_cost(string: &CountedString, facts: &Facts, greedy: i32, loss: i32) -> bool {
+    let behind_first = (facts.num_merges - 1) * facts.largest;
+    let fits = |count: i32, lost: i32| {
+        let least = greedy.max(loss).max(count - lost + loss);
+        least <= facts.optimum.min(count + behind_first)
+    };
+    let letters = &string.letters;
+    let last = letters.len() - 2;
+    if (0..=last).any(|i| fits(string.count_at(i), 0)) {
+        return true;
+    }
+    string.single_pairs().any(|at| {
+        let (left, right) = (at > 0, at < last);
+        let is_same = left && right && letters[at - 1..=at] == letters[at + 1..at + 3];
+        let lost = 1 + i32::from(is_same);
+        left && fits(string.count_at(at - 1), lost) || right && fits(string.count_at(at + 1), lost)
+    })
 }

@@ -4,11 +4,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::{threads, watched};
-use crate::curvature::columns::{ALL, Column, Columns, NUM_COLUMNS};
-use crate::curvature::fraction::Fraction;
+use crate::curvature::columns::{ALL, Column, Columns, Fraction, NUM_COLUMNS, Record, Records};
 use crate::curvature::{
-    self, MAX_LENGTH, MAX_WALK_LENGTH, MAX_WALK_LETTERS, MAX_WALK_MERGES, Record, Records,
-    WalkOptions,
+    self, MAX_LENGTH, MAX_WALK_LENGTH, MAX_WALK_LETTERS, MAX_WALK_MERGES, WalkOptions,
 };
 
 type Pair = (i32, i32);
