@@ -27,7 +27,7 @@ pub use line::MAX_LENGTH;
 use line::{Line, Run};
 use measure::Measure;
 use search::Searcher;
-use sequences::Forest;
+use sequences::{Forest, Prefixes};
 use strings::num_letters_of;
 pub use strings::{MAX_WALK_LENGTH, MAX_WALK_LETTERS, MAX_WALK_MERGES, WalkOptions};
 use walk::Walk;
@@ -147,8 +147,9 @@ pub fn sigma_of(
         let parts = (tree_of(left)?, tree_of(right)?);
         merges.push(forest.merge(parts));
     }
-    let sigma = measure.sigma_of(&merges, &mut forest)?;
-    Ok((measure.facts.optimum, sigma))
+    let mut prefixes = Prefixes::new(&measure.letters, measure.num_merges());
+    let sigma = measure.over_prefixes(&merges, &mut prefixes, false, None, &mut forest)?;
+    Ok((measure.facts.optimum, sigma.unwrap_or(Fraction::ONE)))
 }
 
 /// For each prefix, the records that the strings beginning with it improve: the number of merges,

@@ -25,7 +25,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use self::corpus::{Corpus, MOST_EXTRA, ONCE};
-use self::state::{Scratch, State};
+use self::finish::finish;
+use self::search::search;
+use self::state::State;
 use crate::counts::WordCounts;
 use crate::error::{Error, Result};
 use crate::merges::MergeList;
@@ -56,38 +58,31 @@ pub struct ImproveOptions {
 impl ImproveOptions {
     /// The part of the search that is done after `num_moves` moves; 1 or more: all of it.
     fn part_done(&self, num_moves: u64, started: Instant) -> f64 {
-        if let Some(all) = self.num_moves {
-            return if num_moves < all {
-                num_moves as f64 / all as f64
-            } else {
-                1.0
-            };
-        }
-        match self.deadline {
-            Some(deadline) => {
+        match (self.num_moves, self.deadline) {
+            (Some(all), _) if num_moves < all => num_moves as f64 / all as f64,
+            (Some(_), _) => 1.0,
+            (None, Some(deadline)) => {
                 let all = deadline.saturating_duration_since(started).as_secs_f64();
                 started.elapsed().as_secs_f64() / all.max(1e-9)
             }
-            None => 0.0,
+            (None, None) => 0.0,
         }
     }
 }
 
 /// The progress of a search, to be read from another thread.
 #[derive(Debug, Default)]
-pub struct ImproveProgress {
-    num_tokens: AtomicU64,
-}
+pub struct ImproveProgress(AtomicU64);
 
 impl ImproveProgress {
     /// The number of tokens that the words currently have; 0 before the search begins.
     #[must_use]
     pub fn num_tokens(&self) -> u64 {
-        self.num_tokens.load(Ordering::Relaxed)
+        self.0.load(Ordering::Relaxed)
     }
 
     fn set(&self, num_tokens: u64) {
-        self.num_tokens.store(num_tokens, Ordering::Relaxed);
+        self.0.store(num_tokens, Ordering::Relaxed);
     }
 }
 
@@ -164,15 +159,12 @@ fn search_from(
         return Ok(None);
     };
     let len = merges.len();
-    let best = search::search(&mut state, price as f64, len, options, watch, progress)?;
-    let mut scratch = Scratch::default();
-    let mut finish =
-        |state: &mut State<'_>| finish::finish(state, len, options.max_token_length, &mut scratch);
-    let mut is_whole = finish(&mut state);
-    if !is_whole || best.cost < state.cost {
+    let (cost, best) = search(&mut state, price as f64, len, options, watch, progress)?;
+    let mut is_whole = finish(&mut state, len, options.max_token_length);
+    if !is_whole || cost < state.cost {
         // The search is over, and so is what the watch is for.
-        state = State::new(&corpus, alphabet.len(), &best.merges, &Watch::default())?;
-        is_whole = finish(&mut state);
+        state = State::new(&corpus, alphabet.len(), &best, &Watch::default())?;
+        is_whole = finish(&mut state, len, options.max_token_length);
     }
     if !is_whole {
         return Ok(None);

@@ -141,35 +141,7 @@ pub struct Record {
 }
 
 /// For each number of merges, from 1 on, the records of all columns.
-#[derive(Debug, Clone, Default)]
-pub struct Records(pub Vec<[Option<Record>; NUM_COLUMNS]>);
-
-impl Records {
-    /// The values of the records.
-    pub(super) fn floors(&self) -> Vec<Values> {
-        let value = |record: &Option<Record>| record.as_ref().map(|record| record.value);
-        self.0.iter().map(|row| row.each_ref().map(value)).collect()
-    }
-
-    /// Put in a value if it is larger than the record; whether it was.
-    pub(super) fn improve(
-        &mut self,
-        num_merges: usize,
-        column: Column,
-        value: Fraction,
-        string: &[u8],
-    ) -> bool {
-        let record = &mut self.0[num_merges - 1][column as usize];
-        let is_better = record.as_ref().is_none_or(|known| value > known.value);
-        if is_better {
-            *record = Some(Record {
-                value,
-                witness: string.to_vec(),
-            });
-        }
-        is_better
-    }
-}
+pub type Records = Vec<[Option<Record>; NUM_COLUMNS]>;
 
 /// What is known of a string before its columns are measured.
 #[derive(Debug, Clone, Copy)]

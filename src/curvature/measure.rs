@@ -48,7 +48,7 @@ struct GreedyPrefixes {
 }
 
 impl Measure<'_> {
-    fn num_merges(&self) -> usize {
+    pub(super) fn num_merges(&self) -> usize {
         self.facts.num_merges as usize
     }
 
@@ -194,7 +194,7 @@ impl Measure<'_> {
 
     /// The largest value over the prefixes, those of all lengths or, if `is_full`, of exactly M
     /// merges; the floor, if none exceeds it.
-    fn over_prefixes(
+    pub(super) fn over_prefixes(
         &self,
         optimal: &[Merge],
         prefixes: &mut Prefixes,
@@ -250,12 +250,5 @@ impl Measure<'_> {
             values[column as usize].get_or_insert(Fraction::ONE);
         }
         Ok(())
-    }
-
-    /// σ of one optimal sequence, given as pairs of trees of the same forest.
-    pub(super) fn sigma_of(&self, optimal: &[Merge], forest: &mut Forest) -> Result<Fraction> {
-        let mut prefixes = Prefixes::new(&self.letters, self.num_merges());
-        let found = self.over_prefixes(optimal, &mut prefixes, false, None, forest)?;
-        Ok(found.unwrap_or(Fraction::ONE))
     }
 }

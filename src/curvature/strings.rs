@@ -33,7 +33,15 @@ impl WalkOptions {
     /// The prefixes that divide the strings into units of work, in order.
     #[must_use]
     pub fn units(&self) -> Vec<Vec<u8>> {
-        self.prefixes(self.length.saturating_sub(6).min(8))
+        let mut prefixes = vec![vec![]];
+        for done in 0..self.length.saturating_sub(6).min(8) {
+            let longer = prefixes.iter().flat_map(|prefix: &Vec<u8>| {
+                let letters = self.next_letters(done, num_letters_of(prefix));
+                letters.map(move |letter| [&prefix[..], &[letter]].concat())
+            });
+            prefixes = longer.collect();
+        }
+        prefixes
     }
 
     /// The number of strings that begin with a prefix.
@@ -72,19 +80,6 @@ impl WalkOptions {
                 needed < self.length - length
             })
             .map(|letter| letter as u8)
-    }
-
-    /// The prefixes of `length` symbols that some string has, in order.
-    fn prefixes(&self, length: usize) -> Vec<Vec<u8>> {
-        let mut prefixes = vec![vec![]];
-        for done in 0..length {
-            let longer = prefixes.iter().flat_map(|prefix: &Vec<u8>| {
-                let letters = self.next_letters(done, num_letters_of(prefix));
-                letters.map(move |letter| [&prefix[..], &[letter]].concat())
-            });
-            prefixes = longer.collect();
-        }
-        prefixes
     }
 }
 

@@ -68,13 +68,10 @@ impl<'a> Walk<'a> {
         }
         self.extend(summary)?;
         let mut improved = Vec::new();
-        for (index, flags) in self.is_improved.iter().enumerate() {
-            for column in Column::LIST {
-                if let (true, Some(record)) = (
-                    flags[column as usize],
-                    &self.records.0[index][column as usize],
-                ) {
-                    improved.push((index + 1, column, record.clone()));
+        for (index, (row, flags)) in self.records.into_iter().zip(self.is_improved).enumerate() {
+            for ((column, record), is_improved) in Column::LIST.into_iter().zip(row).zip(flags) {
+                if let Some(record) = record.filter(|_| is_improved) {
+                    improved.push((index + 1, column, record));
                 }
             }
         }
@@ -83,7 +80,9 @@ impl<'a> Walk<'a> {
 
     /// Compute the live columns for all bounds from the current records.
     fn update_tables(&mut self) {
-        self.floors = self.records.floors();
+        let value = |record: &Option<Record>| record.as_ref().map(|record| record.value);
+        let rows = self.records.iter();
+        self.floors = rows.map(|row| row.each_ref().map(value)).collect();
         let most = self.options.length.saturating_sub(1);
         for (index, floors) in self.floors.iter().enumerate() {
             for largest in (0..=most).rev() {
@@ -247,10 +246,13 @@ impl<'a> Walk<'a> {
         let values = measure.values()?;
         let mut is_better = false;
         for column in Column::LIST {
+            let record = &mut self.records[num_merges - 1][column as usize];
             if column.is_in(wanted)
                 && let Some(value) = values[column as usize]
-                && self.records.improve(num_merges, column, value, letters)
+                && record.as_ref().is_none_or(|known| value > known.value)
             {
+                let witness = letters.clone();
+                *record = Some(Record { value, witness });
                 self.is_improved[num_merges - 1][column as usize] = true;
                 is_better = true;
             }

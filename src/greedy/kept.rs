@@ -74,12 +74,6 @@ impl Wanted {
         true
     }
 
-    /// Add a token that is made of two others.
-    pub(super) fn add_token(&mut self, left: Token, right: Token) {
-        let [left, right] = [left, right].map(|part| self.num_symbols[part as usize]);
-        self.num_symbols.push(left.saturating_add(right));
-    }
-
     /// Whether a pair with this tally is worth keeping.
     #[inline]
     pub(super) fn accepts(&self, (left, right): (Token, Token), tally: Tally) -> bool {
@@ -168,13 +162,6 @@ impl KeptPairs {
         });
         tally.cursor = *num_listed as u32;
         *num_listed += tally.times as usize;
-    }
-
-    /// Take `weight` from the count of a pair, if it is kept.
-    pub(super) fn lose(&mut self, key: u64, weight: u64) {
-        if let Some(slot) = self.slots.get(key) {
-            self.pairs[slot as usize].count -= weight;
-        }
     }
 
     /// Take the tally of each neighbour on a side from the pair that `key_of` says it was in, if

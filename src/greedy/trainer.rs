@@ -181,8 +181,10 @@ impl<C: Cell> Trainer<C> {
     pub(super) fn merge(&mut self, slot: u32, product: Token) {
         let pair = self.kept.pair(slot);
         let (left, right, freed) = (pair.left, pair.right, pair.start..pair.start + pair.len);
-        if product as usize == self.wanted.num_symbols.len() {
-            self.wanted.add_token(left, right);
+        let num_symbols = &mut self.wanted.num_symbols;
+        if product as usize == num_symbols.len() {
+            num_symbols
+                .push(num_symbols[left as usize].saturating_add(num_symbols[right as usize]));
             self.corpus.lengths.push(0);
         }
         let lengths = &mut self.corpus.lengths;
@@ -192,7 +194,9 @@ impl<C: Cell> Trainer<C> {
         let doubles = self.replace((left, right), product, freed.clone());
         let kept = &mut self.kept;
         kept.slots.remove(key(left, right));
-        kept.lose(key(right, left), doubles.weight);
+        if let Some(slot) = kept.slots.get(key(right, left)) {
+            kept.pairs[slot as usize].count -= doubles.weight;
+        }
         kept.lose_all(&self.left, |token| key(token, left), &mut self.losers);
         kept.lose_all(&self.right, |token| key(right, token), &mut self.losers);
         self.keep_new_pairs(product, doubles, freed);

@@ -212,7 +212,13 @@ pub(super) struct Sample {
 impl Sample {
     pub(super) fn new(corpus: &Corpus) -> Self {
         let num_words = corpus.num_words() as u32;
-        let num_frequent = num_frequent(corpus);
+        let all: u64 = corpus.words().map(|word| corpus.count(word)).sum();
+        let mut sum = 0;
+        let is_frequent = |&word: &Word| {
+            sum += corpus.count(word);
+            sum as f64 <= all as f64 * FREQUENT_SHARE
+        };
+        let num_frequent = corpus.words().take_while(is_frequent).count() as u32;
         let places = |words: Range<Word>| {
             corpus.starts[words.start as usize]..corpus.starts[words.end as usize]
         };
@@ -247,14 +253,4 @@ impl Sample {
             self.others_per_sampled
         }
     }
-}
-
-fn num_frequent(corpus: &Corpus) -> u32 {
-    let all: u64 = corpus.words().map(|word| corpus.count(word)).sum();
-    let mut sum = 0;
-    let is_frequent = |&word: &Word| {
-        sum += corpus.count(word);
-        sum as f64 <= all as f64 * FREQUENT_SHARE
-    };
-    corpus.words().take_while(is_frequent).count() as u32
 }

@@ -157,27 +157,18 @@ impl Derived {
     }
 
     fn go_on(&mut self, draft: &Draft<'_>) {
-        let Self {
-            tokens,
-            erasers,
-            starts,
-            merges,
-        } = self;
+        let (tokens, merges) = (&mut self.tokens, &mut self.merges);
         merges.clear();
-        merges.extend(
-            tokens
-                .windows(2)
-                .map(|pair| draft.merge_of(pair[0], pair[1])),
-        );
+        let pairs = tokens.windows(2);
+        merges.extend(pairs.map(|pair| draft.merge_of(pair[0], pair[1])));
         // The leftmost of the lowest merges.
         while let Some((index, &merge)) = merges.iter().enumerate().min_by_key(|entry| entry.1)
             && merge != NO_MERGE
         {
             let made = merge as Id;
-            erasers[starts[index + 1] as usize] = made;
+            self.erasers[self.starts.remove(index + 1) as usize] = made;
             tokens[index] = made;
             tokens.remove(index + 1);
-            starts.remove(index + 1);
             merges.remove(index);
             if index > 0 {
                 merges[index - 1] = draft.merge_of(tokens[index - 1], made);

@@ -11,12 +11,8 @@ use crate::merges::Id;
 const WEIGHED: usize = 24;
 
 /// Remove unused tokens, then remove or add tokens until there are `len`; whether that succeeded.
-pub(super) fn finish(
-    state: &mut State<'_>,
-    len: usize,
-    max_token_length: usize,
-    scratch: &mut Scratch,
-) -> bool {
+pub(super) fn finish(state: &mut State<'_>, len: usize, max_token_length: usize) -> bool {
+    let scratch = &mut Scratch::default();
     while drop_unused(state, scratch) {}
     while state.list.len() > len {
         if !remove_cheapest(state, scratch) {

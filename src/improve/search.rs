@@ -62,25 +62,8 @@ struct Candidate {
     allowed: f64,
 }
 
-/// The best list that was not too long.
-#[derive(Debug)]
-pub(super) struct Best {
-    pub(super) cost: u64,
-    /// The tokens in order: the ids of their parts, and whether they are pinned.
-    pub(super) merges: Vec<((Id, Id), bool)>,
-}
-
-impl Best {
-    fn of(state: &State<'_>) -> Self {
-        Self {
-            cost: state.cost,
-            merges: state.list.merges(),
-        }
-    }
-}
-
-/// Search until the moves are made or the watch ends it; returns the best list on the way. `state`
-/// is left at the last one.
+/// Search until the moves are made or the watch ends it. `state` is left at the last list; returns the
+/// best on the way that was not too long: its cost, and its tokens in order.
 pub(super) fn search(
     state: &mut State<'_>,
     price: f64,
@@ -88,8 +71,8 @@ pub(super) fn search(
     options: &ImproveOptions,
     watch: &Watch,
     progress: &ImproveProgress,
-) -> Result<Best> {
-    let mut best = Best::of(state);
+) -> Result<(u64, Vec<((Id, Id), bool)>)> {
+    let mut best = (state.cost, state.list.merges());
     // Copies of the list are rare enough to take no noticeable time.
     let rounds_between_bests = 1 + len as u64 / TOKENS_PER_ROUND;
     let mut steering = Steering::new(price, len);
@@ -122,9 +105,9 @@ pub(super) fn search(
         watch.advance(until - done);
         done = until;
         progress.set(state.num_tokens);
-        let is_better = state.list.len() <= len && state.cost < best.cost;
+        let is_better = state.list.len() <= len && state.cost < best.0;
         if is_better && round % rounds_between_bests == 0 {
-            best = Best::of(state);
+            best = (state.cost, state.list.merges());
         }
     }
     Ok(best)
@@ -219,7 +202,8 @@ fn candidate(
             outcome = state.weigh(&draft, scratch);
         }
         let cost = cost_of(&outcome);
-        if !outcome.is_sampled && cost <= allowed && !is_idle(&outcome, &draft.edit) {
+        let is_idle = outcome.words.is_empty() && draft.edit.growth() == 0;
+        if !outcome.is_sampled && cost <= allowed && !is_idle {
             return Some(Candidate {
                 number,
                 edit: draft.edit,
@@ -235,11 +219,6 @@ fn candidate(
         draft = repair(state, guide, draft, &effects, &mut random)?;
     }
     None
-}
-
-/// Whether nothing would change.
-fn is_idle(outcome: &Outcome, edit: &Edit) -> bool {
-    outcome.words.is_empty() && edit.growth() == 0
 }
 
 /// Make a candidate, unless it is no longer good after those that were made since it was weighed;

@@ -179,9 +179,7 @@ impl<'a> State<'a> {
                 *counts.entry((pair[0], pair[1])).or_default() += self.corpus.weight_of(word);
             }
         }
-        let mut pairs: Vec<_> = counts.into_iter().collect();
-        pairs.sort_unstable_by_key(|&(pair, count)| (Reverse(count), pair));
-        pairs
+        largest_first(counts)
     }
 
     /// What one more token would save; None if no two tokens are adjacent.
@@ -367,11 +365,11 @@ impl<'a> State<'a> {
                 *sum = sum.saturating_add(weight);
             }
         }
-        let mut losses: Vec<(Id, i64)> = losses.into_iter().filter(|loss| loss.1 > 0).collect();
-        losses.sort_unstable_by_key(|&(id, loss)| (Reverse(loss), id));
-        let mut pairs: Vec<((Id, Id), i64)> = pairs.into_iter().collect();
-        pairs.sort_unstable_by_key(|&(pair, count)| (Reverse(count), pair));
-        Effects { losses, pairs }
+        losses.retain(|_, loss| *loss > 0);
+        Effects {
+            losses: largest_first(losses),
+            pairs: largest_first(pairs),
+        }
     }
 
     /// Make the changes of a draft.
@@ -399,4 +397,11 @@ impl<'a> State<'a> {
             self.list.token_mut(change.id).places = Arc::from([]);
         }
     }
+}
+
+/// The entries of a map, the largest value first; of equal values, the smallest key.
+fn largest_first<K: Copy + Ord, V: Copy + Ord>(entries: FxHashMap<K, V>) -> Vec<(K, V)> {
+    let mut entries: Vec<(K, V)> = entries.into_iter().collect();
+    entries.sort_unstable_by_key(|&(key, value)| (Reverse(value), key));
+    entries
 }

@@ -4,6 +4,7 @@ use super::builder::Guide;
 use super::draft::Draft;
 use super::moves::{propose, repair};
 use super::random::Random;
+use super::state::Scratch;
 use super::*;
 use crate::greedy::tests::Dice;
 use crate::greedy::{Overlaps, TrainOptions, train};

@@ -136,7 +136,7 @@ pub(super) fn walk_curvature(
         })
     };
     let to_row = |row: &Vec<Option<Pair>>| std::array::from_fn(|i| to_record(&row[i]));
-    let records = Records(records.iter().map(to_row).collect());
+    let records: Records = records.iter().map(to_row).collect();
     let units = options.units();
     let units = units.get(first..last).ok_or_else(|| {
         PyValueError::new_err(format!("no units {first} to {last} of {}", units.len()))
