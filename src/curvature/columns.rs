@@ -163,11 +163,8 @@ impl Facts {
             column.is_in(wanted)
                 && floors[**column as usize].is_none_or(|floor| self.exceeds(**column, floor))
         };
-        Column::LIST
-            .iter()
-            .filter(is_live)
-            .map(|column| column.bit())
-            .sum()
+        let live = Column::LIST.iter().filter(is_live);
+        live.map(|column| column.bit()).sum()
     }
 
     fn exceeds(&self, column: Column, floor: Fraction) -> bool {

@@ -73,13 +73,12 @@ impl WalkOptions {
         length: usize,
         num_letters: usize,
     ) -> impl Iterator<Item = u8> {
+        let is_possible = move |&letter: &usize| {
+            let needed = self.num_letters - num_letters.max(letter + 1);
+            needed < self.length - length
+        };
         let letters = 0..self.num_letters.min(num_letters + 1);
-        letters
-            .filter(move |&letter| {
-                let needed = self.num_letters - num_letters.max(letter + 1);
-                needed < self.length - length
-            })
-            .map(|letter| letter as u8)
+        letters.filter(is_possible).map(|letter| letter as u8)
     }
 }
 

@@ -39,11 +39,7 @@ pub(super) struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     pub(super) fn new(options: WalkOptions, records: Records, watch: &'a Watch) -> Self {
-        let WalkOptions {
-            num_letters,
-            max_merges,
-            ..
-        } = options;
+        let (num_letters, max_merges) = (options.num_letters, options.max_merges);
         let mut walk = Self {
             options,
             watch,
@@ -143,9 +139,7 @@ impl<'a> Walk<'a> {
 
     /// Test a whole string, and measure it if it passes.
     fn finish(&mut self, summary: Summary) -> Result<()> {
-        let WalkOptions {
-            length, max_merges, ..
-        } = self.options;
+        let (length, max_merges) = (self.options.length, self.options.max_merges);
         let bounds = self.string.bounds(summary, max_merges);
         let largest = usize::from(summary.largest);
         let mut greedy_is_known = false;
@@ -204,9 +198,8 @@ impl<'a> Walk<'a> {
         searcher.found.clear();
         if greedy < facts.optimum {
             let is_live = |&optimum: &i32| Facts { optimum, ..*facts }.live(live, floors) != 0;
-            let least = (greedy..=facts.optimum)
-                .find(is_live)
-                .unwrap_or(facts.optimum);
+            let least = (greedy..=facts.optimum).find(is_live);
+            let least = least.unwrap_or(facts.optimum);
             let known = greedy.max(least - 1);
             facts.optimum = searcher.optimum(line, num_merges, known, facts.optimum);
             if facts.optimum < least {

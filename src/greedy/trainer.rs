@@ -183,8 +183,8 @@ impl<C: Cell> Trainer<C> {
         let (left, right, freed) = (pair.left, pair.right, pair.start..pair.start + pair.len);
         let num_symbols = &mut self.wanted.num_symbols;
         if product as usize == num_symbols.len() {
-            num_symbols
-                .push(num_symbols[left as usize].saturating_add(num_symbols[right as usize]));
+            let [left, right] = [left, right].map(|part| num_symbols[part as usize]);
+            num_symbols.push(left.saturating_add(right));
             self.corpus.lengths.push(0);
         }
         let lengths = &mut self.corpus.lengths;

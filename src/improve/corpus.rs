@@ -225,13 +225,11 @@ impl Sample {
         let others = num_words - num_frequent;
         let block = (others / (NUM_BLOCKS * SAMPLED_ONE_IN)).max(1);
         let starts = (num_frequent..num_words).step_by((block * SAMPLED_ONE_IN) as usize);
-        let blocks: Vec<Range<u32>> = starts
-            .map(|start| {
-                let middle = start + block * (SAMPLED_ONE_IN / 2);
-                middle.min(num_words)..(middle + block).min(num_words)
-            })
-            .filter(|block| !block.is_empty())
-            .collect();
+        let blocks = starts.map(|start| {
+            let middle = start + block * (SAMPLED_ONE_IN / 2);
+            middle.min(num_words)..(middle + block).min(num_words)
+        });
+        let blocks: Vec<Range<Word>> = blocks.filter(|block| !block.is_empty()).collect();
         let sampled: u32 = blocks.iter().map(|block| block.end - block.start).sum();
         let mut spans = Vec::new();
         if num_frequent > 0 {

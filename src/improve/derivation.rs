@@ -5,7 +5,7 @@
 
 use super::corpus::{Corpus, Place, Word};
 use super::draft::{Change, Draft};
-use super::list::{List, Merge, NEVER, NO_MERGE, Rank, SYMBOL_RANK, Shape};
+use super::list::{List, Merge, NO_MERGE, Rank, SYMBOL_RANK, Shape};
 use crate::merges::Id;
 
 /// Nothing erased this boundary.
@@ -63,14 +63,10 @@ impl Derivations {
         let split = start + change.left_len;
         // Whether the two parts stand side by side at this rank.
         let can_build = |rank: Rank| {
-            let went_before = |position: usize| match self.erasers[position] {
-                NOBODY => false,
-                eraser => {
-                    list.rank(eraser) < rank
-                        || sooner
-                            .iter()
-                            .any(|&(id, new_rank)| id == eraser && new_rank < rank)
-                }
+            let went_before = |position: usize| {
+                let eraser = self.erasers[position];
+                let is_soon = |&(id, new_rank): &(Id, Rank)| id == eraser && new_rank < rank;
+                eraser != NOBODY && (list.rank(eraser) < rank || sooner.iter().any(is_soon))
             };
             !went_before(split)
                 && !went_before(start)
@@ -132,12 +128,7 @@ impl Derived {
         self.erasers.clear();
         let mut last_rank = SYMBOL_RANK;
         for (start, (&symbol, &eraser)) in (0..).zip(word.iter().zip(erasers)) {
-            let rank = if eraser == NOBODY {
-                NEVER
-            } else {
-                draft.list.rank(eraser)
-            };
-            if rank >= first_rank {
+            if eraser == NOBODY || draft.list.rank(eraser) >= first_rank {
                 self.tokens.push(symbol);
                 self.starts.push(start);
                 self.erasers.push(NOBODY);
@@ -146,6 +137,7 @@ impl Derived {
             }
             self.erasers.push(eraser);
             // Of those that erased the boundaries inside a token, the last is the token.
+            let rank = draft.list.rank(eraser);
             if rank >= last_rank
                 && let Some(token) = self.tokens.last_mut()
             {

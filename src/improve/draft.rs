@@ -5,7 +5,8 @@
 use std::sync::Arc;
 
 use super::corpus::Place;
-use super::list::{List, Merge, NEVER, NO_MERGE, Rank, SYMBOL_RANK, Shape, hash, pair_key};
+use super::list::{List, Merge, NEVER, NO_MERGE, Rank, SYMBOL_RANK, Shape, pair_key};
+use crate::keys::hash_pair;
 use crate::merges::Id;
 
 /// The change of one token by a draft.
@@ -67,9 +68,8 @@ impl Edit {
 
     /// The rank at which a derivation can first differ.
     pub(super) fn first_rank(&self) -> Rank {
-        let shapes = self
-            .changed()
-            .flat_map(|change| [change.before, change.after]);
+        let shapes_of = |change: &Change| [change.before, change.after];
+        let shapes = self.changed().flat_map(shapes_of);
         let ranks = shapes.flatten().map(|shape| shape.rank);
         ranks.min().unwrap_or(NEVER)
     }
@@ -95,7 +95,7 @@ impl Edit {
 }
 
 fn bit(key: u64) -> u64 {
-    1 << (hash(key) >> 58)
+    1 << (hash_pair(key) >> 26)
 }
 
 /// The list as it would be after an edit.
@@ -317,13 +317,12 @@ impl<'a> Draft<'a> {
         let mut parts = string.to_vec();
         while parts.len() > 2 {
             let merges = parts.windows(2).map(|pair| self.merge_of(pair[0], pair[1]));
-            let first = merges
-                .zip(0..)
-                .min()
-                .filter(|first| first.0 < Merge::from(end) << 32);
-            let Some((merge, index)) = first else {
+            let Some((merge, index)) = merges.zip(0..).min() else {
                 break;
             };
+            if merge >= Merge::from(end) << 32 {
+                break;
+            }
             parts[index] = merge as Id;
             parts.remove(index + 1);
         }

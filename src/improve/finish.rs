@@ -38,10 +38,8 @@ fn leaves(state: &State<'_>) -> Vec<Id> {
 }
 
 fn drop_unused(state: &mut State<'_>, scratch: &mut Scratch) -> bool {
-    let leaves = leaves(state).into_iter();
-    let unused: Vec<Id> = leaves
-        .take_while(|&id| state.list.token(id).weight == 0)
-        .collect();
+    let is_unused = |&id: &Id| state.list.token(id).weight == 0;
+    let unused: Vec<Id> = leaves(state).into_iter().take_while(is_unused).collect();
     for &id in &unused {
         remove(state, id, scratch);
     }

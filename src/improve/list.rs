@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::corpus::Place;
+use crate::keys::hash_pair;
 use crate::merges::Id;
 
 /// The time of a merge: the pair of the lowest rank merges first.
@@ -43,11 +44,6 @@ impl Shape {
 /// Two adjacent tokens as one number.
 pub(super) fn pair_key(left: Id, right: Id) -> u64 {
     u64::from(left) << 32 | u64::from(right)
-}
-
-/// A number that depends on all bits of a key, most on the upper ones.
-pub(super) fn hash(key: u64) -> u64 {
-    key.wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
 #[derive(Debug, Clone)]
@@ -152,9 +148,9 @@ impl List {
 
     /// The word of the filter with the bit of a key, and that bit.
     fn bit(&self, key: u64) -> (usize, u64) {
-        let hash = hash(key) >> 32;
+        let hash = hash_pair(key);
         // The length is a power of 2.
-        let word = (hash >> 6) as usize & (self.filter.len() - 1);
+        let word = (hash >> 6) & (self.filter.len() - 1);
         (word, 1 << (hash & 63))
     }
 

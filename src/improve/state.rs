@@ -249,11 +249,8 @@ impl<'a> State<'a> {
             }
             best[start] = fewest;
         }
-        let span_from = |start: usize| best.get(start).map(|&(_, end)| (start, end));
-        let spans = std::iter::successors(span_from(0), |&(_, end)| span_from(end));
-        spans
-            .take_while(|&(start, _)| start < symbols.len())
-            .collect()
+        let span_from = |start: usize| (start < symbols.len()).then(|| (start, best[start].1));
+        std::iter::successors(span_from(0), |&(_, end)| span_from(end)).collect()
     }
 
     /// The effect of a draft, estimated on a sample of the words.
@@ -303,16 +300,14 @@ impl<'a> State<'a> {
 
     fn derive_again(&self, draft: &Draft<'_>, word: Word, first_rank: Rank, scratch: &mut Scratch) {
         let erasers = self.derivations.of(self.corpus, word);
-        let symbols = self.corpus.word(word);
-        scratch
-            .derived
-            .derive_again(draft, symbols, erasers, first_rank);
+        let (derived, symbols) = (&mut scratch.derived, self.corpus.word(word));
+        derived.derive_again(draft, symbols, erasers, first_rank);
     }
 
     /// Leave the words of some spans that an edit may concern in `scratch`, the frequent ones first.
     fn find_words(&self, edit: &Edit, spans: &[Range<Place>], scratch: &mut Scratch) {
         scratch.begin_draft(self.corpus.num_words());
-        let sooner = edit.sooner();
+        let (derivations, sooner) = (&self.derivations, edit.sooner());
         let mut lists = 0;
         for change in edit.changed() {
             let before = scratch.words.len();
@@ -323,10 +318,7 @@ impl<'a> State<'a> {
                     places.split_at(places.partition_point(|&place| place < span.end));
                 places = after;
                 for &place in inside {
-                    if self
-                        .derivations
-                        .concerns(&self.list, change, &sooner, place)
-                    {
+                    if derivations.concerns(&self.list, change, &sooner, place) {
                         scratch.meet(self.corpus.word_at(place));
                     }
                 }
