@@ -46,6 +46,9 @@ pub(super) fn pair_key(left: Id, right: Id) -> u64 {
     u64::from(left) << 32 | u64::from(right)
 }
 
+/// The ids of the two parts of a merge, and whether its product is pinned.
+pub(super) type PinnedMerge = ((Id, Id), bool);
+
 #[derive(Debug, Clone)]
 pub(super) struct Token {
     pub(super) string: Arc<[Id]>,
@@ -196,7 +199,7 @@ impl List {
 
     /// The tokens in order: the parts of each, as places in this order behind the symbols, and
     /// whether it is pinned.
-    pub(super) fn merges(&self) -> Vec<((Id, Id), bool)> {
+    pub(super) fn merges(&self) -> Vec<PinnedMerge> {
         let mut numbers: Vec<Id> = (0..self.tokens.len() as Id).collect();
         let mut merges = Vec::with_capacity(self.len());
         for (number, id) in (self.num_symbols as Id..).zip(self.in_order()) {

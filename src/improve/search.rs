@@ -9,12 +9,12 @@ use std::time::Instant;
 
 use super::builder::Guide;
 use super::draft::{Draft, Edit};
+use super::list::PinnedMerge;
 use super::moves::{propose, repair};
 use super::random::Random;
 use super::state::{Outcome, Scratch, State};
 use super::{ImproveOptions, ImproveProgress};
 use crate::error::Result;
-use crate::merges::Id;
 use crate::parallel::{for_each, into_inner, lock};
 use crate::watch::Watch;
 
@@ -71,7 +71,7 @@ pub(super) fn search(
     options: &ImproveOptions,
     watch: &Watch,
     progress: &ImproveProgress,
-) -> Result<(u64, Vec<((Id, Id), bool)>)> {
+) -> Result<(u64, Vec<PinnedMerge>)> {
     let mut best = (state.cost, state.list.merges());
     // Copies of the list are rare enough to take no noticeable time.
     let rounds_between_bests = 1 + len as u64 / TOKENS_PER_ROUND;

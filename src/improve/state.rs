@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use super::corpus::{Corpus, Place, Sample, Word};
 use super::derivation::{Derivations, Derived, NOBODY};
 use super::draft::{Change, Draft, Edit};
-use super::list::{List, Rank, Shape};
+use super::list::{List, PinnedMerge, Rank, Shape};
 use super::random::Random;
 use crate::error::Result;
 use crate::merges::Id;
@@ -94,7 +94,7 @@ impl<'a> State<'a> {
     pub(super) fn new(
         corpus: &'a Corpus,
         num_symbols: usize,
-        merges: &[((Id, Id), bool)],
+        merges: &[PinnedMerge],
         watch: &Watch,
     ) -> Result<Self> {
         let mut list = List::new(num_symbols);

@@ -62,11 +62,11 @@ pub(super) fn solve_exactly(
     let text = py.detach(|| Text::of(counts, &merges))?;
     let watch = Watch::until(deadline(time_limit));
     let search = SearchProgress::default();
-    let seen = || {
+    let status = || {
         let (utility, bound) = search.read();
         (watch.done(), utility, bound)
     };
-    let solution = anytime(py, &watch, progress, seen, || {
+    let solution = anytime(py, &watch, progress, status, || {
         solve(&text, &options, &watch, &search)
     })?;
     for (left, right) in solution.merges {
@@ -113,9 +113,9 @@ pub(super) fn improve_merges(
         max_token_length: max_token_length.unwrap_or(usize::MAX),
     };
     let (watch, found) = (Watch::until(deadline), ImproveProgress::default());
-    let seen = || (watch.done(), found.num_tokens());
+    let status = || (watch.done(), found.num_tokens());
     let (counts, initial) = (&counts.get().0, &initial.get().0);
-    let better = anytime(py, &watch, progress, seen, || {
+    let better = anytime(py, &watch, progress, status, || {
         improve(counts, initial, &is_pinned, &options, &watch, &found)
     })?;
     Ok(PyMergeList(better))
@@ -158,8 +158,8 @@ pub(super) fn find_bound<'py>(
         num_threads: threads(num_threads),
     };
     let (watch, descent) = (Watch::default(), DescentProgress::default());
-    let seen = || descent.read();
-    let proof = anytime(py, &watch, progress, seen, || {
+    let status = || descent.read();
+    let proof = anytime(py, &watch, progress, status, || {
         find(&problem, &options, &watch, &descent)
     })?;
     let chosen = proof.chosen.iter().map(|string| PyBytes::new(py, string));

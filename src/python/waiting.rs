@@ -25,15 +25,15 @@ pub(super) fn watched<'py, T: Send>(
 }
 
 /// The same for work that has something to show whenever it is stopped: Ctrl-C ends it, and what it
-/// has by then is the result. `progress` is called with what `seen` returns.
+/// has by then is the result. `progress` is called with what `status` returns.
 pub(super) fn anytime<'py, T: Send, A: PyCallArgs<'py>>(
     py: Python<'py>,
     watch: &Watch,
     progress: Option<&Bound<'py, PyAny>>,
-    seen: impl Fn() -> A,
+    status: impl Fn() -> A,
     work: impl FnOnce() -> Result<T> + Send,
 ) -> PyResult<T> {
-    match attended(py, watch, progress, seen, work)? {
+    match attended(py, watch, progress, status, work)? {
         (_, Some(error)) if !error.is_instance_of::<PyKeyboardInterrupt>(py) => Err(error),
         (result, _) => Ok(result?),
     }
@@ -45,7 +45,7 @@ fn attended<'py, T: Send, A: PyCallArgs<'py>>(
     py: Python<'py>,
     watch: &Watch,
     progress: Option<&Bound<'py, PyAny>>,
-    seen: impl Fn() -> A,
+    status: impl Fn() -> A,
     work: impl FnOnce() -> T + Send,
 ) -> PyResult<(T, Option<PyErr>)> {
     const LOOK: Duration = Duration::from_millis(50);
@@ -65,7 +65,7 @@ fn attended<'py, T: Send, A: PyCallArgs<'py>>(
                 }
             }
             if raised.is_none() {
-                let report = || progress.map_or(Ok(()), |call| call.call1(seen()).map(drop));
+                let report = || progress.map_or(Ok(()), |call| call.call1(status()).map(drop));
                 raised = py.check_signals().and_then(|()| report()).err();
             }
             if raised.is_some() {
