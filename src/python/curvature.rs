@@ -144,13 +144,8 @@ pub(super) fn walk_curvature(
     let found = watched(py, progress, |watch| {
         curvature::walk_all(options, units, &records, threads(num_threads), watch)
     })?;
-    let to_python = |(merges, column, record): (usize, Column, Record)| {
-        (
-            merges,
-            column as usize,
-            to_pair(record.value),
-            record.witness,
-        )
+    let to_python = |(merges, column, Record { value, witness }): (usize, Column, Record)| {
+        (merges, column as usize, to_pair(value), witness)
     };
     let to_list = |improved: Vec<_>| improved.into_iter().map(to_python).collect();
     Ok(found.into_iter().map(to_list).collect())
