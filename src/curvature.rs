@@ -12,31 +12,24 @@
 #![allow(clippy::similar_names)]
 
 pub mod columns;
-mod counted;
-pub mod fraction;
 mod line;
 mod measure;
-mod options;
-mod records;
-mod screen;
 mod search;
 mod sequences;
-mod trees;
+mod strings;
 mod walk;
 
 use crate::error::{Error, Result};
 use crate::parallel;
 use crate::watch::Watch;
-use columns::{Column, Columns, Facts, NUM_COLUMNS, Values};
-use fraction::Fraction;
+use columns::{Column, Columns, Facts, Fraction, NUM_COLUMNS, Record, Records, Values};
 pub use line::MAX_LENGTH;
 use line::{Line, Run};
 use measure::Measure;
-use options::num_letters_of;
-pub use options::{MAX_WALK_LENGTH, MAX_WALK_LETTERS, MAX_WALK_MERGES, WalkOptions};
-pub use records::{Record, Records};
 use search::Searcher;
-use trees::Forest;
+use sequences::{Forest, Prefixes};
+use strings::num_letters_of;
+pub use strings::{MAX_WALK_LENGTH, MAX_WALK_LETTERS, MAX_WALK_MERGES, WalkOptions};
 use walk::Walk;
 
 /// The curvatures of one string.
@@ -56,6 +49,7 @@ const SHORT: usize = 24;
 fn measure_of<'a>(
     letters: &[u8],
     num_merges: usize,
+    wanted: Columns,
     floors: &'a Values,
     watch: &'a Watch,
 ) -> Result<Measure<'a>> {
@@ -81,6 +75,7 @@ fn measure_of<'a>(
             optimum,
             greedy: Some((greedy, 0)),
         },
+        wanted,
         floors,
         watch,
     })
@@ -94,8 +89,8 @@ fn measure_of<'a>(
 /// # Example
 ///
 /// ```
-/// use mergewise::curvature::columns::{ALL, Column};
-/// use mergewise::curvature::{curvature, fraction::Fraction};
+/// use mergewise::curvature::columns::{ALL, Column, Fraction};
+/// use mergewise::curvature::curvature;
 /// use mergewise::watch::Watch;
 ///
 /// let found = curvature(&[0, 1, 0, 1], 2, ALL, &Watch::default())?; // abab
@@ -110,8 +105,8 @@ pub fn curvature(
     watch: &Watch,
 ) -> Result<Curvature> {
     let floors = [None; NUM_COLUMNS];
-    let measure = measure_of(letters, num_merges, &floors, watch)?;
-    let mut values = measure.values(columns)?;
+    let measure = measure_of(letters, num_merges, columns, &floors, watch)?;
+    let mut values = measure.values()?;
     for column in Column::LIST {
         if !column.is_in(columns) {
             values[column as usize] = None;
@@ -136,9 +131,9 @@ pub fn sigma_of(
     watch: &Watch,
 ) -> Result<(i32, Fraction)> {
     let floors = [None; NUM_COLUMNS];
-    let measure = measure_of(letters, num_merges, &floors, watch)?;
+    let measure = measure_of(letters, num_merges, 0, &floors, watch)?;
     let mut forest = Forest::new(measure.num_letters);
-    let mut merges: Vec<trees::Merge> = Vec::new();
+    let mut merges: Vec<sequences::Merge> = Vec::new();
     for (index, &(left, right)) in optimal.iter().enumerate() {
         let tree_of = |part: u32| match (part as usize).checked_sub(measure.num_letters) {
             None => Ok(part),
@@ -152,8 +147,9 @@ pub fn sigma_of(
         let parts = (tree_of(left)?, tree_of(right)?);
         merges.push(forest.merge(parts));
     }
-    let sigma = measure.sigma_of(&merges, &mut forest)?;
-    Ok((measure.facts.optimum, sigma))
+    let mut prefixes = Prefixes::new(&measure.letters, measure.num_merges());
+    let sigma = measure.over_prefixes(&merges, &mut prefixes, false, None, &mut forest)?;
+    Ok((measure.facts.optimum, sigma.unwrap_or(Fraction::ONE)))
 }
 
 /// For each prefix, the records that the strings beginning with it improve: the number of merges,

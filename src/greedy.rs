@@ -26,22 +26,40 @@
 
 mod corpus;
 mod kept;
-mod merging;
-mod options;
 mod slots;
 mod tallies;
 #[cfg(test)]
 pub(crate) mod tests;
 mod trainer;
-mod wanted;
 
 use crate::counts::WordCounts;
 use crate::error::{Error, Result};
 use crate::merges::MergeList;
 use crate::watch::Watch;
-use corpus::{Cell, Corpus, Token};
-pub use options::{Overlaps, TrainOptions};
+use corpus::{Cell, Corpus};
 use trainer::Trainer;
+
+/// Which adjacent pairs count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Overlaps {
+    /// As many as can be replaced: `aaa` holds one `aa` (the paper's choice).
+    Skip,
+    /// Every adjacent pair: `aaa` holds two (Gage, Sennrich, most libraries).
+    Count,
+}
+
+/// The limits of training and how it counts.
+#[derive(Debug, Clone)]
+pub struct TrainOptions {
+    /// The largest number of merges to add.
+    pub num_merges: usize,
+    /// Stop when no pair counts this much; at least 1.
+    pub min_frequency: u64,
+    /// The length of the longest token, in symbols.
+    pub max_token_length: usize,
+    /// How pairs of a token with itself count.
+    pub overlaps: Overlaps,
+}
 
 /// Train on `counts`: append up to `options.num_merges` merges to `merges`, and return the count of
 /// each. Of pairs that count the same, the one with the smaller left id is merged first, then the
@@ -79,40 +97,39 @@ pub fn train(
 ) -> Result<Vec<u64>> {
     let most_tokens = merges.num_tokens().saturating_add(options.num_merges);
     if most_tokens < u16::LAST as usize - 1 {
-        let corpus = Corpus::<u16>::new(merges, counts, watch)?;
-        train_with(corpus, merges, options, watch)
+        train_with::<u16>(counts, merges, options, watch)
     } else {
-        let corpus = Corpus::<u32>::new(merges, counts, watch)?;
-        train_with(corpus, merges, options, watch)
+        train_with::<u32>(counts, merges, options, watch)
     }
 }
 
 fn train_with<C: Cell>(
-    corpus: Corpus<C>,
+    counts: &WordCounts,
     merges: &mut MergeList,
     options: &TrainOptions,
     watch: &Watch,
 ) -> Result<Vec<u64>> {
+    let corpus = Corpus::<C>::new(merges, counts, watch)?;
     let is_merged = corpus.is_merged;
     let mut trainer = Trainer::new(corpus, merges, options);
     if !is_merged && !merges.pairs().is_empty() {
         trainer.replay(merges, watch)?;
     }
-    let mut counts = Vec::new();
+    let mut gains = Vec::new();
     trainer.index(watch)?;
-    while counts.len() < options.num_merges {
+    while gains.len() < options.num_merges {
         watch.check()?;
         let Some((slot, count)) = trainer.best(watch)? else {
             break;
         };
         let (left, right) = trainer.parts(slot);
-        let product = Token::of(merges.push(left.id(), right.id())?);
-        if product.0 >= C::LAST {
+        let product = merges.push(left - 1, right - 1)? + 1;
+        if product >= C::LAST {
             return Err(Error::TooManyTokens);
         }
         trainer.merge(slot, product);
-        counts.push(count);
+        gains.push(count);
         watch.advance(1);
     }
-    Ok(counts)
+    Ok(gains)
 }

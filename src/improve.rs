@@ -15,18 +15,19 @@ mod draft;
 mod finish;
 mod list;
 mod moves;
-mod options;
 mod random;
-mod repair;
-mod sample;
 mod search;
 mod state;
 #[cfg(test)]
 mod tests;
 
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
 use self::corpus::{Corpus, MOST_EXTRA, ONCE};
-pub use self::options::{ImproveOptions, ImproveProgress};
-use self::state::{Scratch, State};
+use self::finish::finish;
+use self::search::search;
+use self::state::State;
 use crate::counts::WordCounts;
 use crate::error::{Error, Result};
 use crate::merges::MergeList;
@@ -38,6 +39,52 @@ use crate::watch::Watch;
 const MANY_WORDS: usize = 1000;
 /// The product of a token's weight and the extra weight of a word.
 const RARE: u64 = 15 * ONCE * ONCE;
+
+/// The limits of a search.
+#[derive(Debug, Clone)]
+pub struct ImproveOptions {
+    /// The seed of the random numbers.
+    pub seed: u64,
+    /// The number of moves to try; None: as many as the deadline allows.
+    pub num_moves: Option<u64>,
+    /// When to end the search.
+    pub deadline: Option<Instant>,
+    /// The number of threads; it does not change the result of a given number of moves.
+    pub num_threads: usize,
+    /// The length of the longest new token, in symbols.
+    pub max_token_length: usize,
+}
+
+impl ImproveOptions {
+    /// The part of the search that is done after `num_moves` moves; 1 or more: all of it.
+    fn part_done(&self, num_moves: u64, started: Instant) -> f64 {
+        match (self.num_moves, self.deadline) {
+            (Some(all), _) if num_moves < all => num_moves as f64 / all as f64,
+            (Some(_), _) => 1.0,
+            (None, Some(deadline)) => {
+                let all = deadline.saturating_duration_since(started).as_secs_f64();
+                started.elapsed().as_secs_f64() / all.max(1e-9)
+            }
+            (None, None) => 0.0,
+        }
+    }
+}
+
+/// The progress of a search, to be read from another thread.
+#[derive(Debug, Default)]
+pub struct ImproveProgress(AtomicU64);
+
+impl ImproveProgress {
+    /// The number of tokens that the words currently have; 0 before the search begins.
+    #[must_use]
+    pub fn num_tokens(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn set(&self, num_tokens: u64) {
+        self.0.store(num_tokens, Ordering::Relaxed);
+    }
+}
 
 /// A list as long as `initial`, found by a search that begins there; `initial` itself if no list of
 /// that length was found, or the search was stopped before it began.
@@ -81,62 +128,43 @@ pub fn improve(
     if initial.pairs().is_empty() {
         return Ok(initial.clone());
     }
-    let find = || {
-        let corpus = weighted_corpus(counts, initial, is_pinned, watch)?;
-        search_from(&corpus, initial, is_pinned, options, watch, progress)
-    };
-    match find() {
+    match search_from(counts, initial, is_pinned, options, watch, progress) {
         Ok(Some(list)) => Ok(list),
         Ok(None) | Err(Error::Interrupted) => Ok(initial.clone()),
         Err(error) => Err(error),
     }
 }
 
-/// The words of `counts`, with weights by their counts and by how rare tokens are.
-fn weighted_corpus(
-    counts: &WordCounts,
-    initial: &MergeList,
-    is_pinned: &[bool],
-    watch: &Watch,
-) -> Result<Corpus> {
-    let mut corpus = Corpus::new(counts, initial.alphabet(), watch)?;
-    if corpus.num_words() >= MANY_WORDS {
-        let num_symbols = initial.alphabet().len();
-        let state = State::new(&corpus, num_symbols, initial.pairs(), is_pinned, watch)?;
-        let extra = state.price().map_or(0, |price| RARE / price.max(1));
-        corpus.add_to_weights(extra.min(MOST_EXTRA));
-    }
-    Ok(corpus)
-}
-
 /// The list that a search finds; None if no two tokens are adjacent, or no list of the length is
 /// found.
 fn search_from(
-    corpus: &Corpus,
+    counts: &WordCounts,
     initial: &MergeList,
     is_pinned: &[bool],
     options: &ImproveOptions,
     watch: &Watch,
     progress: &ImproveProgress,
 ) -> Result<Option<MergeList>> {
-    let (alphabet, merges) = (initial.alphabet(), initial.pairs());
-    let mut state = State::new(corpus, alphabet.len(), merges, is_pinned, watch)?;
+    let (alphabet, pairs) = (initial.alphabet(), initial.pairs().iter().copied());
+    let merges: Vec<_> = pairs.zip(is_pinned.iter().copied()).collect();
+    let mut corpus = Corpus::new(counts, alphabet, watch)?;
+    if corpus.num_words() >= MANY_WORDS {
+        let state = State::new(&corpus, alphabet.len(), &merges, watch)?;
+        let extra = state.price().map_or(0, |price| RARE / price.max(1));
+        corpus.add_to_weights(extra.min(MOST_EXTRA));
+    }
+    let mut state = State::new(&corpus, alphabet.len(), &merges, watch)?;
     progress.set(state.num_tokens);
     let Some(price) = state.price() else {
         return Ok(None);
     };
     let len = merges.len();
-    let best = search::search(&mut state, price as f64, len, options, watch, progress)?;
-    let mut scratch = Scratch::default();
-    let mut finish =
-        |state: &mut State<'_>| finish::finish(state, len, options.max_token_length, &mut scratch);
-    let mut is_whole = finish(&mut state);
-    if !is_whole || best.cost < state.cost {
+    let (cost, best) = search(&mut state, price as f64, len, options, watch, progress)?;
+    let mut is_whole = finish(&mut state, len, options.max_token_length);
+    if !is_whole || cost < state.cost {
         // The search is over, and so is what the watch is for.
-        let (merges, is_pinned) = (&best.merges, &best.is_pinned);
-        let watch = Watch::default();
-        state = State::new(corpus, alphabet.len(), merges, is_pinned, &watch)?;
-        is_whole = finish(&mut state);
+        state = State::new(&corpus, alphabet.len(), &best, &Watch::default())?;
+        is_whole = finish(&mut state, len, options.max_token_length);
     }
     if !is_whole {
         return Ok(None);

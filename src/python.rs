@@ -7,13 +7,11 @@ mod arguments;
 mod array;
 mod arrow_tables;
 mod blocks;
-mod bound;
 mod counter;
 mod curvature;
-mod exact;
 mod failures;
-mod improve;
 mod merge_list;
+mod optimize;
 mod patterns;
 mod ranks;
 mod reader;
@@ -40,17 +38,13 @@ mod _core {
     #[pymodule_export]
     use super::blocks::PyBlocks;
     #[pymodule_export]
-    use super::bound::{find_bound, verify_bound};
-    #[pymodule_export]
     use super::counter::PyCounter;
     #[pymodule_export]
     use super::curvature::{curvature_units, measure_curvature, measure_sigma, walk_curvature};
     #[pymodule_export]
-    use super::exact::solve_exactly;
-    #[pymodule_export]
-    use super::improve::improve_merges;
-    #[pymodule_export]
     use super::merge_list::PyMergeList;
+    #[pymodule_export]
+    use super::optimize::{find_bound, improve_merges, solve_exactly, verify_bound};
     #[pymodule_export]
     use super::patterns::{check_pattern, class_ranges, named_patterns};
     #[pymodule_export]

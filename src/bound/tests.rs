@@ -2,21 +2,11 @@
 
 use super::*;
 use crate::exact::{self, Method, SearchOptions, SearchProgress, Text};
+use crate::greedy::tests::Dice;
 use crate::merges::Id;
 use crate::watch::Watch;
 
-/// A small pseudo-random number generator.
-struct Dice(u64);
-
 impl Dice {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % n
-    }
-
     fn words(&mut self) -> Words {
         let num_letters = 1 + self.below(3);
         let mut words = Words::default();

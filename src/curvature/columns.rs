@@ -1,4 +1,5 @@
-//! What is measured of a string, and bounds that show when it cannot be large.
+//! What is measured of a string, as exact fractions, the largest values that are known, and bounds that
+//! show when a value cannot be large.
 //!
 //! An enumeration searches the maximum of every column. The bounds use only
 //!
@@ -9,14 +10,13 @@
 //!   2κ(μ) behind it;
 //! - greedy's first merge saves c and each later one at least 1, unless one token is left.
 
-use super::fraction::Fraction;
+use std::cmp::Ordering;
 
 /// The number of columns.
 pub const NUM_COLUMNS: usize = 11;
 
 /// What is measured of a string; the names are those of `formal.Curvature`, where it has them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
 pub enum Column {
     /// σ of the worst optimal sequence.
     SigmaMax,
@@ -73,18 +73,75 @@ impl Column {
         1 << (self as u8)
     }
 
-    /// The set of these columns.
-    #[must_use]
-    pub fn set(columns: &[Self]) -> Columns {
-        columns.iter().fold(0, |set, column| set | column.bit())
-    }
-
     /// Whether the column is in the set.
     #[must_use]
     pub fn is_in(self, columns: Columns) -> bool {
         columns & self.bit() != 0
     }
 }
+
+/// An exact fraction with a denominator above 0, not necessarily in lowest terms. Fractions are compared
+/// in 64 bits.
+#[derive(Debug, Clone, Copy)]
+pub struct Fraction {
+    /// The numerator.
+    pub top: i32,
+    /// The denominator; above 0.
+    pub bottom: i32,
+}
+
+impl Fraction {
+    /// 1, the curvature where no prefix is left.
+    pub const ONE: Self = Self { top: 1, bottom: 1 };
+
+    /// `top / bottom`.
+    #[must_use]
+    pub fn new(top: i32, bottom: i32) -> Self {
+        debug_assert!(bottom > 0);
+        Self { top, bottom }
+    }
+
+    /// The smallest whole number above this fraction times `factor`, or the largest of 32 bits.
+    #[must_use]
+    pub fn next_above(self, factor: i32) -> i32 {
+        let product = i64::from(self.top) * i64::from(factor);
+        let above = product.div_euclid(i64::from(self.bottom)) + 1;
+        i32::try_from(above).unwrap_or(i32::MAX)
+    }
+}
+
+impl Ord for Fraction {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let product = |top: i32, bottom: i32| i64::from(top) * i64::from(bottom);
+        product(self.top, other.bottom).cmp(&product(other.top, self.bottom))
+    }
+}
+
+impl PartialOrd for Fraction {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Fraction {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Fraction {}
+
+/// A value and the first string that attains it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    /// The value.
+    pub value: Fraction,
+    /// The string, as letters 0, 1, ...
+    pub witness: Vec<u8>,
+}
+
+/// For each number of merges, from 1 on, the records of all columns.
+pub type Records = Vec<[Option<Record>; NUM_COLUMNS]>;
 
 /// What is known of a string before its columns are measured.
 #[derive(Debug, Clone, Copy)]
@@ -106,11 +163,8 @@ impl Facts {
             column.is_in(wanted)
                 && floors[**column as usize].is_none_or(|floor| self.exceeds(**column, floor))
         };
-        Column::LIST
-            .iter()
-            .filter(is_live)
-            .map(|column| column.bit())
-            .sum()
+        let live = Column::LIST.iter().filter(is_live);
+        live.map(|column| column.bit()).sum()
     }
 
     fn exceeds(&self, column: Column, floor: Fraction) -> bool {

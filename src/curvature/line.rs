@@ -181,19 +181,8 @@ impl Pairs {
     }
 
     pub(super) fn largest(&self) -> u8 {
-        self.as_slice()
-            .iter()
-            .map(|pair| pair.count)
-            .max()
-            .unwrap_or(0)
-    }
-
-    /// The bigram bound: each further merge removes boundaries of one pair of neighbours, and no
-    /// more than the most frequent pair counts.
-    pub(super) fn bound(&self, num_merges: usize) -> u32 {
-        self.top(num_merges)
-            .sum
-            .min(num_merges as u32 * u32::from(self.largest()))
+        let counts = self.as_slice().iter().map(|pair| pair.count);
+        counts.max().unwrap_or(0)
     }
 
     /// The most that the merge behind this one saves, if of neighbours that commute the one that

@@ -4,10 +4,10 @@
 
 use rustc_hash::FxHashSet;
 
-use super::columns::{Column, Columns, Facts, NUM_COLUMNS, Values};
-use super::fraction::Fraction;
-use super::sequences::{Optima, Order, Prefixes, greedy_states, greedy_states_of_all_ties};
-use super::trees::{Forest, Merge, Tree, gain};
+use super::columns::{Column, Columns, Facts, Fraction, NUM_COLUMNS, Values};
+use super::sequences::{
+    Forest, Merge, Optima, Order, Prefixes, Tree, gain, greedy_states, greedy_states_of_all_ties,
+};
 use crate::error::Result;
 use crate::watch::Watch;
 
@@ -35,6 +35,7 @@ pub(super) struct Measure<'a> {
     pub(super) letters: Vec<Tree>,
     pub(super) num_letters: usize,
     pub(super) facts: Facts,
+    pub(super) wanted: Columns,
     /// A value that does not exceed its floor need not be exact.
     pub(super) floors: &'a Values,
     pub(super) watch: &'a Watch,
@@ -47,8 +48,16 @@ struct GreedyPrefixes {
 }
 
 impl Measure<'_> {
-    fn num_merges(&self) -> usize {
+    pub(super) fn num_merges(&self) -> usize {
         self.facts.num_merges as usize
+    }
+
+    fn wants(&self, column: Column) -> bool {
+        column.is_in(self.wanted)
+    }
+
+    fn wants_any(&self, columns: &[Column]) -> bool {
+        columns.iter().any(|&column| self.wants(column))
     }
 
     fn saved(&self, tokens: &[Tree]) -> i32 {
@@ -56,26 +65,21 @@ impl Measure<'_> {
     }
 
     /// The values of the wanted columns.
-    pub(super) fn values(&self, wanted: Columns) -> Result<Values> {
+    pub(super) fn values(&self) -> Result<Values> {
         let mut values = [None; NUM_COLUMNS];
         let mut forest = Forest::new(self.num_letters);
-        let greedy = self.greedy(wanted, &mut forest, &mut values)?;
-        if wanted & Column::set(&WITH_OPTIMA) != 0 {
-            self.over_optima(wanted, &greedy, &mut forest, &mut values)?;
+        let greedy = self.greedy(&mut forest, &mut values)?;
+        if self.wants_any(&WITH_OPTIMA) {
+            self.over_optima(&greedy, &mut forest, &mut values)?;
         }
-        if wanted & Column::set(&PUBLISHED) != 0 {
-            self.published(wanted, &greedy, &mut forest, &mut values)?;
+        if self.wants_any(&PUBLISHED) {
+            self.published(&greedy, &mut forest, &mut values)?;
         }
         Ok(values)
     }
 
     /// The prefixes of greedy; the ratios are put among the values.
-    fn greedy(
-        &self,
-        wanted: Columns,
-        forest: &mut Forest,
-        values: &mut Values,
-    ) -> Result<GreedyPrefixes> {
+    fn greedy(&self, forest: &mut Forest, values: &mut Values) -> Result<GreedyPrefixes> {
         let fixed = greedy_states(&self.letters, self.num_merges(), forest);
         let ratio = |saved: i32| (saved > 0).then(|| Fraction::new(self.facts.optimum, saved));
         values[Column::Ratio as usize] = ratio(self.saved(&fixed[fixed.len() - 1]));
@@ -85,7 +89,7 @@ impl Measure<'_> {
             (Column::SigmaGreedyWorstTies, Vec::new()),
             (Column::SigmaGreedyAll, Vec::new()),
         ];
-        if wanted & Column::set(&WITH_TIES) != 0 {
+        if self.wants_any(&WITH_TIES) {
             let num_merges = self.num_merges();
             let steps = greedy_states_of_all_ties(&self.letters, num_merges, forest, self.watch)?;
             let ends = steps[num_merges].iter().map(|tokens| self.saved(tokens));
@@ -100,7 +104,7 @@ impl Measure<'_> {
             let floor = self.floors[*column as usize];
             states.retain(|tokens| {
                 let saved = self.saved(tokens);
-                column.is_in(wanted)
+                self.wants(*column)
                     && saved > 0
                     && floor.is_none_or(|floor| Fraction::new(self.facts.optimum, saved) > floor)
             });
@@ -114,7 +118,6 @@ impl Measure<'_> {
     /// The columns that look at every optimal sequence.
     fn over_optima(
         &self,
-        wanted: Columns,
         greedy: &GreedyPrefixes,
         forest: &mut Forest,
         values: &mut Values,
@@ -122,11 +125,9 @@ impl Measure<'_> {
         let mut prefixes = Prefixes::new(&self.letters, self.num_merges());
         let floor_of = |column: Column| self.floors[column as usize];
         let mut scratch = Vec::new();
-        let mut min_is_dead = !Column::SigmaMin.is_in(wanted);
-        let (wants_max, wants_full) = (
-            Column::SigmaMax.is_in(wanted),
-            Column::SigmaFullLength.is_in(wanted),
-        );
+        let mut min_is_dead = !self.wants(Column::SigmaMin);
+        let wants_max = self.wants(Column::SigmaMax);
+        let wants_full = self.wants(Column::SigmaFullLength);
         let mut visit = |forest: &mut Forest, optimal: &[Merge]| -> Result<bool> {
             if wants_max || !min_is_dead {
                 // A value up to the smaller floor matters to neither.
@@ -157,7 +158,8 @@ impl Measure<'_> {
                     *best = (*best).max(Some(value));
                 }
             }
-            Ok(min_is_dead && !wants_max && !wants_full && greedy.are_empty())
+            let are_empty = greedy.columns.iter().all(|(_, states)| states.is_empty());
+            Ok(min_is_dead && !wants_max && !wants_full && are_empty)
         };
         self.visit_optima(Order::NormalForm, forest, &mut visit)?;
         for column in WITH_OPTIMA {
@@ -180,7 +182,8 @@ impl Measure<'_> {
             watch: self.watch,
             visit,
         };
-        optima.search(&self.letters, self.num_merges())
+        optima.search(&self.letters, self.num_merges(), 0, &mut Vec::new())?;
+        Ok(())
     }
 
     /// 1 - (κ(μ μ*) - κ(μ*)) / κ(μ) of a prefix that saves something.
@@ -191,7 +194,7 @@ impl Measure<'_> {
 
     /// The largest value over the prefixes, those of all lengths or, if `is_full`, of exactly M
     /// merges; the floor, if none exceeds it.
-    fn over_prefixes(
+    pub(super) fn over_prefixes(
         &self,
         optimal: &[Merge],
         prefixes: &mut Prefixes,
@@ -221,7 +224,6 @@ impl Measure<'_> {
     /// The authors' variants, for the optimal sequence that their script finds.
     fn published(
         &self,
-        wanted: Columns,
         greedy: &GreedyPrefixes,
         forest: &mut Forest,
         values: &mut Values,
@@ -231,7 +233,7 @@ impl Measure<'_> {
         let last = &states[states.len().saturating_sub(2)];
         let mut prefixes = Prefixes::new(&self.letters, self.num_merges());
         let mut visit = |forest: &mut Forest, optimal: &[Merge]| -> Result<bool> {
-            if Column::SigmaPublished.is_in(wanted) {
+            if self.wants(Column::SigmaPublished) {
                 let floor = self.floors[Column::SigmaPublished as usize];
                 values[Column::SigmaPublished as usize] =
                     self.over_prefixes(optimal, &mut prefixes, true, floor, forest)?;
@@ -248,18 +250,5 @@ impl Measure<'_> {
             values[column as usize].get_or_insert(Fraction::ONE);
         }
         Ok(())
-    }
-
-    /// σ of one optimal sequence, given as pairs of trees of the same forest.
-    pub(super) fn sigma_of(&self, optimal: &[Merge], forest: &mut Forest) -> Result<Fraction> {
-        let mut prefixes = Prefixes::new(&self.letters, self.num_merges());
-        let found = self.over_prefixes(optimal, &mut prefixes, false, None, forest)?;
-        Ok(found.unwrap_or(Fraction::ONE))
-    }
-}
-
-impl GreedyPrefixes {
-    fn are_empty(&self) -> bool {
-        self.columns.iter().all(|(_, states)| states.is_empty())
     }
 }

@@ -112,13 +112,9 @@ impl<'a> Searcher<'a> {
             let saved = saved + largest * left as u32;
             if saved > *best {
                 *best = saved;
-                let last = pairs
-                    .as_slice()
-                    .iter()
-                    .find(|pair| u32::from(pair.count) == largest);
-                let last = last
-                    .filter(|_| left > 0)
-                    .map(|pair| (pair.left, pair.right));
+                let is_last = |pair: &&Pair| left > 0 && u32::from(pair.count) == largest;
+                let last = pairs.as_slice().iter().find(is_last);
+                let last = last.map(|pair| (pair.left, pair.right));
                 self.found.clear();
                 self.found.extend(self.path.iter().copied().chain(last));
             }
@@ -220,9 +216,11 @@ impl<'a> Searcher<'a> {
             .any(|pair| self.suffers_first(pair, &line, &behind, left - 1, needed))
     }
 
-    /// The largest count of a pair, and the bigram bound: the most that `num_merges` merges save.
+    /// The largest count of a pair, and the bigram bound of what `num_merges` merges save: each removes
+    /// boundaries of one pair of neighbours, and no more than the most frequent pair counts.
     pub(super) fn first_bounds(&mut self, line: &Line, num_merges: usize) -> (i32, i32) {
         let pairs = self.pairs(line);
-        (i32::from(pairs.largest()), pairs.bound(num_merges) as i32)
+        let (largest, sum) = (i32::from(pairs.largest()), pairs.top(num_merges).sum);
+        (largest, (sum as i32).min(num_merges as i32 * largest))
     }
 }

@@ -3,18 +3,15 @@
 //! Renaming letters changes nothing, so new letters come in order. Counts of pairs grow by one with
 //! each letter. From them come an upper bound of the optimum and a lower bound of greedy, and a
 //! prefix none of whose extensions can exceed the records is left out with all of them. The other
-//! strings pass ever finer bounds; few are measured. Cost: about 0.1 µs for a string.
+//! strings pass ever finer bounds; few are measured. The finest looks at prefixes [a,b], where ab occurs
+//! once: with a record of 2 or more, prefixes that save 1 are nearly always the only ones that can exceed
+//! it. Each test is a necessary condition. Cost: about 0.1 µs for a string.
 
-use super::columns::{Column, Columns, Facts, NUM_COLUMNS, Values};
-use super::counted::{CountedString, MAX_COUNT, Summary};
-use super::line::{Line, Run};
+use super::columns::{Column, Columns, Facts, NUM_COLUMNS, Record, Records, Values};
+use super::line::{Line, Run, saved_behind};
 use super::measure::Measure;
-use super::options::WalkOptions;
-use super::records::{Record, Records};
-use super::screen::{
-    a_single_pair_costs, a_single_pair_costs_some, a_single_pair_may_cost, filter_single_pairs,
-};
 use super::search::Searcher;
+use super::strings::{CountedString, MAX_COUNT, Summary, WalkOptions};
 use crate::error::Result;
 use crate::watch::Watch;
 
@@ -42,11 +39,7 @@ pub(super) struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     pub(super) fn new(options: WalkOptions, records: Records, watch: &'a Watch) -> Self {
-        let WalkOptions {
-            num_letters,
-            max_merges,
-            ..
-        } = options;
+        let (num_letters, max_merges) = (options.num_letters, options.max_merges);
         let mut walk = Self {
             options,
             watch,
@@ -71,13 +64,10 @@ impl<'a> Walk<'a> {
         }
         self.extend(summary)?;
         let mut improved = Vec::new();
-        for (index, flags) in self.is_improved.iter().enumerate() {
-            for column in Column::LIST {
-                if let (true, Some(record)) = (
-                    flags[column as usize],
-                    &self.records.0[index][column as usize],
-                ) {
-                    improved.push((index + 1, column, record.clone()));
+        for (index, (row, flags)) in self.records.into_iter().zip(self.is_improved).enumerate() {
+            for ((column, record), is_improved) in Column::LIST.into_iter().zip(row).zip(flags) {
+                if let Some(record) = record.filter(|_| is_improved) {
+                    improved.push((index + 1, column, record));
                 }
             }
         }
@@ -86,7 +76,9 @@ impl<'a> Walk<'a> {
 
     /// Compute the live columns for all bounds from the current records.
     fn update_tables(&mut self) {
-        self.floors = self.records.floors();
+        let value = |record: &Option<Record>| record.as_ref().map(|record| record.value);
+        let rows = self.records.iter();
+        self.floors = rows.map(|row| row.each_ref().map(value)).collect();
         let most = self.options.length.saturating_sub(1);
         for (index, floors) in self.floors.iter().enumerate() {
             for largest in (0..=most).rev() {
@@ -147,9 +139,7 @@ impl<'a> Walk<'a> {
 
     /// Test a whole string, and measure it if it passes.
     fn finish(&mut self, summary: Summary) -> Result<()> {
-        let WalkOptions {
-            length, max_merges, ..
-        } = self.options;
+        let (length, max_merges) = (self.options.length, self.options.max_merges);
         let bounds = self.string.bounds(summary, max_merges);
         let largest = usize::from(summary.largest);
         let mut greedy_is_known = false;
@@ -189,15 +179,18 @@ impl<'a> Walk<'a> {
             return self.options.columns;
         }
         let (string, searcher) = (&self.string, &mut self.searcher);
+        // Whether a prefix [a,b], where ab occurs once, costs some sequence that saves `saved` at least
+        // `loss`.
+        let costs_some = |searcher: &mut Searcher<'_>, saved: i32, loss: i32| {
+            let places: Vec<usize> = string.single_pairs().collect();
+            searcher.suffers_from(line, &places, num_merges, saved, saved - loss)
+        };
         let floors = &self.floors[num_merges - 1];
         let mut live = facts.live(live, floors);
         live = filter_single_pairs(facts, live, floors, |loss, _| {
             let mut saved = greedy.max(loss)..=facts.optimum;
             a_single_pair_may_cost(string, facts, greedy, loss)
-                && saved.any(|saved| {
-                    let num_merges = facts.num_merges;
-                    a_single_pair_costs_some(string, line, searcher, num_merges, saved, loss)
-                })
+                && saved.any(|saved| costs_some(searcher, saved, loss))
         });
         if live == 0 {
             return 0;
@@ -205,9 +198,8 @@ impl<'a> Walk<'a> {
         searcher.found.clear();
         if greedy < facts.optimum {
             let is_live = |&optimum: &i32| Facts { optimum, ..*facts }.live(live, floors) != 0;
-            let least = (greedy..=facts.optimum)
-                .find(is_live)
-                .unwrap_or(facts.optimum);
+            let least = (greedy..=facts.optimum).find(is_live);
+            let least = least.unwrap_or(facts.optimum);
             let known = greedy.max(least - 1);
             facts.optimum = searcher.optimum(line, num_merges, known, facts.optimum);
             if facts.optimum < least {
@@ -221,10 +213,9 @@ impl<'a> Walk<'a> {
                 [] => greedy_merges,
                 found => found,
             };
-            let (num_merges, optimum) = (facts.num_merges, facts.optimum);
-            a_single_pair_costs(string, line, found, optimum, loss)
-                || column == Column::SigmaMax
-                    && a_single_pair_costs_some(string, line, searcher, num_merges, optimum, loss)
+            let costs = |at| facts.optimum - saved_behind(line, at, found) >= loss;
+            string.single_pairs().any(costs)
+                || column == Column::SigmaMax && costs_some(searcher, facts.optimum, loss)
         })
     }
 
@@ -237,6 +228,7 @@ impl<'a> Walk<'a> {
             letters: letters.iter().copied().map(u32::from).collect(),
             num_letters: self.options.num_letters,
             facts,
+            wanted,
             floors: if self.options.is_pruned {
                 &self.floors[num_merges - 1]
             } else {
@@ -244,13 +236,16 @@ impl<'a> Walk<'a> {
             },
             watch: self.watch,
         };
-        let values = measure.values(wanted)?;
+        let values = measure.values()?;
         let mut is_better = false;
         for column in Column::LIST {
+            let record = &mut self.records[num_merges - 1][column as usize];
             if column.is_in(wanted)
                 && let Some(value) = values[column as usize]
-                && self.records.improve(num_merges, column, value, letters)
+                && record.as_ref().is_none_or(|known| value > known.value)
             {
+                let witness = letters.clone();
+                *record = Some(Record { value, witness });
                 self.is_improved[num_merges - 1][column as usize] = true;
                 is_better = true;
             }
@@ -260,4 +255,49 @@ impl<'a> Walk<'a> {
         }
         Ok(())
     }
+}
+
+/// The `live` columns without those that only prefixes which save 1 can improve and for which
+/// `is_possible(loss, column)` denies that one of these costs `loss`.
+fn filter_single_pairs(
+    facts: &Facts,
+    mut live: Columns,
+    floors: &Values,
+    mut is_possible: impl FnMut(i32, Column) -> bool,
+) -> Columns {
+    let mut refuted = i32::MAX;
+    for column in [Column::SigmaMax, Column::SigmaMin] {
+        if let (true, Some(floor)) = (column.is_in(live), floors[column as usize])
+            && facts.only_single_pairs_exceed(floor)
+        {
+            let loss = floor.next_above(1);
+            if loss >= refuted || !is_possible(loss, column) {
+                refuted = refuted.min(loss);
+                live &= !column.bit();
+            }
+        }
+    }
+    live
+}
+
+/// Whether a prefix [a,b], where ab occurs once, may cost `loss`, if κ(μ*) lies between what greedy
+/// saves and its bound. The first merge of μ* saves at least κ(μ*) - (M - 1) c, and behind the
+/// prefix at most κ(μ*) less the cost; it loses at most the places where it overlaps ab.
+fn a_single_pair_may_cost(string: &CountedString, facts: &Facts, greedy: i32, loss: i32) -> bool {
+    let behind_first = (facts.num_merges - 1) * facts.largest;
+    let fits = |count: i32, lost: i32| {
+        let least = greedy.max(loss).max(count - lost + loss);
+        least <= facts.optimum.min(count + behind_first)
+    };
+    let letters = &string.letters;
+    let last = letters.len() - 2;
+    if (0..=last).any(|i| fits(string.count_at(i), 0)) {
+        return true;
+    }
+    string.single_pairs().any(|at| {
+        let (left, right) = (at > 0, at < last);
+        let is_same = left && right && letters[at - 1..=at] == letters[at + 1..at + 3];
+        let lost = 1 + i32::from(is_same);
+        left && fits(string.count_at(at - 1), lost) || right && fits(string.count_at(at + 1), lost)
+    })
 }

@@ -2,7 +2,7 @@
 
 use crate::counts::WordCounts;
 use crate::error::{Error, Result};
-use crate::merges::{Id, MergeList};
+use crate::merges::MergeList;
 use crate::pages::prefer_large_pages;
 use crate::watch::Watch;
 
@@ -11,68 +11,19 @@ const SCAN_STEP: usize = 1 << 20;
 
 /// A token as cells hold it: its id plus one. So the boundary can be tallied like a token, which
 /// saves a branch that no processor can predict.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Token(pub(super) u32);
+pub(super) type Token = u32;
 
 /// What stands between two words.
-pub(super) const BOUNDARY: Token = Token(0);
-
-impl Token {
-    #[inline]
-    pub(super) fn of(id: Id) -> Self {
-        Self(id + 1)
-    }
-
-    /// The id of a token that is not the boundary.
-    pub(super) fn id(self) -> Id {
-        self.0 - 1
-    }
-
-    /// The place of the token in arrays that begin with the boundary.
-    #[inline]
-    pub(super) fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
-/// The place of a cell.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Position(u32);
-
-impl Position {
-    #[inline]
-    pub(super) fn index(self) -> usize {
-        self.0 as usize
-    }
-
-    /// The place `num_cells` later. That cell exists, so the sum fits.
-    #[inline]
-    pub(super) fn after(self, num_cells: u32) -> Self {
-        Self(self.0 + num_cells)
-    }
-
-    /// The place `num_cells` earlier.
-    #[inline]
-    pub(super) fn before(self, num_cells: u32) -> Self {
-        Self(self.0 - num_cells)
-    }
-}
+pub(super) const BOUNDARY: Token = 0;
 
 /// A cell of the array: a token, perhaps marked, or a mark alone. Small vocabularies fit into 16
 /// bits, and then twice as many cells fit into the cache.
-pub(super) trait Cell: Copy + Send {
+pub(super) trait Cell: Copy + Send + Into<u32> {
     /// Marks the last cell of a token that covers more than one.
     const LAST: u32;
     /// The first cell of a token that became the right half of another.
-    const DEAD: u32 = Self::LAST | BOUNDARY.0;
+    const DEAD: u32 = Self::LAST | BOUNDARY;
     fn new(bits: u32) -> Self;
-    fn bits(self) -> u32;
-
-    /// The token of a cell that is not marked.
-    #[inline]
-    fn token(self) -> Token {
-        Token(self.bits())
-    }
 }
 
 impl Cell for u16 {
@@ -82,11 +33,6 @@ impl Cell for u16 {
     fn new(bits: u32) -> Self {
         bits as Self
     }
-
-    #[inline]
-    fn bits(self) -> u32 {
-        self.into()
-    }
 }
 
 impl Cell for u32 {
@@ -95,11 +41,6 @@ impl Cell for u32 {
     #[inline]
     fn new(bits: u32) -> Self {
         bits
-    }
-
-    #[inline]
-    fn bits(self) -> u32 {
-        self
     }
 }
 
@@ -139,7 +80,7 @@ impl<C: Cell> Corpus<C> {
             is_merged: !merges.makes_distinct_strings(),
         };
         prefer_large_pages(&mut corpus.cells);
-        corpus.cells.push(C::new(BOUNDARY.0));
+        corpus.cells.push(C::new(BOUNDARY));
         let mut symbols = Vec::new();
         for (index, (word, count)) in counts.by_count().enumerate() {
             if index % 1024 == 0 {
@@ -151,22 +92,16 @@ impl<C: Cell> Corpus<C> {
             if corpus.is_merged {
                 symbols = merges.apply(symbols);
             }
-            corpus
-                .cells
-                .extend(symbols.iter().map(|&id| C::new(Token::of(id).0)));
-            corpus.cells.push(C::new(BOUNDARY.0));
-            corpus.end_word(count)?;
+            let cells = symbols.iter().map(|&id| C::new(id + 1));
+            corpus.cells.extend(cells);
+            corpus.cells.push(C::new(BOUNDARY));
+            let end = u32::try_from(corpus.cells.len()).map_err(|_| Error::CorpusTooLarge)?;
+            match corpus.weights.last_mut() {
+                Some(range) if range.weight == count => range.end = end,
+                _ => corpus.weights.push(WeightRange { end, weight: count }),
+            }
         }
         Ok(corpus)
-    }
-
-    fn end_word(&mut self, count: u64) -> Result<()> {
-        let end = u32::try_from(self.cells.len()).map_err(|_| Error::CorpusTooLarge)?;
-        match self.weights.last_mut() {
-            Some(range) if range.weight == count => range.end = end,
-            _ => self.weights.push(WeightRange { end, weight: count }),
-        }
-        Ok(())
     }
 
     /// Let each of `num_tokens` tokens, boundary included, cover one cell: only first cells stay,
@@ -186,7 +121,7 @@ impl<C: Cell> Corpus<C> {
                 // Without a branch: which cells stay cannot be predicted.
                 let cell = self.cells[at];
                 self.cells[len] = cell;
-                len += usize::from(cell.bits() < C::LAST);
+                len += usize::from(cell.into() < C::LAST);
             }
             start = end;
             range.end = len as u32;
@@ -199,7 +134,7 @@ impl<C: Cell> Corpus<C> {
     pub(super) fn scan(
         &self,
         watch: &Watch,
-        mut visit: impl FnMut(Token, Token, Position, u64),
+        mut visit: impl FnMut(Token, Token, u32, u64),
     ) -> Result<()> {
         let mut start = 1;
         for range in &self.weights {
@@ -209,25 +144,13 @@ impl<C: Cell> Corpus<C> {
                 let step_end = end.min(start + SCAN_STEP);
                 let neighbours = self.cells[start..=step_end].windows(2);
                 for (position, pair) in (start as u32..).zip(neighbours) {
-                    let (left, right) = (pair[0].token(), pair[1].token());
-                    visit(left, right, Position(position), range.weight);
+                    visit(pair[0].into(), pair[1].into(), position, range.weight);
                 }
                 start = step_end;
             }
         }
         Ok(())
     }
-}
-
-/// The number of symbols of the boundary and of each token.
-pub(super) fn symbols_of_tokens(merges: &MergeList) -> Vec<u32> {
-    let alphabet = merges.alphabet();
-    let of_token = |id| {
-        // A longer token is too long for any word that fits into the cells.
-        u32::try_from(alphabet.num_symbols(merges.token(id))).unwrap_or(u32::MAX)
-    };
-    let tokens = (0..merges.num_tokens() as Id).map(of_token);
-    std::iter::once(1).chain(tokens).collect()
 }
 
 /// Finds the weights of ascending positions.
@@ -243,7 +166,7 @@ impl<'c> Weights<'c> {
     }
 
     #[inline]
-    pub(super) fn at(&mut self, Position(position): Position) -> u64 {
+    pub(super) fn at(&mut self, position: u32) -> u64 {
         if position >= self.current.end {
             let passed = self.ranges.partition_point(|range| range.end <= position);
             self.ranges = &self.ranges[passed..];

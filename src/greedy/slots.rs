@@ -1,27 +1,21 @@
-//! A hash table from pairs to their slots.
+//! A hash table from pairs to their slots: their places among the pairs that are kept.
 //!
 //! A merge changes the counts of all pairs that its neighbours were in, and most of them are
 //! anywhere in memory. So they are looked up together: the first step of all look-ups has no branch
 //! that depends on what it finds, and the processor runs the loads side by side.
 
-use super::tallies::PairKey;
-
-/// The place of a pair among those kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Slot(pub(super) u32);
-
 /// In place of a slot: the pair is not kept.
-pub(super) const NOT_KEPT: Slot = Slot(u32::MAX);
+pub(super) const NOT_KEPT: u32 = u32::MAX;
 /// In place of a slot: another pair stands where this one is looked for first.
-const UNKNOWN: Slot = Slot(u32::MAX - 1);
+const UNKNOWN: u32 = u32::MAX - 1;
 /// The key of no pair: the boundary is in none.
-const EMPTY: PairKey = PairKey(0);
+const EMPTY: u64 = 0;
 
 #[derive(Debug, Clone, Copy)]
 struct Entry {
-    key: PairKey,
+    key: u64,
     /// `NOT_KEPT` if the pair was removed: the entry stays, for those that were put behind it.
-    slot: Slot,
+    slot: u32,
 }
 
 const FREE: Entry = Entry {
@@ -53,17 +47,13 @@ impl Slots {
         self.num_used = 0;
     }
 
-    pub(super) fn get(&self, key: PairKey) -> Option<Slot> {
+    pub(super) fn get(&self, key: u64) -> Option<u32> {
         let slot = self.entries[self.place(key)].slot;
         (slot != NOT_KEPT).then_some(slot)
     }
 
     /// Look up all `keys`: their slots, or `NOT_KEPT`, go to `found`.
-    pub(super) fn get_all(
-        &self,
-        keys: impl Iterator<Item = PairKey> + Clone,
-        found: &mut Vec<Slot>,
-    ) {
+    pub(super) fn get_all(&self, keys: impl Iterator<Item = u64> + Clone, found: &mut Vec<u32>) {
         found.clear();
         found.extend(keys.clone().map(|key| {
             let entry = self.entries[self.first_place(key)];
@@ -77,7 +67,7 @@ impl Slots {
         }
     }
 
-    pub(super) fn insert(&mut self, key: PairKey, slot: Slot) {
+    pub(super) fn insert(&mut self, key: u64, slot: u32) {
         let place = self.place(key);
         self.num_used += usize::from(self.entries[place].key == EMPTY);
         self.entries[place] = Entry { key, slot };
@@ -86,7 +76,7 @@ impl Slots {
         }
     }
 
-    pub(super) fn remove(&mut self, key: PairKey) {
+    pub(super) fn remove(&mut self, key: u64) {
         let place = self.place(key);
         self.entries[place].slot = NOT_KEPT;
     }
@@ -106,7 +96,7 @@ impl Slots {
     }
 
     /// Where the key is, or else where it would go.
-    fn place(&self, key: PairKey) -> usize {
+    fn place(&self, key: u64) -> usize {
         let mut place = self.first_place(key);
         while self.entries[place].key != key && self.entries[place].key != EMPTY {
             place = (place + 1) & (self.entries.len() - 1);
@@ -116,7 +106,7 @@ impl Slots {
 
     /// The upper bits of the product depend on all bits of the key.
     #[inline]
-    fn first_place(&self, PairKey(key): PairKey) -> usize {
+    fn first_place(&self, key: u64) -> usize {
         let num_bits = self.entries.len().trailing_zeros();
         (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - num_bits)) as usize
     }

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::corpus::{Position, Token};
+use super::corpus::Token;
 
 /// This neighbour has not been seen.
 const NONE: u32 = u32::MAX;
@@ -10,12 +10,9 @@ const NONE: u32 = u32::MAX;
 const SEEN: u32 = u32::MAX - 1;
 
 /// A pair as one number, ordered by the left token and then by the right one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct PairKey(pub(super) u64);
-
 #[inline]
-pub(super) fn key(left: Token, right: Token) -> PairKey {
-    PairKey(u64::from(left.0) << 32 | u64::from(right.0))
+pub(super) fn key(left: Token, right: Token) -> u64 {
+    u64::from(left) << 32 | u64::from(right)
 }
 
 /// How often a neighbour of a merge, or a pair, occurs.
@@ -35,23 +32,10 @@ pub(super) const NO_TALLY: Tally = Tally {
     cursor: NONE,
 };
 
-impl Tally {
-    /// List a position of the pair behind `from`, if the pair is kept. Returns its place.
-    #[inline]
-    pub(super) fn list(
-        &mut self,
-        position: Position,
-        positions: &mut [Position],
-        from: usize,
-    ) -> usize {
-        list(&mut self.cursor, position, positions, from)
-    }
-}
-
 /// Put a position in the place of a kept pair's cursor, and otherwise in the first, which no pair
 /// uses: that saves a branch that cannot be predicted. Returns the place.
 #[inline]
-fn list(cursor: &mut u32, position: Position, positions: &mut [Position], from: usize) -> usize {
+pub(super) fn list(cursor: &mut u32, position: u32, positions: &mut [u32], from: usize) -> usize {
     let is_kept = *cursor < SEEN;
     let place = if is_kept { from + *cursor as usize } else { 0 };
     positions[place] = position;
@@ -69,7 +53,7 @@ pub(super) struct Side {
 impl Side {
     #[inline]
     pub(super) fn add(&mut self, token: Token, weight: u64) {
-        let tally = &mut self.tallies[token.index()];
+        let tally = &mut self.tallies[token as usize];
         if tally.cursor == NONE {
             tally.cursor = SEEN;
             self.touched.push(token);
@@ -79,14 +63,14 @@ impl Side {
     }
 
     pub(super) fn take_back(&mut self, token: Token, weight: u64) {
-        let tally = &mut self.tallies[token.index()];
+        let tally = &mut self.tallies[token as usize];
         tally.weight -= weight;
         tally.times -= 1;
     }
 
     pub(super) fn clear(&mut self) {
         for token in self.touched.drain(..) {
-            self.tallies[token.index()] = NO_TALLY;
+            self.tallies[token as usize] = NO_TALLY;
         }
     }
 }
@@ -96,8 +80,8 @@ pub(super) trait PairTallies {
     fn add(&mut self, left: Token, right: Token, weight: u64);
     /// Call `visit` with every pair that occurs; it may set the cursor.
     fn for_each(&mut self, visit: impl FnMut(Token, Token, &mut Tally));
-    /// See `Tally::list`.
-    fn list(&mut self, pair: (Token, Token), at: Position, positions: &mut [Position]) -> usize;
+    /// The cursor of a pair; see [`list`].
+    fn cursor(&mut self, left: Token, right: Token) -> &mut u32;
 }
 
 /// Arrays, for small vocabularies.
@@ -121,7 +105,7 @@ impl DenseTallies {
     }
 
     fn index(&self, left: Token, right: Token) -> usize {
-        left.index() * self.width + right.index()
+        left as usize * self.width + right as usize
     }
 }
 
@@ -144,20 +128,20 @@ impl PairTallies for DenseTallies {
                     times: *times,
                     cursor: NONE,
                 };
-                visit(Token(left as u32), Token(right as u32), &mut tally);
+                visit(left as Token, right as Token, &mut tally);
                 *times = tally.cursor;
             }
         }
     }
 
     #[inline]
-    fn list(&mut self, pair: (Token, Token), at: Position, positions: &mut [Position]) -> usize {
-        let index = self.index(pair.0, pair.1);
-        list(&mut self.times[index], at, positions, 0)
+    fn cursor(&mut self, left: Token, right: Token) -> &mut u32 {
+        let index = self.index(left, right);
+        &mut self.times[index]
     }
 }
 
-impl PairTallies for FxHashMap<PairKey, Tally> {
+impl PairTallies for FxHashMap<u64, Tally> {
     #[inline]
     fn add(&mut self, left: Token, right: Token, weight: u64) {
         let tally = self.entry(key(left, right)).or_insert(NO_TALLY);
@@ -166,14 +150,13 @@ impl PairTallies for FxHashMap<PairKey, Tally> {
     }
 
     fn for_each(&mut self, mut visit: impl FnMut(Token, Token, &mut Tally)) {
-        for (&PairKey(key), tally) in self {
-            visit(Token((key >> 32) as u32), Token(key as u32), tally);
+        for (key, tally) in self {
+            visit((key >> 32) as Token, *key as Token, tally);
         }
     }
 
     #[inline]
-    fn list(&mut self, pair: (Token, Token), at: Position, positions: &mut [Position]) -> usize {
-        let tally = self.entry(key(pair.0, pair.1)).or_insert(NO_TALLY);
-        tally.list(at, positions, 0)
+    fn cursor(&mut self, left: Token, right: Token) -> &mut u32 {
+        &mut self.entry(key(left, right)).or_insert(NO_TALLY).cursor
     }
 }

@@ -1,14 +1,14 @@
-//! The state of training, from one merge to the next.
+//! The state of training, and one merge: a pair is replaced wherever it stands, and the counts are
+//! brought up to date.
+
+use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use super::corpus::{Cell, Corpus, Position, Token};
-use super::kept::{KeptPairs, count_and_key, priority};
-use super::merging::Merging;
-use super::options::{Overlaps, TrainOptions};
-use super::slots::Slot;
-use super::tallies::{DenseTallies, PairTallies, key};
-use super::wanted::Wanted;
+use super::corpus::{BOUNDARY, Cell, Corpus, Token, Weights};
+use super::kept::{KeptPairs, Wanted, count_and_key, priority};
+use super::tallies::{DenseTallies, NO_TALLY, PairTallies, Side, Tally, key, list};
+use super::{Overlaps, TrainOptions};
 use crate::error::Result;
 use crate::merges::MergeList;
 use crate::pages::prefer_large_pages;
@@ -17,6 +17,16 @@ use crate::watch::Watch;
 
 /// The number of positions that fill a line of the cache.
 const LINE: usize = 16;
+/// The number of positions that are looked up together.
+const CHUNK: usize = 64;
+
+/// Where a pair was replaced, and its neighbours at that time.
+#[derive(Debug, Clone, Copy)]
+struct Replaced {
+    position: u32,
+    before: Token,
+    after: Token,
+}
 
 /// A corpus, and the pairs of it that may be merged.
 pub(super) struct Trainer<C> {
@@ -24,7 +34,33 @@ pub(super) struct Trainer<C> {
     overlaps: Overlaps,
     wanted: Wanted,
     kept: KeptPairs,
-    merging: Merging,
+    /// What one merge finds beside its pair; the memory is used again for the next merge.
+    left: Side,
+    right: Side,
+    replaced: Vec<Replaced>,
+    /// The slots of the pairs that lose occurrences.
+    losers: Vec<u32>,
+}
+
+/// The positions of a chunk at which the pair still stands, at the front of an array, and their
+/// number. Without a branch, the loads of many positions run side by side.
+#[inline]
+fn find_standing<C: Cell>(
+    cells: &[C],
+    chunk: &[u32],
+    (left, right): (Token, Token),
+    left_length: usize,
+) -> ([u32; CHUNK], usize) {
+    let mut standing = [0; CHUNK];
+    let mut num_standing = 0;
+    for &position in chunk {
+        let at = position as usize;
+        let (first, second): (u32, u32) = (cells[at].into(), cells[at + left_length].into());
+        let differs = (first ^ left) | (second ^ right);
+        standing[num_standing] = position;
+        num_standing += usize::from(differs == 0);
+    }
+    (standing, num_standing)
 }
 
 impl<C: Cell> Trainer<C> {
@@ -34,29 +70,33 @@ impl<C: Cell> Trainer<C> {
             corpus,
             overlaps: options.overlaps,
             kept: KeptPairs::default(),
-            merging: Merging::default(),
+            left: Side::default(),
+            right: Side::default(),
+            replaced: Vec::new(),
+            losers: Vec::new(),
         }
     }
 
     /// The two tokens of a pair.
-    pub(super) fn parts(&self, slot: Slot) -> (Token, Token) {
+    pub(super) fn parts(&self, slot: u32) -> (Token, Token) {
         let pair = self.kept.pair(slot);
         (pair.left, pair.right)
     }
 
     /// Apply the merges of a list, each in turn.
     pub(super) fn replay(&mut self, merges: &MergeList, watch: &Watch) -> Result<()> {
-        self.wanted.replay(merges.pairs());
+        let keys = merges.pairs().iter();
+        let keys = keys.map(|&(left, right)| key(left + 1, right + 1));
+        self.wanted.replayed = Some(keys.collect());
         self.index(watch)?;
-        let first = Token::of(merges.alphabet().len() as u32);
-        for (product, &(left, right)) in (first.0..).map(Token).zip(merges.pairs()) {
+        let first = merges.alphabet().len() as Token + 1;
+        for (product, &(left, right)) in (first..).zip(merges.pairs()) {
             watch.check()?;
-            let key = key(Token::of(left), Token::of(right));
-            if let Some(slot) = self.kept.slots.get(key) {
+            if let Some(slot) = self.kept.slots.get(key(left + 1, right + 1)) {
                 self.merge(slot, product);
             }
         }
-        self.wanted.stop_replay();
+        self.wanted.replayed = None;
         Ok(())
     }
 
@@ -79,10 +119,9 @@ impl<C: Cell> Trainer<C> {
             tallies.add(left, right, weight);
         })?;
         let mut num_positions = 1;
+        let (kept, wanted) = (&mut self.kept, &self.wanted);
         tallies.for_each(|left, right, tally| {
-            let pair = (left, right);
-            self.kept
-                .consider(pair, tally, &self.wanted, 0, &mut num_positions);
+            kept.consider((left, right), tally, wanted, 0, &mut num_positions);
         });
         let positions = &mut self.kept.positions;
         positions.clear();
@@ -91,9 +130,9 @@ impl<C: Cell> Trainer<C> {
             positions.reserve_exact(num_positions + num_positions / 2);
             prefer_large_pages(positions);
         }
-        positions.resize(num_positions, Position::default());
+        positions.resize(num_positions, 0);
         self.corpus.scan(watch, |left, right, position, _| {
-            let place = tallies.list((left, right), position, positions);
+            let place = list(tallies.cursor(left, right), position, positions, 0);
             // Hundreds of lists grow in turn, too many for the processor to predict where each
             // goes on.
             if let Some(next_line) = positions.get(place + LINE) {
@@ -103,16 +142,12 @@ impl<C: Cell> Trainer<C> {
     }
 
     /// The pair to merge next and its count, or None if none counts enough.
-    pub(super) fn best(&mut self, watch: &Watch) -> Result<Option<(Slot, u64)>> {
+    pub(super) fn best(&mut self, watch: &Watch) -> Result<Option<(u32, u64)>> {
         loop {
             while let Some(top) = self.kept.queue.peek() {
                 let (queued, key) = count_and_key(*top);
-                let count = self
-                    .kept
-                    .slots
-                    .get(key)
-                    .map(|slot| (slot, self.count(slot)));
-                match count {
+                let slot = self.kept.slots.get(key);
+                match slot.map(|slot| (slot, self.count(slot))) {
                     Some((slot, count)) if count == queued => return Ok(Some((slot, count))),
                     Some((_, count)) if count >= self.wanted.floor => {
                         if let Some(mut top) = self.kept.queue.peek_mut() {
@@ -133,7 +168,7 @@ impl<C: Cell> Trainer<C> {
     }
 
     /// What a merge of the pair counts, by the current positions.
-    fn count(&mut self, slot: Slot) -> u64 {
+    fn count(&mut self, slot: u32) -> u64 {
         let pair = self.kept.pair(slot);
         if pair.left == pair.right && self.overlaps == Overlaps::Skip {
             self.kept.replaceable(slot, &self.corpus)
@@ -143,16 +178,133 @@ impl<C: Cell> Trainer<C> {
     }
 
     /// Replace a pair wherever it stands by `product`, and bring the counts up to date.
-    pub(super) fn merge(&mut self, slot: Slot, product: Token) {
-        let (left, right) = self.parts(slot);
-        if product.index() == self.wanted.num_symbols.len() {
-            self.wanted.add_token(left, right);
+    pub(super) fn merge(&mut self, slot: u32, product: Token) {
+        let pair = self.kept.pair(slot);
+        let (left, right, freed) = (pair.left, pair.right, pair.start..pair.start + pair.len);
+        let num_symbols = &mut self.wanted.num_symbols;
+        if product as usize == num_symbols.len() {
+            let [left, right] = [left, right].map(|part| num_symbols[part as usize]);
+            num_symbols.push(left.saturating_add(right));
             self.corpus.lengths.push(0);
         }
         let lengths = &mut self.corpus.lengths;
-        lengths[product.index()] = lengths[left.index()] + lengths[right.index()];
-        let (corpus, kept) = (&mut self.corpus, &mut self.kept);
-        self.merging
-            .merge(slot, product, corpus, kept, &self.wanted);
+        lengths[product as usize] = lengths[left as usize] + lengths[right as usize];
+        self.left.tallies.resize(lengths.len(), NO_TALLY);
+        self.right.tallies.resize(lengths.len(), NO_TALLY);
+        let doubles = self.replace((left, right), product, freed.clone());
+        let kept = &mut self.kept;
+        kept.slots.remove(key(left, right));
+        if let Some(slot) = kept.slots.get(key(right, left)) {
+            kept.pairs[slot as usize].count -= doubles.weight;
+        }
+        kept.lose_all(&self.left, |token| key(token, left), &mut self.losers);
+        kept.lose_all(&self.right, |token| key(right, token), &mut self.losers);
+        self.keep_new_pairs(product, doubles, freed);
+        self.left.clear();
+        self.right.clear();
+    }
+
+    /// Write `product` over each occurrence of the pair with these positions and tally the tokens on
+    /// both sides. The occurrences go to `replaced`; the tally of two products side by side is
+    /// returned.
+    fn replace(
+        &mut self,
+        (left, right): (Token, Token),
+        product: Token,
+        positions: Range<usize>,
+    ) -> Tally {
+        let left_length = self.corpus.lengths[left as usize] as usize;
+        let length = self.corpus.lengths[product as usize] as usize;
+        let cells = self.corpus.cells.as_mut_slice();
+        let mut weights = Weights::new(&self.corpus.weights);
+        let mut doubles = NO_TALLY;
+        self.replaced.clear();
+        let mut rest = &self.kept.positions[positions];
+        while !rest.is_empty() {
+            let (chunk, behind) = rest.split_at(rest.len().min(CHUNK));
+            rest = behind;
+            let (standing, num_standing) = find_standing(cells, chunk, (left, right), left_length);
+            for (index, &position) in standing[..num_standing].iter().enumerate() {
+                if let Some(&soon) = rest.get(index) {
+                    prefetch(&cells[soon as usize]);
+                }
+                let at = position as usize;
+                if left == right && cells[at].into() != left {
+                    continue; // the occurrence before, which overlaps, was replaced
+                }
+                cells[at] = C::new(product);
+                cells[at + left_length] = C::new(C::DEAD);
+                cells[at + length - 1] = C::new(product | C::LAST);
+                let weight = weights.at(position);
+                let before = cells[at - 1].into() & !C::LAST;
+                if before == product {
+                    doubles.weight += weight;
+                    doubles.times += 1;
+                    // When the one before was tallied, this one was still its two parts.
+                    self.right.take_back(left, weight);
+                    if let Some(one_before) = self.replaced.last_mut() {
+                        one_before.after = BOUNDARY;
+                    }
+                } else {
+                    self.left.add(before, weight);
+                }
+                let after = cells[at + length].into();
+                self.right.add(after, weight);
+                self.replaced.push(Replaced {
+                    position,
+                    before,
+                    after,
+                });
+            }
+        }
+        doubles
+    }
+
+    /// Keep the pairs with `product` that are wanted; the positions `freed` were those of the merged
+    /// pair.
+    fn keep_new_pairs(&mut self, product: Token, mut doubles: Tally, freed: Range<usize>) {
+        let (kept, wanted) = (&mut self.kept, &self.wanted);
+        let left_from = freed.start;
+        // The pairs that end with the product stand at most as often as the pair did that it
+        // replaces: they get its place among the positions. The others do so if there is room.
+        let (mut num_left, mut num_right) = (0, 0);
+        let pair = (product, product);
+        kept.consider(pair, &mut doubles, wanted, left_from, &mut num_left);
+        for &token in &self.left.touched {
+            let tally = &mut self.left.tallies[token as usize];
+            kept.consider((token, product), tally, wanted, left_from, &mut num_left);
+        }
+        let first_right = kept.pairs.len();
+        for &token in &self.right.touched {
+            let tally = &mut self.right.tallies[token as usize];
+            kept.consider((product, token), tally, wanted, 0, &mut num_right);
+        }
+        let right_from = if num_left + num_right <= freed.len() {
+            left_from + num_left
+        } else {
+            let end = kept.positions.len();
+            kept.positions.resize(end + num_right, 0);
+            end
+        };
+        for pair in &mut kept.pairs[first_right..] {
+            pair.start += right_from;
+        }
+        if num_left + num_right == 0 {
+            return;
+        }
+        // List the positions of the pairs that were kept.
+        let positions = kept.positions.as_mut_slice();
+        for replaced in &self.replaced {
+            let (position, before) = (replaced.position, replaced.before as usize);
+            let left = if replaced.before == product {
+                &mut doubles
+            } else {
+                &mut self.left.tallies[before]
+            };
+            let right = &mut self.right.tallies[replaced.after as usize];
+            let start = position - self.corpus.lengths[before];
+            list(&mut left.cursor, start, positions, left_from);
+            list(&mut right.cursor, position, positions, right_from);
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::corpus::Word;
 use super::derivation::NOBODY;
 use super::draft::Draft;
-use super::list::{Rank, Shape};
+use super::list::{NEVER, Rank, Shape};
 use super::random::Random;
 use super::state::State;
 use crate::merges::Id;
@@ -20,6 +20,8 @@ pub(super) struct Guide {
     pub(super) price: f64,
     /// The length of the longest new token, in symbols.
     pub(super) max_token_length: usize,
+    /// How much a draft that is accepted may cost, on average.
+    pub(super) temperature: f64,
 }
 
 /// A draft and what it is drawn from. Methods return None if the draft cannot be completed.
@@ -41,16 +43,13 @@ impl Builder<'_, '_, '_> {
     }
 
     fn is_pinned(&self, id: Id) -> bool {
-        (id as usize) < self.state.list.num_ids() && self.state.list.token(id).is_pinned
+        let token = self.state.list.get(id);
+        token.is_some_and(|token| token.is_pinned)
     }
 
     /// The sum of the weights of the places where a token is built.
     pub(super) fn weight(&self, id: Id) -> u64 {
-        if (id as usize) < self.state.list.num_ids() {
-            self.state.list.token(id).weight
-        } else {
-            0
-        }
+        self.state.list.get(id).map_or(0, |token| token.weight)
     }
 
     /// The strings of two tokens as one.
@@ -78,12 +77,9 @@ impl Builder<'_, '_, '_> {
 
     /// A random rank between two others.
     pub(super) fn rank_between(&mut self, low: Rank, high: Rank) -> Option<Rank> {
-        let room = high
-            .0
-            .checked_sub(low.0)?
-            .checked_sub(1)
-            .filter(|&room| room > 0)?;
-        let rank = Rank(low.0 + 1 + self.random.below(u64::from(room)) as u32);
+        let room = high.checked_sub(low)?.checked_sub(1);
+        let room = room.filter(|&room| room > 0)?;
+        let rank = low + 1 + self.random.below(u64::from(room)) as Rank;
         self.draft.is_free(rank).then_some(rank)
     }
 
@@ -161,17 +157,14 @@ impl Builder<'_, '_, '_> {
             (takes_front, takes_back) if takes_front || takes_back => takes_front,
             _ => return None,
         };
-        let (string, left, right) = if takes_front {
-            (front, first, second)
-        } else {
-            (back, second, third)
+        let mut add = |string: &[Id], left, right| {
+            let rank = self.rank_after(left, right)?;
+            Some(self.add_shape(string, Shape { left, right, rank }))
         };
-        let rank = self.rank_after(left, right)?;
-        let added = self.add_shape(&string, Shape { left, right, rank });
         Some(if takes_front {
-            (added, third)
+            (add(&front, first, second)?, third)
         } else {
-            (first, added)
+            (first, add(&back, second, third)?)
         })
     }
 
@@ -206,12 +199,9 @@ impl Builder<'_, '_, '_> {
         self.draft.set(id, None);
         for user in self.draft.users(id) {
             // It may have been removed with another user.
-            if self
-                .draft
-                .shape(user)
-                .is_some_and(|shape| shape.left == id || shape.right == id)
-            {
-                let parts = self.parts_without(user, Rank::NEVER);
+            let shape = self.draft.shape(user);
+            if shape.is_some_and(|shape| shape.left == id || shape.right == id) {
+                let parts = self.parts_without(user, NEVER);
                 self.rebuild(user, &parts, depth + 1)?;
             }
         }

@@ -1,6 +1,8 @@
-//! The words as the search sees them: the frequent ones first, and where each string occurs.
+//! The words as the search sees them: the frequent ones first, where each string occurs, and a sample
+//! of the words for cheap estimates.
 
 use std::cmp::{Ordering, Reverse};
+use std::ops::Range;
 
 use crate::counts::WordCounts;
 use crate::error::{Error, Result};
@@ -18,26 +20,17 @@ const MOST_SYMBOLS: usize = u32::MAX as usize - 1;
 /// All symbols weigh less than this, so that no sum of weights, nor twice one, overflows as a signed
 /// number.
 const MOST_WEIGHT: u64 = 1 << 62;
+/// The frequent words, which are always sampled, make up this part of the corpus.
+const FREQUENT_SHARE: f64 = 0.8;
+/// Of the other words, one in this number is sampled.
+const SAMPLED_ONE_IN: u32 = 16;
+/// The number of blocks in which they lie, spread over frequent and rare words.
+const NUM_BLOCKS: u32 = 32;
 
 /// The number of a word; frequent words have small ones.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Word(pub(super) u32);
-
-impl Word {
-    pub(super) fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
+pub(super) type Word = u32;
 /// The place of a symbol among those of all words.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place(pub(super) u32);
-
-impl Place {
-    pub(super) fn index(self) -> usize {
-        self.0 as usize
-    }
-}
+pub(super) type Place = u32;
 
 /// Words of at least two symbols, in the order of their counts, and all their suffixes in order.
 #[derive(Debug, Default)]
@@ -76,7 +69,11 @@ impl Corpus {
                 if total > u128::from(MOST_WEIGHT) {
                     return Err(Error::CountsTooLarge);
                 }
-                corpus.push(&word, count);
+                let number = corpus.num_words() as Word;
+                corpus.symbols.extend_from_slice(&word);
+                corpus.word_at.resize(corpus.symbols.len(), number);
+                corpus.starts.push(corpus.symbols.len() as Place);
+                corpus.weights.push(count * ONCE);
             }
         }
         watch.check()?;
@@ -90,7 +87,7 @@ impl Corpus {
         self.sums.clear();
         self.sums.push(sum);
         for &place in &self.suffixes {
-            sum += self.weights[self.word_at[place.index()].index()];
+            sum += self.weights[self.word_at[place as usize] as usize];
             self.sums.push(sum);
         }
     }
@@ -104,14 +101,6 @@ impl Corpus {
         self.sum_up();
     }
 
-    fn push(&mut self, word: &[Id], count: u64) {
-        let number = Word(self.weights.len() as u32);
-        self.symbols.extend_from_slice(word);
-        self.word_at.resize(self.symbols.len(), number);
-        self.starts.push(self.symbols.len() as u32);
-        self.weights.push(count * ONCE);
-    }
-
     pub(super) fn num_words(&self) -> usize {
         self.weights.len()
     }
@@ -121,13 +110,13 @@ impl Corpus {
     }
 
     /// The numbers of all words.
-    pub(super) fn words(&self) -> impl Iterator<Item = Word> + use<> {
-        (0..self.num_words() as u32).map(Word)
+    pub(super) fn words(&self) -> Range<Word> {
+        0..self.num_words() as Word
     }
 
     /// The places of the symbols of a word.
-    pub(super) fn range(&self, word: Word) -> std::ops::Range<usize> {
-        self.starts[word.index()] as usize..self.starts[word.index() + 1] as usize
+    pub(super) fn range(&self, word: Word) -> Range<usize> {
+        self.starts[word as usize] as usize..self.starts[word as usize + 1] as usize
     }
 
     /// The symbols of a word.
@@ -141,11 +130,11 @@ impl Corpus {
     }
 
     pub(super) fn weight_of(&self, word: Word) -> u64 {
-        self.weights[word.index()]
+        self.weights[word as usize]
     }
 
     pub(super) fn word_at(&self, place: Place) -> Word {
-        self.word_at[place.index()]
+        self.word_at[place as usize]
     }
 
     /// The places where a string occurs, in ascending order: in the frequent words first.
@@ -162,7 +151,7 @@ impl Corpus {
     }
 
     /// The suffixes that begin with a string.
-    fn suffixes_with(&self, string: &[Id]) -> std::ops::Range<usize> {
+    fn suffixes_with(&self, string: &[Id]) -> Range<usize> {
         let begins_below = |order: Ordering| {
             move |&place: &Place| self.beginning(place, string.len()).cmp(string) < order
         };
@@ -173,8 +162,8 @@ impl Corpus {
 
     /// At most `len` symbols from a place on, to the end of the word.
     fn beginning(&self, place: Place, len: usize) -> &[Id] {
-        let end = self.starts[self.word_at(place).index() + 1] as usize;
-        let start = place.index();
+        let end = self.starts[self.word_at(place) as usize + 1] as usize;
+        let start = place as usize;
         &self.symbols[start..end.min(start.saturating_add(len))]
     }
 }
@@ -192,7 +181,7 @@ fn sorted_suffixes(corpus: &Corpus, num_symbols: usize, watch: &Watch) -> Result
         numbers.fold(0, |key, symbol| key << bits | symbol)
     };
     let mut with_first: Vec<Vec<(u64, Place)>> = vec![Vec::new(); num_symbols];
-    for (place, &symbol) in (0..).map(Place).zip(&corpus.symbols) {
+    for (place, &symbol) in (0..).zip(&corpus.symbols) {
         with_first[symbol as usize].push((key(place), place));
     }
     let mut suffixes = Vec::with_capacity(corpus.num_symbols());
@@ -208,4 +197,58 @@ fn sorted_suffixes(corpus: &Corpus, num_symbols: usize, watch: &Watch) -> Result
         suffixes.extend(keyed.into_iter().map(|(_, place)| place));
     }
     Ok(suffixes)
+}
+
+/// The most frequent words and some blocks of others.
+#[derive(Debug)]
+pub(super) struct Sample {
+    num_frequent: u32,
+    /// The places of its words.
+    pub(super) spans: Vec<Range<Place>>,
+    /// The number of words that each sampled word which is not frequent stands for.
+    others_per_sampled: u64,
+}
+
+impl Sample {
+    pub(super) fn new(corpus: &Corpus) -> Self {
+        let num_words = corpus.num_words() as u32;
+        let all: u64 = corpus.words().map(|word| corpus.count(word)).sum();
+        let mut sum = 0;
+        let is_frequent = |&word: &Word| {
+            sum += corpus.count(word);
+            sum as f64 <= all as f64 * FREQUENT_SHARE
+        };
+        let num_frequent = corpus.words().take_while(is_frequent).count() as u32;
+        let places = |words: Range<Word>| {
+            corpus.starts[words.start as usize]..corpus.starts[words.end as usize]
+        };
+        let others = num_words - num_frequent;
+        let block = (others / (NUM_BLOCKS * SAMPLED_ONE_IN)).max(1);
+        let starts = (num_frequent..num_words).step_by((block * SAMPLED_ONE_IN) as usize);
+        let blocks = starts.map(|start| {
+            let middle = start + block * (SAMPLED_ONE_IN / 2);
+            middle.min(num_words)..(middle + block).min(num_words)
+        });
+        let blocks: Vec<Range<Word>> = blocks.filter(|block| !block.is_empty()).collect();
+        let sampled: u32 = blocks.iter().map(|block| block.end - block.start).sum();
+        let mut spans = Vec::new();
+        if num_frequent > 0 {
+            spans.push(places(0..num_frequent));
+        }
+        spans.extend(blocks.into_iter().map(places));
+        Self {
+            num_frequent,
+            spans,
+            others_per_sampled: u64::from(others.div_ceil(sampled.max(1))),
+        }
+    }
+
+    /// The number of words that a sampled word stands for.
+    pub(super) fn weight(&self, word: Word) -> u64 {
+        if word < self.num_frequent {
+            1
+        } else {
+            self.others_per_sampled
+        }
+    }
 }

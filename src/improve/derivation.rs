@@ -5,7 +5,7 @@
 
 use super::corpus::{Corpus, Place, Word};
 use super::draft::{Change, Draft};
-use super::list::{List, Merge, Rank, Shape};
+use super::list::{List, Merge, NO_MERGE, Rank, SYMBOL_RANK, Shape};
 use crate::merges::Id;
 
 /// Nothing erased this boundary.
@@ -35,12 +35,12 @@ impl Derivations {
     }
 
     pub(super) fn num_tokens(&self, word: Word) -> u32 {
-        self.num_tokens[word.index()]
+        self.num_tokens[word as usize]
     }
 
     pub(super) fn set(&mut self, corpus: &Corpus, word: Word, derived: &Derived) {
         self.erasers[corpus.range(word)].copy_from_slice(&derived.erasers);
-        self.num_tokens[word.index()] = derived.tokens.len() as u32;
+        self.num_tokens[word as usize] = derived.tokens.len() as u32;
     }
 
     /// Whether a change may act on the derivation of the word in which its token's string occurs at
@@ -56,21 +56,17 @@ impl Derivations {
         sooner: &[(Id, Rank)],
         place: Place,
     ) -> bool {
-        let start = place.index();
+        let start = place as usize;
         let end = start + change.string.len();
         let old_split = |shape: Shape| start + list.token(shape.left).string.len();
         let is_built = |shape: Shape| self.erasers[old_split(shape)] == change.id;
         let split = start + change.left_len;
         // Whether the two parts stand side by side at this rank.
         let can_build = |rank: Rank| {
-            let went_before = |position: usize| match self.erasers[position] {
-                NOBODY => false,
-                eraser => {
-                    list.rank(eraser) < rank
-                        || sooner
-                            .iter()
-                            .any(|&(id, new_rank)| id == eraser && new_rank < rank)
-                }
+            let went_before = |position: usize| {
+                let eraser = self.erasers[position];
+                let is_soon = |&(id, new_rank): &(Id, Rank)| id == eraser && new_rank < rank;
+                eraser != NOBODY && (list.rank(eraser) < rank || sooner.iter().any(is_soon))
             };
             !went_before(split)
                 && !went_before(start)
@@ -130,22 +126,18 @@ impl Derived {
         self.tokens.clear();
         self.starts.clear();
         self.erasers.clear();
-        let mut last_rank = Rank::SYMBOL;
+        let mut last_rank = SYMBOL_RANK;
         for (start, (&symbol, &eraser)) in (0..).zip(word.iter().zip(erasers)) {
-            let rank = if eraser == NOBODY {
-                Rank::NEVER
-            } else {
-                draft.list.rank(eraser)
-            };
-            if rank >= first_rank {
+            if eraser == NOBODY || draft.list.rank(eraser) >= first_rank {
                 self.tokens.push(symbol);
                 self.starts.push(start);
                 self.erasers.push(NOBODY);
-                last_rank = Rank::SYMBOL;
+                last_rank = SYMBOL_RANK;
                 continue;
             }
             self.erasers.push(eraser);
             // Of those that erased the boundaries inside a token, the last is the token.
+            let rank = draft.list.rank(eraser);
             if rank >= last_rank
                 && let Some(token) = self.tokens.last_mut()
             {
@@ -157,24 +149,18 @@ impl Derived {
     }
 
     fn go_on(&mut self, draft: &Draft<'_>) {
-        let Self {
-            tokens,
-            erasers,
-            starts,
-            merges,
-        } = self;
+        let (tokens, merges) = (&mut self.tokens, &mut self.merges);
         merges.clear();
-        merges.extend(
-            tokens
-                .windows(2)
-                .map(|pair| draft.merge_of(pair[0], pair[1])),
-        );
-        while let Some((merge, index)) = lowest(merges) {
-            let made = merge.product();
-            erasers[starts[index + 1] as usize] = made;
+        let pairs = tokens.windows(2);
+        merges.extend(pairs.map(|pair| draft.merge_of(pair[0], pair[1])));
+        // The leftmost of the lowest merges.
+        while let Some((index, &merge)) = merges.iter().enumerate().min_by_key(|entry| entry.1)
+            && merge != NO_MERGE
+        {
+            let made = merge as Id;
+            self.erasers[self.starts.remove(index + 1) as usize] = made;
             tokens[index] = made;
             tokens.remove(index + 1);
-            starts.remove(index + 1);
             merges.remove(index);
             if index > 0 {
                 merges[index - 1] = draft.merge_of(tokens[index - 1], made);
@@ -184,15 +170,4 @@ impl Derived {
             }
         }
     }
-}
-
-/// The leftmost of the lowest merges.
-fn lowest(merges: &[Merge]) -> Option<(Merge, usize)> {
-    let mut lowest = (Merge::NEVER, 0);
-    for (index, &merge) in merges.iter().enumerate() {
-        if merge < lowest.0 {
-            lowest = (merge, index);
-        }
-    }
-    (lowest.0 != Merge::NEVER).then_some(lowest)
 }

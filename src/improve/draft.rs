@@ -5,7 +5,8 @@
 use std::sync::Arc;
 
 use super::corpus::Place;
-use super::list::{List, Merge, PairKey, Rank, Shape};
+use super::list::{List, Merge, NEVER, NO_MERGE, Rank, SYMBOL_RANK, Shape, pair_key};
+use crate::keys::hash_pair;
 use crate::merges::Id;
 
 /// The change of one token by a draft.
@@ -28,7 +29,7 @@ pub(super) struct Edit {
     base: Id,
     pub(super) changes: Vec<Change>,
     /// The merges that differ from those of the list.
-    merges: Vec<(PairKey, Merge)>,
+    merges: Vec<(u64, Merge)>,
     /// A bit for each of their keys, so that most other keys need no search.
     filter: u64,
 }
@@ -40,6 +41,12 @@ impl Edit {
             i64::from(change.after.is_some()) - i64::from(change.before.is_some())
         };
         self.changes.iter().map(growth).sum()
+    }
+
+    /// The changes that differ from the list.
+    pub(super) fn changed(&self) -> impl Iterator<Item = &Change> {
+        let changes = self.changes.iter();
+        changes.filter(|change| change.before != change.after)
     }
 
     /// The number of places where the strings of the changed tokens occur.
@@ -61,24 +68,16 @@ impl Edit {
 
     /// The rank at which a derivation can first differ.
     pub(super) fn first_rank(&self) -> Rank {
-        let shapes = self
-            .changes
-            .iter()
-            .filter(|change| change.before != change.after);
-        let shapes = shapes.flat_map(|change| [change.before, change.after]);
-        shapes
-            .flatten()
-            .map(|shape| shape.rank)
-            .min()
-            .unwrap_or(Rank::NEVER)
+        let shapes_of = |change: &Change| [change.before, change.after];
+        let shapes = self.changed().flat_map(shapes_of);
+        let ranks = shapes.flatten().map(|shape| shape.rank);
+        ranks.min().unwrap_or(NEVER)
     }
 
-    /// The same changes for a list that has more ids than when they were drafted.
-    pub(super) fn rebased(mut self, base: Id) -> Self {
+    /// The same changes for a list that has more ids than when they were drafted; without the merges,
+    /// whose keys have ids in them.
+    fn rebased(mut self, base: Id) -> Self {
         let (old, shift) = (self.base, base - self.base);
-        if shift == 0 {
-            return self;
-        }
         let moved = |id: Id| if id >= old { id + shift } else { id };
         for change in &mut self.changes {
             change.id = moved(change.id);
@@ -87,16 +86,16 @@ impl Edit {
                 after.right = moved(after.right);
             }
         }
-        self.base = base;
-        // Keys of pairs have ids in them.
-        self.merges.clear();
-        self.filter = 0;
-        self
+        Self {
+            base,
+            changes: self.changes,
+            ..Self::default()
+        }
     }
 }
 
-fn bit(key: PairKey) -> u64 {
-    1 << (key.hash() >> 58)
+fn bit(key: u64) -> u64 {
+    1 << (hash_pair(key) >> 26)
 }
 
 /// The list as it would be after an edit.
@@ -108,50 +107,37 @@ pub(super) struct Draft<'a> {
 
 impl<'a> Draft<'a> {
     pub(super) fn new(list: &'a List) -> Self {
-        let base = list.num_ids() as Id;
-        Self {
-            list,
-            edit: Edit {
-                base,
-                ..Edit::default()
-            },
-        }
+        let edit = Edit {
+            base: list.num_ids() as Id,
+            ..Edit::default()
+        };
+        Self { list, edit }
     }
 
     /// A draft that was made for an earlier state of the list; None if it no longer fits.
     pub(super) fn again(list: &'a List, edit: Edit) -> Option<Self> {
         let edit = edit.rebased(list.num_ids() as Id);
-        let mut draft = Self::new(list);
-        draft.edit = edit;
-        for index in 0..draft.edit.changes.len() {
-            let change = &draft.edit.changes[index];
-            let is_new = change.id >= draft.edit.base;
-            if is_new && list.id(&change.string).is_some() {
-                return None;
-            }
-            if !is_new && list.token(change.id).shape != change.before {
-                return None;
-            }
+        let fits = |change: &Change| {
+            let is_as_before = if change.id >= edit.base {
+                list.id(&change.string).is_none()
+            } else {
+                list.token(change.id).shape == change.before
+            };
             let kept_rank = change.before.map(|shape| shape.rank);
-            if let Some(after) = change.after
-                && list.has_rank(after.rank)
-                && kept_rank != Some(after.rank)
-            {
-                return None;
-            }
+            let can_have = |rank| !list.has_rank(rank) || kept_rank == Some(rank);
+            is_as_before && change.after.is_none_or(|after| can_have(after.rank))
+        };
+        if !edit.changes.iter().all(fits) {
+            return None;
         }
-        draft.edit.merges.clear();
-        draft.edit.filter = 0;
-        let changes = draft.edit.changes.clone();
-        for change in &changes {
-            if let Some(before) = change.before {
-                draft.set_merge(PairKey::new(before.left, before.right), Merge::NEVER);
-            }
+        let changes = edit.changes.clone();
+        let mut draft = Self { list, edit };
+        for before in changes.iter().filter_map(|change| change.before) {
+            draft.set_merge(before.pair_key(), NO_MERGE);
         }
         for change in &changes {
             if let Some(after) = change.after {
-                let merge = Merge::new(after.rank, change.id);
-                draft.set_merge(PairKey::new(after.left, after.right), merge);
+                draft.set_merge(after.pair_key(), after.merge(change.id));
             }
         }
         draft.is_valid().then_some(draft)
@@ -159,18 +145,13 @@ impl<'a> Draft<'a> {
 
     /// Whether every changed token is made after its parts and before its users.
     pub(super) fn is_valid(&self) -> bool {
-        self.edit.changes.iter().all(|change| match change.after {
-            Some(after) => {
-                let parts = [after.left, after.right];
-                parts
-                    .iter()
-                    .all(|&part| self.exists(part) && self.rank(part) < after.rank)
-                    && self
-                        .users(change.id)
-                        .iter()
-                        .all(|&user| self.rank(user) > after.rank)
-            }
-            None => self.users(change.id).is_empty(),
+        self.edit.changes.iter().all(|change| {
+            let (after, users) = (change.after, self.users(change.id));
+            after.map_or(users.is_empty(), |Shape { left, right, rank }| {
+                let is_before = |part| self.exists(part) && self.rank(part) < rank;
+                let is_behind = |&user: &Id| self.rank(user) > rank;
+                is_before(left) && is_before(right) && users.iter().all(is_behind)
+            })
         })
     }
 
@@ -188,7 +169,7 @@ impl<'a> Draft<'a> {
 
     /// The rank of a token or symbol.
     pub(super) fn rank(&self, id: Id) -> Rank {
-        self.shape(id).map_or(Rank::SYMBOL, |shape| shape.rank)
+        self.shape(id).map_or(SYMBOL_RANK, |shape| shape.rank)
     }
 
     /// The higher rank of two parts.
@@ -217,13 +198,8 @@ impl<'a> Draft<'a> {
 
     /// The token with this string, if there is one.
     pub(super) fn id(&self, string: &[Id]) -> Option<Id> {
-        let made = self
-            .edit
-            .changes
-            .iter()
-            .rev()
-            .find(|change| *change.string == *string);
-        match made {
+        let mut changes = self.edit.changes.iter().rev();
+        match changes.find(|change| *change.string == *string) {
             Some(change) => change.after.map(|_| change.id),
             None => self.list.id(string),
         }
@@ -231,22 +207,17 @@ impl<'a> Draft<'a> {
 
     /// The tokens of which this one is a part, the lowest rank first.
     pub(super) fn users(&self, id: Id) -> Vec<Id> {
-        let is_user = |user: &Id| {
-            self.shape(*user)
-                .is_some_and(|shape| shape.left == id || shape.right == id)
-        };
-        let mut users: Vec<Id> = match self.list.num_ids() {
-            named if (id as usize) < named => self.list.token(id).users.clone(),
-            _ => Vec::new(),
-        };
+        let has_part = |shape: Shape| shape.left == id || shape.right == id;
+        let token = self.list.get(id);
+        let mut users = token.map_or_else(Vec::new, |token| token.users.clone());
         users.extend(self.edit.changes.iter().map(|change| change.id));
-        users.retain(is_user);
+        users.retain(|&user| self.shape(user).is_some_and(has_part));
         users.sort_unstable_by_key(|&user| (self.rank(user), user));
         users.dedup();
         users
     }
 
-    fn set_merge(&mut self, key: PairKey, merge: Merge) {
+    fn set_merge(&mut self, key: u64, merge: Merge) {
         self.edit.filter |= bit(key);
         match self.edit.merges.iter_mut().find(|entry| entry.0 == key) {
             Some(entry) => entry.1 = merge,
@@ -256,7 +227,7 @@ impl<'a> Draft<'a> {
 
     /// The merge of two adjacent tokens.
     pub(super) fn merge_of(&self, left: Id, right: Id) -> Merge {
-        let key = PairKey::new(left, right);
+        let key = pair_key(left, right);
         if self.edit.filter & bit(key) != 0
             && let Some(entry) = self.edit.merges.iter().find(|entry| entry.0 == key)
         {
@@ -287,16 +258,18 @@ impl<'a> Draft<'a> {
         change.left_len = left_len;
         let old = std::mem::replace(&mut change.after, shape);
         if let Some(old) = old {
-            self.set_merge(PairKey::new(old.left, old.right), Merge::NEVER);
+            self.set_merge(old.pair_key(), NO_MERGE);
         }
         if let Some(new) = shape {
-            self.set_merge(PairKey::new(new.left, new.right), Merge::new(new.rank, id));
+            self.set_merge(new.pair_key(), new.merge(id));
         }
     }
 
     /// Add a token; returns its id.
     pub(super) fn add(&mut self, string: Arc<[Id]>, places: Arc<[Place]>, shape: Shape) -> Id {
-        let id = self.edit.base + self.num_added();
+        let base = self.edit.base;
+        let added = self.edit.changes.iter().filter(|change| change.id >= base);
+        let id = base + added.count() as Id;
         self.edit.changes.push(Change {
             id,
             before: None,
@@ -309,18 +282,9 @@ impl<'a> Draft<'a> {
         id
     }
 
-    fn num_added(&self) -> Id {
-        let base = self.edit.base;
-        self.edit
-            .changes
-            .iter()
-            .filter(|change| change.id >= base)
-            .count() as Id
-    }
-
     /// A rank in the middle between two neighbours that are taken; None if there is no room.
-    fn between(Rank(low): Rank, Rank(high): Rank) -> Option<Rank> {
-        (high - low >= 2).then(|| Rank(low + (high - low) / 2))
+    fn between(low: Rank, high: Rank) -> Option<Rank> {
+        (high - low >= 2).then(|| low + (high - low) / 2)
     }
 
     /// A free rank right after this one.
@@ -330,7 +294,7 @@ impl<'a> Draft<'a> {
         let next = self.list.rank_above(rank).into_iter().chain(ours).min();
         match next {
             Some(next) => Self::between(rank, next),
-            None => rank.0.checked_add(1 << 12).map(Rank),
+            None => rank.checked_add(1 << 12),
         }
     }
 
@@ -353,11 +317,13 @@ impl<'a> Draft<'a> {
         let mut parts = string.to_vec();
         while parts.len() > 2 {
             let merges = parts.windows(2).map(|pair| self.merge_of(pair[0], pair[1]));
-            let first = merges.zip(0..).min().filter(|first| first.0.rank() < end);
-            let Some((merge, index)) = first else {
+            let Some((merge, index)) = merges.zip(0..).min() else {
                 break;
             };
-            parts[index] = merge.product();
+            if merge >= Merge::from(end) << 32 {
+                break;
+            }
+            parts[index] = merge as Id;
             parts.remove(index + 1);
         }
         parts

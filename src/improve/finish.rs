@@ -11,12 +11,8 @@ use crate::merges::Id;
 const WEIGHED: usize = 24;
 
 /// Remove unused tokens, then remove or add tokens until there are `len`; whether that succeeded.
-pub(super) fn finish(
-    state: &mut State<'_>,
-    len: usize,
-    max_token_length: usize,
-    scratch: &mut Scratch,
-) -> bool {
+pub(super) fn finish(state: &mut State<'_>, len: usize, max_token_length: usize) -> bool {
+    let scratch = &mut Scratch::default();
     while drop_unused(state, scratch) {}
     while state.list.len() > len {
         if !remove_cheapest(state, scratch) {
@@ -42,10 +38,8 @@ fn leaves(state: &State<'_>) -> Vec<Id> {
 }
 
 fn drop_unused(state: &mut State<'_>, scratch: &mut Scratch) -> bool {
-    let leaves = leaves(state).into_iter();
-    let unused: Vec<Id> = leaves
-        .take_while(|&id| state.list.token(id).weight == 0)
-        .collect();
+    let is_unused = |&id: &Id| state.list.token(id).weight == 0;
+    let unused: Vec<Id> = leaves(state).into_iter().take_while(is_unused).collect();
     for &id in &unused {
         remove(state, id, scratch);
     }

@@ -5,19 +5,16 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::corpus::{Corpus, Place};
+use super::corpus::Place;
+use crate::keys::hash_pair;
 use crate::merges::Id;
 
 /// The time of a merge: the pair of the lowest rank merges first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Rank(pub(super) u32);
-
-impl Rank {
-    /// The rank of symbols, which exist before any merge.
-    pub(super) const SYMBOL: Self = Self(0);
-    /// Above the ranks of all tokens.
-    pub(super) const NEVER: Self = Self(u32::MAX);
-}
+pub(super) type Rank = u32;
+/// The rank of symbols, which exist before any merge.
+pub(super) const SYMBOL_RANK: Rank = 0;
+/// Above the ranks of all tokens.
+pub(super) const NEVER: Rank = Rank::MAX;
 
 /// The parts of a token, and when they merge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,40 +26,28 @@ pub(super) struct Shape {
 
 /// The merge of two adjacent tokens: the rank and the id of their product in one number, so that
 /// the smallest merges first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Merge(u64);
+pub(super) type Merge = u64;
+/// They do not merge.
+pub(super) const NO_MERGE: Merge = Merge::MAX;
 
-impl Merge {
-    /// They do not merge.
-    pub(super) const NEVER: Self = Self(u64::MAX);
-
-    pub(super) fn new(rank: Rank, id: Id) -> Self {
-        Self(u64::from(rank.0) << 32 | u64::from(id))
+impl Shape {
+    /// The merge that makes the token `id` of this shape.
+    pub(super) fn merge(self, id: Id) -> Merge {
+        Merge::from(self.rank) << 32 | Merge::from(id)
     }
 
-    pub(super) fn product(self) -> Id {
-        self.0 as Id
-    }
-
-    pub(super) fn rank(self) -> Rank {
-        Rank((self.0 >> 32) as u32)
+    pub(super) fn pair_key(self) -> u64 {
+        pair_key(self.left, self.right)
     }
 }
 
 /// Two adjacent tokens as one number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct PairKey(u64);
-
-impl PairKey {
-    pub(super) fn new(left: Id, right: Id) -> Self {
-        Self(u64::from(left) << 32 | u64::from(right))
-    }
-
-    /// A number that depends on all bits of the key, most on the upper ones.
-    pub(super) fn hash(self) -> u64 {
-        self.0.wrapping_mul(0x9E37_79B9_7F4A_7C15)
-    }
+pub(super) fn pair_key(left: Id, right: Id) -> u64 {
+    u64::from(left) << 32 | u64::from(right)
 }
+
+/// The ids of the two parts of a merge, and whether its product is pinned.
+pub(super) type PinnedMerge = ((Id, Id), bool);
 
 #[derive(Debug, Clone)]
 pub(super) struct Token {
@@ -83,12 +68,12 @@ pub(super) struct Token {
 pub(super) struct List {
     num_symbols: usize,
     tokens: Vec<Token>,
-    table: FxHashMap<PairKey, Merge>,
+    table: FxHashMap<u64, Merge>,
     /// A bit for each key of the table, and for some that were removed: most lookups end here.
     filter: Vec<u64>,
     strings: FxHashMap<Arc<[Id]>, Id>,
     ranks: BTreeSet<Rank>,
-    /// The rank of each id; `Rank::NEVER` for tokens that were removed.
+    /// The rank of each id; `NEVER` for tokens that were removed.
     rank_of: Vec<Rank>,
 }
 
@@ -100,30 +85,22 @@ const TOKENS_PER_FILTER_WORD: usize = 4;
 
 impl List {
     pub(super) fn new(num_symbols: usize) -> Self {
-        let symbols = (0..num_symbols as Id).map(|symbol| Arc::from([symbol]));
-        let tokens: Vec<Token> = symbols
-            .map(|string: Arc<[Id]>| Token {
-                string,
-                shape: None,
-                users: Vec::new(),
-                places: Arc::from([]),
-                weight: 0,
-                is_pinned: true,
-            })
-            .collect();
-        let strings = (0..)
-            .zip(&tokens)
-            .map(|(id, token)| (token.string.clone(), id))
-            .collect();
-        Self {
+        let mut list = Self {
             num_symbols,
-            tokens,
+            tokens: Vec::new(),
             table: FxHashMap::default(),
             filter: vec![0; 1],
-            strings,
+            strings: FxHashMap::default(),
             ranks: BTreeSet::new(),
-            rank_of: vec![Rank::SYMBOL; num_symbols],
+            rank_of: Vec::new(),
+        };
+        for symbol in 0..num_symbols as Id {
+            let string: Arc<[Id]> = Arc::from([symbol]);
+            list.strings.insert(string.clone(), symbol);
+            list.name(string, Arc::from([]), true);
         }
+        list.rank_of.fill(SYMBOL_RANK);
+        list
     }
 
     /// The rank of a token or symbol.
@@ -145,6 +122,11 @@ impl List {
         &self.tokens[id as usize]
     }
 
+    /// The token of an id, if the list has it already.
+    pub(super) fn get(&self, id: Id) -> Option<&Token> {
+        self.tokens.get(id as usize)
+    }
+
     pub(super) fn token_mut(&mut self, id: Id) -> &mut Token {
         &mut self.tokens[id as usize]
     }
@@ -159,23 +141,23 @@ impl List {
     }
 
     /// The merge of a pair.
-    pub(super) fn merge_of(&self, key: PairKey) -> Merge {
+    pub(super) fn merge_of(&self, key: u64) -> Merge {
         let (word, bit) = self.bit(key);
         if self.filter[word] & bit == 0 {
-            return Merge::NEVER;
+            return NO_MERGE;
         }
-        self.table.get(&key).copied().unwrap_or(Merge::NEVER)
+        self.table.get(&key).copied().unwrap_or(NO_MERGE)
     }
 
     /// The word of the filter with the bit of a key, and that bit.
-    fn bit(&self, key: PairKey) -> (usize, u64) {
-        let hash = key.hash() >> 32;
+    fn bit(&self, key: u64) -> (usize, u64) {
+        let hash = hash_pair(key);
         // The length is a power of 2.
-        let word = (hash >> 6) as usize & (self.filter.len() - 1);
+        let word = (hash >> 6) & (self.filter.len() - 1);
         (word, 1 << (hash & 63))
     }
 
-    fn insert(&mut self, key: PairKey, merge: Merge) {
+    fn insert(&mut self, key: u64, merge: Merge) {
         let (word, bit) = self.bit(key);
         self.filter[word] |= bit;
         self.table.insert(key, merge);
@@ -187,19 +169,19 @@ impl List {
 
     /// The next rank above this one that is taken.
     pub(super) fn rank_above(&self, rank: Rank) -> Option<Rank> {
-        let above = Rank(rank.0.saturating_add(1));
+        let above = rank.saturating_add(1);
         self.ranks.range(above..).next().copied()
     }
 
     /// The next rank below this one that is taken, or that of symbols.
     pub(super) fn rank_below(&self, rank: Rank) -> Rank {
         let below = self.ranks.range(..rank).next_back();
-        below.copied().unwrap_or(Rank::SYMBOL)
+        below.copied().unwrap_or(SYMBOL_RANK)
     }
 
     /// The highest rank that is taken, or that of symbols.
     pub(super) fn last_rank(&self) -> Rank {
-        self.ranks.last().copied().unwrap_or(Rank::SYMBOL)
+        self.ranks.last().copied().unwrap_or(SYMBOL_RANK)
     }
 
     /// The ids of the tokens beside the symbols.
@@ -217,7 +199,7 @@ impl List {
 
     /// The tokens in order: the parts of each, as places in this order behind the symbols, and
     /// whether it is pinned.
-    pub(super) fn merges(&self) -> Vec<((Id, Id), bool)> {
+    pub(super) fn merges(&self) -> Vec<PinnedMerge> {
         let mut numbers: Vec<Id> = (0..self.tokens.len() as Id).collect();
         let mut merges = Vec::with_capacity(self.len());
         for (number, id) in (self.num_symbols as Id..).zip(self.in_order()) {
@@ -242,23 +224,14 @@ impl List {
             weight: 0,
             is_pinned,
         });
-        self.rank_of.push(Rank::NEVER);
+        self.rank_of.push(NEVER);
         id
-    }
-
-    /// Give an id to a string that is not a token; its places are looked up in the corpus.
-    pub(super) fn name_in(&mut self, corpus: &Corpus, string: &[Id], is_pinned: bool) -> Id {
-        self.name(
-            Arc::from(string),
-            Arc::from(corpus.places(string)),
-            is_pinned,
-        )
     }
 
     /// Change the parts or the rank of a token, or remove it.
     pub(super) fn reshape(&mut self, id: Id, shape: Option<Shape>) {
         if let Some(old) = self.token(id).shape {
-            self.table.remove(&PairKey::new(old.left, old.right));
+            self.table.remove(&old.pair_key());
             self.ranks.remove(&old.rank);
             for part in [old.left, old.right] {
                 let users = &mut self.token_mut(part).users;
@@ -266,13 +239,12 @@ impl List {
                     users.swap_remove(place);
                 }
             }
-            let string = self.token(id).string.clone();
-            self.strings.remove(&string);
+            self.strings.remove(&self.tokens[id as usize].string);
         }
         self.token_mut(id).shape = shape;
-        self.rank_of[id as usize] = shape.map_or(Rank::NEVER, |shape| shape.rank);
+        self.rank_of[id as usize] = shape.map_or(NEVER, |shape| shape.rank);
         if let Some(new) = shape {
-            self.insert(PairKey::new(new.left, new.right), Merge::new(new.rank, id));
+            self.insert(new.pair_key(), new.merge(id));
             self.ranks.insert(new.rank);
             for part in [new.left, new.right] {
                 self.token_mut(part).users.push(id);
@@ -291,13 +263,14 @@ impl List {
         let num_words = (order.len() / TOKENS_PER_FILTER_WORD).next_power_of_two();
         self.filter.resize(num_words, 0);
         for (place, &id) in (1..).zip(&order) {
-            let rank = Rank(place * step);
+            let rank = place * step;
             let Some(shape) = self.token(id).shape else {
                 continue;
             };
-            self.token_mut(id).shape = Some(Shape { rank, ..shape });
+            let shape = Shape { rank, ..shape };
+            self.token_mut(id).shape = Some(shape);
             self.rank_of[id as usize] = rank;
-            self.insert(PairKey::new(shape.left, shape.right), Merge::new(rank, id));
+            self.insert(shape.pair_key(), shape.merge(id));
             self.ranks.insert(rank);
         }
     }

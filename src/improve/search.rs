@@ -9,13 +9,12 @@ use std::time::Instant;
 
 use super::builder::Guide;
 use super::draft::{Draft, Edit};
-use super::moves::propose;
-use super::options::{ImproveOptions, ImproveProgress};
+use super::list::PinnedMerge;
+use super::moves::{propose, repair};
 use super::random::Random;
-use super::repair::repair;
 use super::state::{Outcome, Scratch, State};
+use super::{ImproveOptions, ImproveProgress};
 use crate::error::Result;
-use crate::merges::Id;
 use crate::parallel::{for_each, into_inner, lock};
 use crate::watch::Watch;
 
@@ -63,28 +62,8 @@ struct Candidate {
     allowed: f64,
 }
 
-/// The best list that was not too long.
-#[derive(Debug)]
-pub(super) struct Best {
-    pub(super) cost: u64,
-    /// The tokens in order: the ids of their parts, and whether they are pinned.
-    pub(super) merges: Vec<(Id, Id)>,
-    pub(super) is_pinned: Vec<bool>,
-}
-
-impl Best {
-    fn of(state: &State<'_>) -> Self {
-        let (merges, is_pinned) = state.list.merges().into_iter().unzip();
-        Self {
-            cost: state.cost,
-            merges,
-            is_pinned,
-        }
-    }
-}
-
-/// Search until the moves are made or the watch ends it; returns the best list on the way. `state`
-/// is left at the last one.
+/// Search until the moves are made or the watch ends it. `state` is left at the last list; returns the
+/// best on the way that was not too long: its cost, and its tokens in order.
 pub(super) fn search(
     state: &mut State<'_>,
     price: f64,
@@ -92,8 +71,8 @@ pub(super) fn search(
     options: &ImproveOptions,
     watch: &Watch,
     progress: &ImproveProgress,
-) -> Result<Best> {
-    let mut best = Best::of(state);
+) -> Result<(u64, Vec<PinnedMerge>)> {
+    let mut best = (state.cost, state.list.merges());
     // Copies of the list are rare enough to take no noticeable time.
     let rounds_between_bests = 1 + len as u64 / TOKENS_PER_ROUND;
     let mut steering = Steering::new(price, len);
@@ -115,28 +94,20 @@ pub(super) fn search(
         let guide = Guide {
             price,
             max_token_length: options.max_token_length,
+            temperature: price * steering.temperature(part_done, done),
         };
-        let temperature = price * steering.temperature(part_done, done);
         let until = options.num_moves.unwrap_or(u64::MAX).min(done + ROUND);
-        let candidates = draw(
-            state,
-            guide,
-            temperature,
-            done..until,
-            options,
-            &mut scratches,
-        )?;
         let mut is_changed = false;
-        for candidate in candidates {
+        for candidate in draw(state, guide, done..until, options.seed, &mut scratches)? {
             is_changed |= settle(state, candidate, &steering, is_changed, &mut scratches[0]);
         }
         steering.learn(state.list.len());
         watch.advance(until - done);
         done = until;
         progress.set(state.num_tokens);
-        let is_better = state.list.len() <= len && state.cost < best.cost;
+        let is_better = state.list.len() <= len && state.cost < best.0;
         if is_better && round % rounds_between_bests == 0 {
-            best = Best::of(state);
+            best = (state.cost, state.list.merges());
         }
     }
     Ok(best)
@@ -190,17 +161,15 @@ impl Steering {
 fn draw(
     state: &State<'_>,
     guide: Guide,
-    temperature: f64,
     numbers: std::ops::Range<u64>,
-    options: &ImproveOptions,
+    seed: u64,
     scratches: &mut [Scratch],
 ) -> Result<Vec<Candidate>> {
     let num_moves = (numbers.end - numbers.start) as usize;
     let found = Mutex::new(Vec::new());
     for_each(scratches, num_moves, |scratch, index| {
         let number = numbers.start + index as u64;
-        let candidate = candidate(state, guide, temperature, number, options.seed, scratch);
-        lock(&found).extend(candidate);
+        lock(&found).extend(candidate(state, guide, number, seed, scratch));
         Ok(())
     })?;
     let mut candidates: Vec<Candidate> = into_inner(found);
@@ -212,31 +181,29 @@ fn draw(
 fn candidate(
     state: &State<'_>,
     guide: Guide,
-    temperature: f64,
     number: u64,
     seed: u64,
     scratch: &mut Scratch,
 ) -> Option<Candidate> {
     let mut random = Random::of_move(seed, number);
-    let allowed = -temperature * (1.0 - random.unit()).ln();
+    let allowed = -guide.temperature * (1.0 - random.unit()).ln();
     let mut draft = propose(state, guide, &mut random)?;
     let mut worth_repair = WORTH_REPAIR * guide.price;
     for num_repairs in 0..=MOST_REPAIRS {
         debug_assert!(draft.is_valid(), "{:?}", draft.edit);
         let cost_of_growth = draft.edit.growth() as f64 * guide.price;
         let cost_of = |outcome: &Outcome| outcome.delta as f64 + cost_of_growth;
-        let mut is_sampled = draft.edit.num_places() > SCREENED;
-        let mut outcome = if is_sampled {
+        let mut outcome = if draft.edit.num_places() > SCREENED {
             state.estimate(&draft, scratch)
         } else {
             state.weigh(&draft, scratch)
         };
-        if is_sampled && cost_of(&outcome) <= allowed + guide.price * DOUBT {
+        if outcome.is_sampled && cost_of(&outcome) <= allowed + guide.price * DOUBT {
             outcome = state.weigh(&draft, scratch);
-            is_sampled = false;
         }
         let cost = cost_of(&outcome);
-        if !is_sampled && cost <= allowed && !is_idle(&outcome, &draft.edit) {
+        let is_idle = outcome.words.is_empty() && draft.edit.growth() == 0;
+        if !outcome.is_sampled && cost <= allowed && !is_idle {
             return Some(Candidate {
                 number,
                 edit: draft.edit,
@@ -248,15 +215,10 @@ fn candidate(
             return None;
         }
         worth_repair = cost * 0.7;
-        let effects = state.effects(&draft, &outcome, is_sampled, scratch);
+        let effects = state.effects(&draft, &outcome, scratch);
         draft = repair(state, guide, draft, &effects, &mut random)?;
     }
     None
-}
-
-/// Whether nothing would change.
-fn is_idle(outcome: &Outcome, edit: &Edit) -> bool {
-    outcome.words.is_empty() && edit.growth() == 0
 }
 
 /// Make a candidate, unless it is no longer good after those that were made since it was weighed;
@@ -268,23 +230,17 @@ fn settle(
     is_changed: bool,
     scratch: &mut Scratch,
 ) -> bool {
-    let Candidate {
-        edit,
-        outcome,
-        allowed,
-        ..
-    } = candidate;
     if !is_changed {
-        state.make(&edit, &outcome, scratch);
+        state.make(&candidate.edit, &candidate.outcome, scratch);
         return true;
     }
-    let Some(draft) = Draft::again(&state.list, edit) else {
+    let Some(draft) = Draft::again(&state.list, candidate.edit) else {
         return false;
     };
     // The current price: at an old one, a round could remove too many and the next add too many.
     let cost_of_growth = draft.edit.growth() as f64 * steering.price(state.list.len());
     let outcome = state.weigh(&draft, scratch);
-    if outcome.delta as f64 + cost_of_growth > allowed {
+    if outcome.delta as f64 + cost_of_growth > candidate.allowed {
         return false;
     }
     let edit = draft.edit;

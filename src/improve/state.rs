@@ -6,12 +6,11 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::corpus::{Corpus, Place, Word};
+use super::corpus::{Corpus, Place, Sample, Word};
 use super::derivation::{Derivations, Derived, NOBODY};
 use super::draft::{Change, Draft, Edit};
-use super::list::{List, Rank, Shape};
+use super::list::{List, PinnedMerge, Rank, Shape};
 use super::random::Random;
-use super::sample::Sample;
 use crate::error::Result;
 use crate::merges::Id;
 use crate::watch::Watch;
@@ -31,7 +30,9 @@ pub(super) struct State<'a> {
     /// The sum of the weights of all tokens.
     pub(super) cost: u64,
     sample: Sample,
-    boundaries: Boundaries,
+    /// The words that boundaries between tokens are drawn from by weight, and the sums of the weights
+    /// of the boundaries up to each word, as they were at the last [`State::refresh`].
+    boundaries: Vec<(Word, u64)>,
     /// Tokens to draw from, as they were at the last [`State::refresh`].
     drawn: Vec<Id>,
     /// Pairs to draw from, the most frequent first, as they were at the last [`State::refresh`].
@@ -59,6 +60,12 @@ impl Scratch {
         self.met.resize(num_words, 0);
         self.draft += 1;
     }
+
+    fn meet(&mut self, word: Word) {
+        if std::mem::replace(&mut self.met[word as usize], self.draft) != self.draft {
+            self.words.push(word);
+        }
+    }
 }
 
 /// The effect of a draft.
@@ -68,6 +75,8 @@ pub(super) struct Outcome {
     pub(super) delta: i64,
     /// The words whose derivation changes.
     pub(super) words: Vec<Word>,
+    /// Whether the effect was estimated on a sample of the words.
+    pub(super) is_sampled: bool,
 }
 
 /// What happens in the words whose derivation a draft changes.
@@ -79,29 +88,21 @@ pub(super) struct Effects {
     pub(super) pairs: Vec<((Id, Id), i64)>,
 }
 
-/// Boundaries between tokens, to be drawn by weight, as they were at the last [`State::refresh`].
-#[derive(Debug, Default)]
-struct Boundaries {
-    words: Vec<Word>,
-    /// The sums of the weights of the boundaries up to each word.
-    sums: Vec<u64>,
-}
-
 impl<'a> State<'a> {
-    /// The state of a list of merges over symbols, by their ids in the order of the list.
+    /// The state of a list of merges over symbols, by their ids in the order of the list, and whether
+    /// each is pinned.
     pub(super) fn new(
         corpus: &'a Corpus,
         num_symbols: usize,
-        merges: &[(Id, Id)],
-        is_pinned: &[bool],
+        merges: &[PinnedMerge],
         watch: &Watch,
     ) -> Result<Self> {
         let mut list = List::new(num_symbols);
-        let ranks = (1..).map(Rank);
-        for (rank, (&(left, right), &is_pinned)) in ranks.zip(merges.iter().zip(is_pinned)) {
+        for (rank, &((left, right), is_pinned)) in (1..).zip(merges) {
             let string = [&*list.token(left).string, &*list.token(right).string].concat();
             watch.check()?;
-            let id = list.name_in(corpus, &string, is_pinned);
+            let places = Arc::from(corpus.places(&string));
+            let id = list.name(Arc::from(string), places, is_pinned);
             list.reshape(id, Some(Shape { left, right, rank }));
         }
         list.spread_ranks();
@@ -112,26 +113,42 @@ impl<'a> State<'a> {
             num_tokens: 0,
             cost: 0,
             sample: Sample::new(corpus),
-            boundaries: Boundaries::default(),
+            boundaries: Vec::new(),
             drawn: Vec::new(),
             pairs: Vec::new(),
         };
         let mut derived = Derived::default();
         for word in corpus.words() {
-            if word.0.is_multiple_of(WORDS_BETWEEN_CHECKS) {
+            if word.is_multiple_of(WORDS_BETWEEN_CHECKS) {
                 watch.check()?;
             }
-            derived.derive(&Draft::new(&state.list), corpus.word(word));
-            state.derivations.set(corpus, word, &derived);
-            state.num_tokens += corpus.count(word) * derived.tokens.len() as u64;
-            state.cost += corpus.weight_of(word) * derived.tokens.len() as u64;
-            for &eraser in &derived.erasers {
-                if eraser != NOBODY {
-                    state.list.token_mut(eraser).weight += corpus.weight_of(word);
-                }
-            }
+            state.derive(word, &mut derived);
         }
         Ok(state)
+    }
+
+    /// Derive a word by the list, and add its tokens to all sums.
+    fn derive(&mut self, word: Word, derived: &mut Derived) {
+        derived.derive(&Draft::new(&self.list), self.corpus.word(word));
+        self.derivations.set(self.corpus, word, derived);
+        let (num_tokens, weight) = (derived.tokens.len() as u64, self.corpus.weight_of(word));
+        self.num_tokens += self.corpus.count(word) * num_tokens;
+        self.cost += weight * num_tokens;
+        for &eraser in derived.erasers.iter().filter(|&&eraser| eraser != NOBODY) {
+            self.list.token_mut(eraser).weight += weight;
+        }
+    }
+
+    /// Take the tokens of a word from all sums.
+    fn forget(&mut self, word: Word) {
+        let num_tokens = u64::from(self.derivations.num_tokens(word));
+        let weight = self.corpus.weight_of(word);
+        self.num_tokens -= self.corpus.count(word) * num_tokens;
+        self.cost -= weight * num_tokens;
+        let erasers = self.derivations.of(self.corpus, word).iter();
+        for &eraser in erasers.filter(|&&eraser| eraser != NOBODY) {
+            self.list.token_mut(eraser).weight -= weight;
+        }
     }
 
     /// Bring the tokens, pairs and boundaries that moves draw from up to date; pairs must weigh
@@ -141,16 +158,13 @@ impl<'a> State<'a> {
         let pairs = self.count_pairs();
         let frequent = pairs.iter().take_while(|pair| pair.1 as f64 >= least);
         self.pairs = frequent.map(|pair| pair.0).collect();
-        let Boundaries { words, sums } = &mut self.boundaries;
-        words.clear();
-        sums.clear();
+        self.boundaries.clear();
         let mut sum = 0;
         for word in self.corpus.words() {
             let num_inside = self.derivations.num_tokens(word) - 1;
             if num_inside > 0 {
                 sum += self.corpus.weight_of(word) * u64::from(num_inside);
-                words.push(word);
-                sums.push(sum);
+                self.boundaries.push((word, sum));
             }
         }
     }
@@ -165,9 +179,7 @@ impl<'a> State<'a> {
                 *counts.entry((pair[0], pair[1])).or_default() += self.corpus.weight_of(word);
             }
         }
-        let mut pairs: Vec<_> = counts.into_iter().collect();
-        pairs.sort_unstable_by_key(|&(pair, count)| (Reverse(count), pair));
-        pairs
+        largest_first(counts)
     }
 
     /// What one more token would save; None if no two tokens are adjacent.
@@ -207,17 +219,12 @@ impl<'a> State<'a> {
 
     /// A random word and a boundary between two tokens in it, drawn by weight.
     pub(super) fn boundary(&self, random: &mut Random) -> Option<(Word, usize)> {
-        let Boundaries { words, sums } = &self.boundaries;
-        let drawn = random.below(*sums.last()?);
-        let word = words[sums.partition_point(|&sum| sum <= drawn)];
-        let erasers = self.derivations.of(self.corpus, word);
-        let inside = (1..erasers.len()).filter(|&at| erasers[at] == NOBODY);
-        let count = inside.clone().count();
-        if count == 0 {
-            return None;
-        }
-        let mut inside = inside;
-        inside.nth(random.index(count)).map(|at| (word, at))
+        let drawn = random.below(self.boundaries.last()?.1);
+        let index = self.boundaries.partition_point(|&(_, sum)| sum <= drawn);
+        let word = self.boundaries[index].0;
+        let cuts = self.cuts(word);
+        let inside = &cuts[1..cuts.len() - 1];
+        (!inside.is_empty()).then(|| (word, inside[random.index(inside.len())]))
     }
 
     /// The beginnings of the tokens of a word, and its end.
@@ -242,36 +249,25 @@ impl<'a> State<'a> {
             }
             best[start] = fewest;
         }
-        let mut cut = Vec::new();
-        let mut start = 0;
-        while start < symbols.len() {
-            let end = best[start].1;
-            cut.push((start, end));
-            start = end;
-        }
-        cut
+        let span_from = |start: usize| (start < symbols.len()).then(|| (start, best[start].1));
+        std::iter::successors(span_from(0), |&(_, end)| span_from(end)).collect()
     }
 
     /// The effect of a draft, estimated on a sample of the words.
     pub(super) fn estimate(&self, draft: &Draft<'_>, scratch: &mut Scratch) -> Outcome {
         self.find_words(&draft.edit, &self.sample.spans, scratch);
-        self.outcome(draft, |word| self.sample.weight(word), scratch)
+        self.outcome(draft, true, scratch)
     }
 
     /// The effect of a draft.
     pub(super) fn weigh(&self, draft: &Draft<'_>, scratch: &mut Scratch) -> Outcome {
-        let all = Place(0)..Place(self.corpus.num_symbols() as u32);
+        let all = 0..self.corpus.num_symbols() as Place;
         self.find_words(&draft.edit, std::slice::from_ref(&all), scratch);
-        self.outcome(draft, |_| 1, scratch)
+        self.outcome(draft, false, scratch)
     }
 
-    /// The effect of a draft on the words that were found, each of which stands for some.
-    fn outcome(
-        &self,
-        draft: &Draft<'_>,
-        stands_for: impl Fn(Word) -> u64,
-        scratch: &mut Scratch,
-    ) -> Outcome {
+    /// The effect of a draft on the words that were found.
+    fn outcome(&self, draft: &Draft<'_>, is_sampled: bool, scratch: &mut Scratch) -> Outcome {
         let mut words = std::mem::take(&mut scratch.words);
         let first_rank = draft.edit.first_rank();
         let mut delta: i64 = 0;
@@ -279,38 +275,41 @@ impl<'a> State<'a> {
             self.derive_again(draft, word, first_rank, scratch);
             let before = i64::from(self.derivations.num_tokens(word));
             let after = scratch.derived.tokens.len() as i64;
-            let weight = self.weight_for(word, stands_for(word));
+            let weight = self.weight_for(word, is_sampled);
             delta = delta.saturating_add(weight.saturating_mul(after - before));
             scratch.derived.erasers != self.derivations.of(self.corpus, word)
         });
-        Outcome { delta, words }
+        Outcome {
+            delta,
+            words,
+            is_sampled,
+        }
     }
 
-    /// The weight of a word that stands for several. Only sums over a sample, in which rare words
-    /// stand for many, can be so large that they saturate.
-    fn weight_for(&self, word: Word, stands_for: u64) -> i64 {
+    /// The weight of a word, which stands for several if it is sampled. Only sums over a sample, in
+    /// which rare words stand for many, can be so large that they saturate.
+    fn weight_for(&self, word: Word, is_sampled: bool) -> i64 {
+        let stands_for = if is_sampled {
+            self.sample.weight(word)
+        } else {
+            1
+        };
         let weight = self.corpus.weight_of(word).saturating_mul(stands_for);
         i64::try_from(weight).unwrap_or(i64::MAX)
     }
 
     fn derive_again(&self, draft: &Draft<'_>, word: Word, first_rank: Rank, scratch: &mut Scratch) {
         let erasers = self.derivations.of(self.corpus, word);
-        let symbols = self.corpus.word(word);
-        scratch
-            .derived
-            .derive_again(draft, symbols, erasers, first_rank);
+        let (derived, symbols) = (&mut scratch.derived, self.corpus.word(word));
+        derived.derive_again(draft, symbols, erasers, first_rank);
     }
 
     /// Leave the words of some spans that an edit may concern in `scratch`, the frequent ones first.
     fn find_words(&self, edit: &Edit, spans: &[Range<Place>], scratch: &mut Scratch) {
         scratch.begin_draft(self.corpus.num_words());
-        let sooner = edit.sooner();
+        let (derivations, sooner) = (&self.derivations, edit.sooner());
         let mut lists = 0;
-        for change in edit
-            .changes
-            .iter()
-            .filter(|change| change.before != change.after)
-        {
+        for change in edit.changed() {
             let before = scratch.words.len();
             let mut places = &change.places[..];
             for span in spans {
@@ -318,7 +317,11 @@ impl<'a> State<'a> {
                 let (inside, after) =
                     places.split_at(places.partition_point(|&place| place < span.end));
                 places = after;
-                self.find_words_at(change, &sooner, inside, scratch);
+                for &place in inside {
+                    if derivations.concerns(&self.list, change, &sooner, place) {
+                        scratch.meet(self.corpus.word_at(place));
+                    }
+                }
             }
             lists += u32::from(scratch.words.len() > before);
         }
@@ -327,31 +330,11 @@ impl<'a> State<'a> {
         }
     }
 
-    fn find_words_at(
-        &self,
-        change: &Change,
-        sooner: &[(Id, Rank)],
-        places: &[Place],
-        scratch: &mut Scratch,
-    ) {
-        for &place in places {
-            if !self.derivations.concerns(&self.list, change, sooner, place) {
-                continue;
-            }
-            let word = self.corpus.word_at(place);
-            if scratch.met[word.index()] != scratch.draft {
-                scratch.met[word.index()] = scratch.draft;
-                scratch.words.push(word);
-            }
-        }
-    }
-
     /// What a draft does to the words of its outcome.
     pub(super) fn effects(
         &self,
         draft: &Draft<'_>,
         outcome: &Outcome,
-        is_sampled: bool,
         scratch: &mut Scratch,
     ) -> Effects {
         let mut losses: FxHashMap<Id, i64> = FxHashMap::default();
@@ -359,36 +342,26 @@ impl<'a> State<'a> {
         let first_rank = draft.edit.first_rank();
         for &word in &outcome.words {
             self.derive_again(draft, word, first_rank, scratch);
-            let stands_for = if is_sampled {
-                self.sample.weight(word)
-            } else {
-                1
-            };
-            let weight = self.weight_for(word, stands_for);
-            let Derived {
-                tokens, erasers, ..
-            } = &scratch.derived;
+            let weight = self.weight_for(word, outcome.is_sampled);
             let before = self.derivations.of(self.corpus, word);
-            for (&old, &new) in before.iter().zip(erasers) {
-                if old != new && old != NOBODY {
-                    let loss = losses.entry(old).or_default();
-                    *loss = loss.saturating_add(weight);
-                }
-                if old != new && new != NOBODY {
-                    let loss = losses.entry(new).or_default();
-                    *loss = loss.saturating_sub(weight);
+            for (&old, &new) in before.iter().zip(&scratch.derived.erasers) {
+                for (eraser, change) in [(old, weight), (new, -weight)] {
+                    if old != new && eraser != NOBODY {
+                        let loss = losses.entry(eraser).or_default();
+                        *loss = loss.saturating_add(change);
+                    }
                 }
             }
-            for pair in tokens.windows(2) {
+            for pair in scratch.derived.tokens.windows(2) {
                 let sum = pairs.entry((pair[0], pair[1])).or_default();
                 *sum = sum.saturating_add(weight);
             }
         }
-        let mut losses: Vec<(Id, i64)> = losses.into_iter().filter(|loss| loss.1 > 0).collect();
-        losses.sort_unstable_by_key(|&(id, loss)| (Reverse(loss), id));
-        let mut pairs: Vec<((Id, Id), i64)> = pairs.into_iter().collect();
-        pairs.sort_unstable_by_key(|&(pair, count)| (Reverse(count), pair));
-        Effects { losses, pairs }
+        losses.retain(|_, loss| *loss > 0);
+        Effects {
+            losses: largest_first(losses),
+            pairs: largest_first(pairs),
+        }
     }
 
     /// Make the changes of a draft.
@@ -408,28 +381,19 @@ impl<'a> State<'a> {
             self.list.reshape(change.id, change.after);
         }
         for &word in &outcome.words {
-            let weight = self.corpus.weight_of(word);
-            for &eraser in self.derivations.of(self.corpus, word) {
-                if eraser != NOBODY {
-                    self.list.token_mut(eraser).weight -= weight;
-                }
-            }
-            let draft = Draft::new(&self.list);
-            scratch.derived.derive(&draft, self.corpus.word(word));
-            for &eraser in &scratch.derived.erasers {
-                if eraser != NOBODY {
-                    self.list.token_mut(eraser).weight += weight;
-                }
-            }
-            let count = self.corpus.count(word);
-            self.num_tokens -= count * u64::from(self.derivations.num_tokens(word));
-            self.num_tokens += count * scratch.derived.tokens.len() as u64;
-            self.derivations.set(self.corpus, word, &scratch.derived);
+            self.forget(word);
+            self.derive(word, &mut scratch.derived);
         }
         // A removed token never returns under its id.
         for change in edit.changes.iter().filter(|change| change.after.is_none()) {
             self.list.token_mut(change.id).places = Arc::from([]);
         }
-        self.cost = self.cost.saturating_add_signed(outcome.delta);
     }
+}
+
+/// The entries of a map, the largest value first; of equal values, the smallest key.
+fn largest_first<K: Copy + Ord, V: Copy + Ord>(entries: FxHashMap<K, V>) -> Vec<(K, V)> {
+    let mut entries: Vec<(K, V)> = entries.into_iter().collect();
+    entries.sort_unstable_by_key(|&(key, value)| (Reverse(value), key));
+    entries
 }

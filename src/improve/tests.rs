@@ -2,9 +2,9 @@
 
 use super::builder::Guide;
 use super::draft::Draft;
-use super::moves::propose;
+use super::moves::{propose, repair};
 use super::random::Random;
-use super::repair::repair;
+use super::state::Scratch;
 use super::*;
 use crate::greedy::tests::Dice;
 use crate::greedy::{Overlaps, TrainOptions, train};
@@ -89,13 +89,14 @@ fn gains_of_moves_are_those_of_a_recount() {
         let alphabet = initial.alphabet();
         let watch = Watch::default();
         let corpus = Corpus::new(&counts, alphabet, &watch).expect("small counts");
-        let is_pinned = vec![false; initial.pairs().len()];
-        let mut state = State::new(&corpus, alphabet.len(), initial.pairs(), &is_pinned, &watch)
-            .expect("no interruption");
+        let merges: Vec<_> = initial.pairs().iter().map(|&pair| (pair, false)).collect();
+        let mut state =
+            State::new(&corpus, alphabet.len(), &merges, &watch).expect("no interruption");
         let mut scratch = Scratch::default();
         let guide = Guide {
             price: state.price().unwrap_or(1) as f64 / 2.0,
             max_token_length: 8,
+            temperature: 0.0,
         };
         for number in 0..40 {
             state.list.spread_ranks();
@@ -132,7 +133,7 @@ fn drafted(
 ) -> Option<draft::Edit> {
     let draft = propose(state, guide, random)?;
     let outcome = state.weigh(&draft, scratch);
-    let effects = state.effects(&draft, &outcome, false, scratch);
+    let effects = state.effects(&draft, &outcome, scratch);
     let edit = draft.edit.clone();
     let repaired = repair(state, guide, draft, &effects, random);
     Some(repaired.map_or(edit, |draft| draft.edit))

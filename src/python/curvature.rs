@@ -4,11 +4,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::{threads, watched};
-use crate::curvature::columns::{ALL, Column, Columns, NUM_COLUMNS};
-use crate::curvature::fraction::Fraction;
+use crate::curvature::columns::{ALL, Column, Columns, Fraction, NUM_COLUMNS, Record, Records};
 use crate::curvature::{
-    self, MAX_LENGTH, MAX_WALK_LENGTH, MAX_WALK_LETTERS, MAX_WALK_MERGES, Record, Records,
-    WalkOptions,
+    self, MAX_LENGTH, MAX_WALK_LENGTH, MAX_WALK_LETTERS, MAX_WALK_MERGES, WalkOptions,
 };
 
 type Pair = (i32, i32);
@@ -138,7 +136,7 @@ pub(super) fn walk_curvature(
         })
     };
     let to_row = |row: &Vec<Option<Pair>>| std::array::from_fn(|i| to_record(&row[i]));
-    let records = Records(records.iter().map(to_row).collect());
+    let records: Records = records.iter().map(to_row).collect();
     let units = options.units();
     let units = units.get(first..last).ok_or_else(|| {
         PyValueError::new_err(format!("no units {first} to {last} of {}", units.len()))
@@ -146,13 +144,8 @@ pub(super) fn walk_curvature(
     let found = watched(py, progress, |watch| {
         curvature::walk_all(options, units, &records, threads(num_threads), watch)
     })?;
-    let to_python = |(merges, column, record): (usize, Column, Record)| {
-        (
-            merges,
-            column as usize,
-            to_pair(record.value),
-            record.witness,
-        )
+    let to_python = |(merges, column, Record { value, witness }): (usize, Column, Record)| {
+        (merges, column as usize, to_pair(value), witness)
     };
     let to_list = |improved: Vec<_>| improved.into_iter().map(to_python).collect();
     Ok(found.into_iter().map(to_list).collect())

@@ -3,6 +3,7 @@
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
+use pyo3::call::PyCallArgs;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
@@ -11,42 +12,40 @@ use crate::watch::Watch;
 
 /// Run `work` on a thread of its own. Meanwhile other Python threads run, `progress` is called with
 /// the work done so far, and Ctrl-C, or whatever `progress` raises, stops the work.
-pub(super) fn watched<T: Send>(
-    py: Python<'_>,
-    progress: Option<&Bound<'_, PyAny>>,
+pub(super) fn watched<'py, T: Send>(
+    py: Python<'py>,
+    progress: Option<&Bound<'py, PyAny>>,
     work: impl FnOnce(&Watch) -> Result<T> + Send,
 ) -> PyResult<T> {
     let watch = Watch::default();
-    let report = || match progress {
-        Some(progress) => progress.call1((watch.done(),)).map(drop),
-        None => Ok(()),
-    };
-    match attended(py, &watch, report, || work(&watch))? {
+    match attended(py, &watch, progress, || (watch.done(),), || work(&watch))? {
         (_, Some(error)) => Err(error),
         (result, None) => Ok(result?),
     }
 }
 
 /// The same for work that has something to show whenever it is stopped: Ctrl-C ends it, and what it
-/// has by then is the result.
-pub(super) fn anytime<T: Send>(
-    py: Python<'_>,
+/// has by then is the result. `progress` is called with what `status` returns.
+pub(super) fn anytime<'py, T: Send, A: PyCallArgs<'py>>(
+    py: Python<'py>,
     watch: &Watch,
-    report: impl Fn() -> PyResult<()>,
-    work: impl FnOnce() -> T + Send,
+    progress: Option<&Bound<'py, PyAny>>,
+    status: impl Fn() -> A,
+    work: impl FnOnce() -> Result<T> + Send,
 ) -> PyResult<T> {
-    match attended(py, watch, report, work)? {
+    match attended(py, watch, progress, status, work)? {
         (_, Some(error)) if !error.is_instance_of::<PyKeyboardInterrupt>(py) => Err(error),
-        (result, _) => Ok(result),
+        (result, _) => Ok(result?),
     }
 }
 
 /// Run `work` on a thread of its own; what it returned, and what was raised meanwhile, by Ctrl-C or
-/// by `report`, which stops it.
-pub(super) fn attended<T: Send>(
-    py: Python<'_>,
+/// by `progress`, which stops it.
+fn attended<'py, T: Send, A: PyCallArgs<'py>>(
+    py: Python<'py>,
     watch: &Watch,
-    report: impl Fn() -> PyResult<()>,
+    progress: Option<&Bound<'py, PyAny>>,
+    status: impl Fn() -> A,
     work: impl FnOnce() -> T + Send,
 ) -> PyResult<(T, Option<PyErr>)> {
     const LOOK: Duration = Duration::from_millis(50);
@@ -66,6 +65,7 @@ pub(super) fn attended<T: Send>(
                 }
             }
             if raised.is_none() {
+                let report = || progress.map_or(Ok(()), |call| call.call1(status()).map(drop));
                 raised = py.check_signals().and_then(|()| report()).err();
             }
             if raised.is_some() {
