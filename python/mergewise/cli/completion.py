@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from mergewise.cli.options import Parser, describe
+from mergewise.cli.options import Parser
 from mergewise.cli.parser import make_parser
 
 PROGRAM = "mergewise"
@@ -221,13 +221,13 @@ SCRIPTS: dict[str, Callable[[list[Command]], str]] = {
 
 
 def add_completion(parser: Parser) -> None:
-    """The arguments of `mergewise completion`."""
-    describe(
-        parser,
-        'eval "$(mergewise completion bash)"',
-        "mergewise completion zsh > ~/.zfunc/_mergewise",
-        "mergewise completion fish > ~/.config/fish/completions/mergewise.fish",
-    )
+    """The arguments of `mergewise completion`.
+
+    Examples:
+      eval "$(mergewise completion bash)"
+      mergewise completion zsh > ~/.zfunc/_mergewise
+      mergewise completion fish > ~/.config/fish/completions/mergewise.fish
+    """
     parser.add_argument("shell", choices=sorted(SCRIPTS))
 
 

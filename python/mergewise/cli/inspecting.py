@@ -12,7 +12,7 @@ from itertools import chain, islice, repeat
 from typing import Any
 
 from mergewise import formats
-from mergewise.cli.options import Parser, add_json, describe
+from mergewise.cli.options import Parser
 from mergewise.cli.output import put
 from mergewise.cli.tokenizers import add_tokenizer, read_tokenizer
 from mergewise.drawing import clipped, shown
@@ -33,14 +33,14 @@ LAST_SINGLE = 16
 
 
 def add_inspect(parser: Parser) -> None:
-    """The arguments of `mergewise inspect`."""
-    describe(
-        parser,
-        "mergewise inspect tokenizer.json",
-        "mergewise inspect ranks.tiktoken --pattern cl100k --json",
-    )
+    """The arguments of `mergewise inspect`.
+
+    Examples:
+      mergewise inspect tokenizer.json
+      mergewise inspect ranks.tiktoken --pattern cl100k --json
+    """
     add_tokenizer(parser)
-    add_json(parser)
+    parser.add_json()
 
 
 def run_inspect(parsed: argparse.Namespace) -> None:
