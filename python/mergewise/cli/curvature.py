@@ -78,7 +78,7 @@ def run_text(parsed: argparse.Namespace) -> None:
         facts = {"optimum": found.optimum, "greedy": found.greedy, "guarantee": found.guarantee}
         put(json.dumps({**facts, **{name: str(value) for name, value in values.items()}}))
         return
-    rows = {"optimum": found.optimum, "greedy": found.greedy}
+    rows = {"optimum": str(found.optimum), "greedy": str(found.greedy)}
     rows |= {LABELS[name]: shown(values[name]) for name in (*SIGMAS, *RATIOS)}
     for label, value in {**rows, "guarantee": f"{found.guarantee:.4f}"}.items():
         put(f"{label:<{WIDTH}}{value}")

@@ -21,14 +21,6 @@ INDENT = "      "
 
 
 @dataclass(frozen=True)
-class Text:
-    """Something to write, and its colour in a terminal that has colours."""
-
-    text: str
-    colour: str = ""
-
-
-@dataclass(frozen=True)
 class Writer:
     """Writes steps for a terminal of a width: [just made], (will merge)."""
 
@@ -39,8 +31,8 @@ class Writer:
     def block(self, number: int, before: Step | None, step: Step) -> Iterator[str]:
         """One step: what was done, the list, and what changed in the positions and the heap."""
         changes = changes_between(before, step)
-        yield f"{number:>4}  {self.painted(Text(title_of(self.run, step), BOLD))}"
-        yield from self.folded(map(Text, sentence_of(self.run, step, changes).split()))
+        yield f"{number:>4}  {self.painted(title_of(self.run, step), BOLD)}"
+        yield from self.folded((word, "") for word in sentence_of(self.run, step, changes).split())
         yield from self.folded(self.tokens(step))
         if changes.removed:
             yield self.line(f"- {self.places(changes.removed)}", RED)
@@ -48,17 +40,17 @@ class Writer:
             yield self.line(f"+ {self.places(changes.added)}", GREEN)
         yield self.line(self.heap(step), DIM)
 
-    def tokens(self, step: Step) -> Iterator[Text]:
-        """The linked list."""
+    def tokens(self, step: Step) -> Iterator[tuple[str, str]]:
+        """The linked list: each token and its colour."""
         is_partner = False
         for place, number in step.tokens:
             name = name_of(self.run, number)
             if place in step.waiting or is_partner:
-                yield Text(f"({name})", RED)
+                yield f"({name})", RED
             elif step.kind == "replace" and place == step.place:
-                yield Text(f"[{name}]", BOLD + GREEN)
+                yield f"[{name}]", BOLD + GREEN
             else:
-                yield Text(name)
+                yield name, ""
             is_partner = place in step.waiting
 
     def places(self, changed: Mapping[Pair, tuple[Place, ...]]) -> str:
@@ -77,21 +69,21 @@ class Writer:
 
     def line(self, text: str, colour: str) -> str:
         """A line that fits."""
-        return self.painted(Text(INDENT + clipped(text, self.width - len(INDENT)), colour))
+        return self.painted(INDENT + clipped(text, self.width - len(INDENT)), colour)
 
-    def painted(self, text: Text) -> str:
-        """A text in its colour."""
-        return f"{text.colour}{text.text}{PLAIN}" if self.is_coloured and text.colour else text.text
+    def painted(self, text: str, colour: str) -> str:
+        """A text in its colour, if the terminal has colours."""
+        return f"{colour}{text}{PLAIN}" if self.is_coloured and colour else text
 
-    def folded(self, parts: Iterator[Text]) -> Iterator[str]:
-        """Parts with spaces between them, in lines."""
+    def folded(self, parts: Iterator[tuple[str, str]]) -> Iterator[str]:
+        """Parts, each with its colour, with spaces between them, in lines."""
         line, room = INDENT, self.width - len(INDENT)
-        for part in parts:
-            needed = columns(part.text) + 1
+        for text, colour in parts:
+            needed = columns(text) + 1
             if needed > room + 1 and line != INDENT:
                 yield line
                 line, room = INDENT, self.width - len(INDENT)
-            line += (" " if line != INDENT else "") + self.painted(part)
+            line += (" " if line != INDENT else "") + self.painted(text, colour)
             room -= needed
         if line != INDENT:
             yield line
