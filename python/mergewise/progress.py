@@ -72,6 +72,10 @@ class Reporter:
         """Whether a report has any effect."""
         return self.ticker is not None or self.callback is not None
 
+    def after(self, before: int) -> Callable[..., None] | None:
+        """What reports the work done on top of that before; None if a report has no effect."""
+        return (lambda done, *_: self(before + done)) if self.is_wanted else None
+
     def __call__(self, done: int) -> None:
         """Report the work done so far."""
         if self.ticker is not None:
@@ -101,7 +105,7 @@ class SearchReporter:
         self.callback = self.show if progress is True else progress or None
         self.state = state
 
-    def show(self, *arguments: int) -> None:
+    def show(self, *arguments: int | None) -> None:
         """Show the state of the search."""
         if self.ticker is not None:
             self.ticker(self.state(*arguments))

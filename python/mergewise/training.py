@@ -5,11 +5,16 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 from contextlib import closing
-from functools import partial
 from typing import Literal, TypeAlias
 
 from mergewise import _core, optimize
-from mergewise.arguments import check_int, check_num_threads, check_time_limit
+from mergewise.arguments import (
+    check_count,
+    check_int,
+    check_num_threads,
+    check_optional,
+    check_time_limit,
+)
 from mergewise.counts import WordCounts
 from mergewise.errors import MergewiseError
 from mergewise.merge_lists import tokenizer_of
@@ -194,7 +199,7 @@ def add_texts(
         counter.add_inputs(
             [(source.path, None) for source in sources],
             documents=documents,
-            progress=partial(report_from, reporter, before) if reporter.is_wanted else None,
+            progress=reporter.after(before),
         )
         return
     with closing(Stream(sources[0])) as stream:
@@ -207,11 +212,6 @@ def add_texts(
             documents=documents,
             progress=report if reporter.is_wanted else None,
         )
-
-
-def report_from(reporter: Reporter, before: int, done: int) -> None:
-    """Report what is done of this part, on top of the parts before."""
-    reporter(before + done)
 
 
 def checked_specials(special_tokens: Sequence[str]) -> tuple[str, ...]:
@@ -287,7 +287,7 @@ def train(
             min_frequency=min_frequency or (2 if like is None else 1),
             max_token_length=max_token_length,
             overlaps=overlaps or ("skip" if like is None else "count"),
-            progress=partial(report_from, reporter, done) if reporter.is_wanted else None,
+            progress=reporter.after(done),
         )
         done = len(merges) - first
     reporter.close(done)
@@ -328,12 +328,7 @@ def check_arguments(
         raise TypeError(f"expected WordCounts, found {found}; hint: train(count(texts), ...)")
     if like not in {None, "huggingface", "rustbpe"}:
         raise ValueError(f'like must be "huggingface" or "rustbpe", found {like!r}')
-    limits = {"min_frequency": min_frequency, "max_token_length": max_token_length}
-    for name, value in limits.items():
-        if value is not None:
-            check_int(name, value)
-            if value < 1:
-                raise ValueError(f"{name} must be 1 or more, found {value}")
+    check_optional(least=1, min_frequency=min_frequency, max_token_length=max_token_length)
 
 
 def first_merges(
@@ -365,19 +360,15 @@ def wanted_merges(
     if (vocab_size is None) == (num_merges is None):
         raise TypeError("train needs either vocab_size or num_merges")
     if num_merges is not None:
-        check_int("num_merges", num_merges)
-        if num_merges < 0:
-            raise ValueError(f"num_merges must be 0 or more, found {num_merges}")
-        return num_merges
-    check_int("vocab_size", vocab_size)
-    assert vocab_size is not None  # noqa: S101 - for the type checker
+        return check_count("num_merges", num_merges)
+    size = check_int("vocab_size", vocab_size)
     least = merges.num_tokens + num_specials
-    if vocab_size < least:
+    if size < least:
         raise ValueError(
-            f"vocab_size must be at least {least:,} here, found {vocab_size:,}: "
+            f"vocab_size must be at least {least:,} here, found {size:,}: "
             f"{merges.num_tokens:,} tokens exist already, and {num_specials} are special"
         )
-    return vocab_size - least
+    return size - least
 
 
 def stages(

@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from typing import Literal
 
 from mergewise import _core
@@ -182,7 +181,7 @@ def run_level(
             records=floors,
             is_pruned=settings.prune,
             num_threads=num_threads,
-            progress=partial(report, reporter, done),
+            progress=reporter.after(done),
         )
         for unit in improved:
             found = merged(found, unit)
@@ -190,11 +189,6 @@ def run_level(
         saver()
     state.cells[level] = found
     state.current, state.num_units = None, 0
-
-
-def report(reporter: Reporter, before: int, more: int) -> None:
-    """Report the strings done before and since."""
-    reporter(before + more)
 
 
 def start_of(state: State, level: tuple[int, int]) -> Rows:

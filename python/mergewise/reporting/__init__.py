@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 
 from mergewise.arguments import check_num_threads, check_time_limit
@@ -159,7 +158,7 @@ def report_files(
                 special_tokens=list(one.special_tokens),
                 errors=errors,
                 num_threads=num_threads,
-                progress=partial(report_from, reporter, before) if reporter.is_wanted else False,
+                progress=reporter.after(before) or False,
             )
             before += source.num_bytes
         reporter.close(before)
@@ -176,11 +175,6 @@ def report_files(
         num_threads=num_threads,
         progress=progress,
     )
-
-
-def report_from(reporter: Reporter, before: int, done: int, _: int) -> None:
-    """Report the work done on one file, after others."""
-    reporter(before + done)
 
 
 def names_of(paths: Iterable[Path]) -> dict[Path, str]:
