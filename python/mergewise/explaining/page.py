@@ -10,14 +10,19 @@ from mergewise.explaining.words import (
     Changes,
     changes_between,
     count_of,
+    following_places,
     name_of,
     pair_name,
+    pairs_in_order,
     product_name,
     sentence_of,
+    signed_places,
     title_of,
 )
 from mergewise.pages import asset, code, page, tag
 
+# The elements of positions that stayed, that a pair gained, and that it lost.
+TAGS = {"": "span", "+": "ins", "−": "del"}
 # What a button does, its key, its icon in a square of 16, and its name.
 KEYS = (
     ("first", "Home", "M3 3h2v10H3zM13 3v10L6 8z", "to the start"),
@@ -126,9 +131,7 @@ def linked_list(run: Greedy, step: Step) -> str:
 
 def node_marks(step: Step) -> dict[int, list[str]]:
     """Which nodes were just made, and which will merge: with the one behind."""
-    following = {
-        at: after for (at, _), (after, _) in zip(step.tokens, step.tokens[1:], strict=False)
-    }
+    following = following_places(step)
     marks: dict[int, list[str]] = {}
     if step.kind == "replace" and step.place is not None:
         marks[step.place] = ["new"]
@@ -174,24 +177,12 @@ def entry(run: Greedy, step: Step, one: Entry, changes: Changes) -> str:
 
 def positions(run: Greedy, step: Step, changes: Changes) -> str:
     """Where each pair begins; changed pairs first."""
-    changed = [*changes.removed, *(pair for pair in changes.added if pair not in changes.removed)]
-    others = [pair for pair in step.places if pair not in changed]
-    rows = "".join(position_row(run, step, pair, changes) for pair in [*changed, *others])
+    rows = ""
+    for pair in pairs_in_order(step, changes):
+        signed = signed_places(step, pair, changes)
+        cells = [tag(TAGS[sign], f"{sign}{place}") for sign, place in signed]
+        rows += tag("dt", escape(pair_name(run, pair))) + tag("dd", *cells)
     return tag("dl", rows, class_="positions") if rows else tag("p", "none", class_="soft")
-
-
-def position_row(run: Greedy, step: Step, pair: tuple[int, int], changes: Changes) -> str:
-    """The positions of one pair."""
-    added, removed = changes.added.get(pair, ()), changes.removed.get(pair, ())
-    cells = []
-    for place in sorted({*step.places.get(pair, ()), *removed}):
-        name, sign = "span", ""
-        if place in added:
-            name, sign = "ins", "+"
-        elif place in removed:
-            name, sign = "del", "−"
-        cells.append(tag(name, f"{sign}{place}"))
-    return tag("dt", escape(pair_name(run, pair))) + tag("dd", *cells)
 
 
 def merges(run: Greedy, step: Step) -> str:

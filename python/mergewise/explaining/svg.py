@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -15,7 +16,9 @@ from mergewise.explaining.words import (
     count_of,
     name_of,
     pair_name,
+    pairs_in_order,
     sentence_of,
+    signed_places,
     title_of,
 )
 from mergewise.pages import tag
@@ -28,6 +31,8 @@ LINE = 20
 NODE_HEIGHT = 38
 NODE_GAP = 10
 MIDDLE = 390
+# The classes of positions that stayed, that a pair gained, and that it lost.
+CLASSES = {"": "small", "+": "small added", "−": "small removed"}
 STYLE = """
 text { font: 14px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; fill: #1d2227; }
 .title { font: 600 17px system-ui, "DejaVu Sans", sans-serif; }
@@ -71,11 +76,11 @@ def explain_svg(run: Greedy, before: Step | None, step: Step, number: int) -> st
     """The linked list, the heap and the positions after a step."""
     changes = changes_between(before, step)
     title, sentence = title_of(run, step), sentence_of(run, step, changes)
+    lines = textwrap.wrap(sentence, 105, break_long_words=False, break_on_hyphens=False)
     words = "".join(
-        words_at(MARGIN, 48 + LINE * row, line, "says")
-        for row, line in enumerate(wrapped(sentence, 105))
+        words_at(MARGIN, 48 + LINE * row, line, "says") for row, line in enumerate(lines)
     )
-    top = 48 + LINE * len(list(wrapped(sentence, 105)))
+    top = 48 + LINE * len(lines)
     nodes, centres = linked_list(run, step, top)
     heap = heap_levels(run, step, changes, nodes.bottom + 52)
     places = position_rows(run, step, changes, nodes.bottom + 52)
@@ -104,17 +109,6 @@ def box(x: float, y: float, width: float, height: float, class_: str) -> str:
         f'<rect class="{class_}" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" '
         f'height="{height:.1f}" rx="6"/>'
     )
-
-
-def wrapped(sentence: str, length: int) -> Iterator[str]:
-    """Lines of at most `length` letters."""
-    line = ""
-    for word in sentence.split():
-        if line and len(line) + 1 + len(word) > length:
-            yield line
-            line = ""
-        line += f" {word}" if line else word
-    yield line
 
 
 def linked_list(
@@ -200,8 +194,7 @@ def entry_words(run: Greedy, step: Step, entry: Entry, changes: Changes) -> tupl
 
 def position_rows(run: Greedy, step: Step, changes: Changes, top: float) -> Drawn:
     """A row for each pair: where it begins, and what changed."""
-    changed = [*changes.removed, *(pair for pair in changes.added if pair not in changes.removed)]
-    pairs = [*changed, *(pair for pair in step.places if pair not in changed)]
+    pairs = pairs_in_order(step, changes)
     names = {pair: pair_name(run, pair) for pair in pairs}
     start = MIDDLE + max((columns(n) for n in names.values()), default=0) * SMALL_COLUMN + 16
     parts: list[str] = []
@@ -219,17 +212,12 @@ def place_words(
     step: Step, pair: tuple[int, int], changes: Changes, start: float
 ) -> Sequence[tuple[float, int, str, str]]:
     """The positions of a pair: where each is written, in which row, and how."""
-    added, removed = changes.added.get(pair, ()), changes.removed.get(pair, ())
     words: list[tuple[float, int, str, str]] = []
     x, row = start, 0
-    for place in sorted({*step.places.get(pair, ()), *removed}):
-        text, class_ = str(place), "small"
-        if place in added:
-            text, class_ = f"+{place}", "small added"
-        elif place in removed:
-            text, class_ = f"−{place}", "small removed"
+    for sign, place in signed_places(step, pair, changes):
+        text = f"{sign}{place}"
         if x + len(text) * SMALL_COLUMN > WIDTH - MARGIN:
             x, row = start, row + 1
-        words.append((x, row, text, class_))
+        words.append((x, row, text, CLASSES[sign]))
         x += len(text) * SMALL_COLUMN + 10
     return words

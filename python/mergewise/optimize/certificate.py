@@ -149,7 +149,7 @@ class Certificate:
         for name, value in settings.items():
             if getattr(self, name) != value:
                 raise CertificateError(f"{name} is {value!r}, not {getattr(self, name)!r}")
-        words = encoded_words(counts, **{name: getattr(self, name) for name in OPTIONS})
+        words = encoded_words(counts, {name: getattr(self, name) for name in OPTIONS})
         num_symbols = symbols_in(words, self.alphabet)
         if num_symbols != self.num_symbols:
             raise CertificateError(f"{num_symbols:,} symbols, not {self.num_symbols:,}")
@@ -269,14 +269,8 @@ def symbols_in(counts: WordCounts, alphabet: Alphabet) -> int:
     return sum(len(word) * count for word, count in words_of(counts, alphabet).items())
 
 
-def encoded_words(
-    counts: WordCounts, *, drops_gaps: bool, prefix_space: PrefixSpace, mark_is_space: bool
-) -> WordCounts:
-    """The words as they are when a tokenizer with these options merges them."""
-    if not drops_gaps and prefix_space is None and not mark_is_space:
+def encoded_words(counts: WordCounts, options: dict[str, Any]) -> WordCounts:
+    """The words as they are when a tokenizer with these `OPTIONS` merges them."""
+    if all(options[name] == usual[0] for name, usual in OPTIONS.items()):
         return counts
-    return WordCounts(
-        counts.core.encoded(
-            drops_gaps=drops_gaps, prefix_space=prefix_space, mark_is_space=mark_is_space
-        )
-    )
+    return WordCounts(counts.core.encoded(**options))

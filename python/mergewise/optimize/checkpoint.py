@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from mergewise.errors import FormatError
-from mergewise.files import replacing
+from mergewise.files import write_text
 
 FORMAT = "mergewise curvature checkpoint 1"
 
@@ -56,8 +56,7 @@ class State:
             "num_units": self.num_units,
         }
         text = json.dumps({"format": FORMAT, "sha256": digest(body), "state": body})
-        with replacing(path) as temporary:
-            temporary.write_text(text + "\n", encoding="utf-8")
+        write_text(text + "\n", path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], settings: Settings) -> State:

@@ -10,7 +10,7 @@ from pathlib import Path
 from mergewise.arguments import check_num_threads, check_time_limit
 from mergewise.counts import WordCounts
 from mergewise.errors import InputError
-from mergewise.pages import save_page
+from mergewise.files import write_text
 from mergewise.progress import Progress, Reporter
 from mergewise.reporting.band import Band, NotCertified, find_band
 from mergewise.reporting.measuring import Measured, measure
@@ -41,7 +41,7 @@ class Report:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page, whole or not at all."""
-        save_page(self.html, path)
+        write_text(self.html, path)
 
 
 def report(
