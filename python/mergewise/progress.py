@@ -135,9 +135,8 @@ def human(amount: int, unit: str) -> str:
     """
     if unit != "B" or amount < 1000:
         return f"{amount:,} {unit}"
-    scaled, prefix = amount / 1000, "k"
-    for larger in "MGT":
-        if scaled < 1000:
-            break
-        scaled, prefix = scaled / 1000, larger
+    prefixes = iter("kMGT")
+    scaled, prefix = amount / 1000, next(prefixes)
+    while scaled >= 1000 and prefix != "T":
+        scaled, prefix = scaled / 1000, next(prefixes)
     return f"{scaled:.1f} {prefix}{unit}"

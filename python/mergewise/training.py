@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 from contextlib import closing
+from itertools import groupby
 from typing import Literal, TypeAlias
 
 from mergewise import _core, optimize
@@ -154,17 +155,12 @@ def make_counter(
 def consecutive(sources: list[Source]) -> list[list[Source]]:
     """The sources in groups that are counted together: plain files, Parquet, or one other."""
 
-    def kind_of(source: Source) -> str:
-        return "plain" if source.is_plain else source.kind
+    def key(numbered: tuple[int, Source]) -> tuple[str, int]:
+        number, source = numbered
+        is_shared = source.is_plain or source.kind == "parquet"
+        return source.kind, -1 if is_shared else number
 
-    groups: list[list[Source]] = []
-    for source in sources:
-        kind = kind_of(source)
-        if kind in {"plain", "parquet"} and groups and kind_of(groups[-1][-1]) == kind:
-            groups[-1].append(source)
-        else:
-            groups.append([source])
-    return groups
+    return [[source for _, source in group] for _, group in groupby(enumerate(sources), key)]
 
 
 def add_columns(
@@ -196,22 +192,13 @@ def add_texts(
 ) -> None:
     """Count sources of text, reporting the bytes of their files that were read."""
     if sources[0].is_plain:
-        counter.add_inputs(
-            [(source.path, None) for source in sources],
-            documents=documents,
-            progress=reporter.after(before),
-        )
+        inputs = [(source.path, None) for source in sources]
+        counter.add_inputs(inputs, documents=documents, progress=reporter.after(before))
         return
     with closing(Stream(sources[0])) as stream:
-
-        def report(_: int) -> None:
-            reporter(before + stream.position())
-
-        counter.add_inputs(
-            [(stream.path, stream)],
-            documents=documents,
-            progress=report if reporter.is_wanted else None,
-        )
+        # What the core has read is not compressed; the stream knows where it is in the file.
+        told = (lambda _: reporter(before + stream.position())) if reporter.is_wanted else None
+        counter.add_inputs([(stream.path, stream)], documents=documents, progress=told)
 
 
 def checked_specials(special_tokens: Sequence[str]) -> tuple[str, ...]:
@@ -272,8 +259,8 @@ def train(
             `mergewise.improve`.
         progress: show a bar, or call this with the merges done and their number.
     """
-    check_arguments(counts, like, min_frequency, max_token_length)
-    check_improvable(improve, then_across)
+    check_arguments(counts, like, improve, then_across)
+    check_optional(least=1, min_frequency=min_frequency, max_token_length=max_token_length)
     tokens = checked_specials(special_tokens)
     merges = first_merges(counts, alphabet, like, initial)
     goal = wanted_merges(merges, len(tokens), vocab_size, num_merges)
@@ -309,18 +296,8 @@ def train(
     )
 
 
-def check_improvable(improve: float | None, then_across: int) -> None:
-    """Refuse a search that cannot be."""
-    check_time_limit(improve)
-    if improve and then_across:
-        raise ValueError("improve needs words, and merges of then_across cross them")
-
-
 def check_arguments(
-    counts: WordCounts,
-    like: str | None,
-    min_frequency: int | None,
-    max_token_length: int | None,
+    counts: WordCounts, like: str | None, improve: float | None, then_across: int
 ) -> None:
     """Refuse what cannot be meant, before anything is done."""
     if not isinstance(counts, WordCounts):
@@ -328,7 +305,9 @@ def check_arguments(
         raise TypeError(f"expected WordCounts, found {found}; hint: train(count(texts), ...)")
     if like not in {None, "huggingface", "rustbpe"}:
         raise ValueError(f'like must be "huggingface" or "rustbpe", found {like!r}')
-    check_optional(least=1, min_frequency=min_frequency, max_token_length=max_token_length)
+    check_time_limit(improve)
+    if improve and then_across:
+        raise ValueError("improve needs words, and merges of then_across cross them")
 
 
 def first_merges(

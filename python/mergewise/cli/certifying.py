@@ -14,11 +14,7 @@ from mergewise.cli.tokenizers import add_reading, add_tokenizer, read_tokenizer
 from mergewise.optimize import Certificate, certify
 from mergewise.optimize.certificate import Against
 
-RIVALS: dict[str, tuple[Against, ...]] = {
-    "merges": ("merges",),
-    "vocabularies": ("vocabularies",),
-    "both": ("merges", "vocabularies"),
-}
+AGAINST: tuple[Against, ...] = ("merges", "vocabularies")
 
 
 def add_certify(parser: Parser) -> None:
@@ -34,7 +30,7 @@ def add_certify(parser: Parser) -> None:
     add_tokenizer(parser)
     add_inputs(parser)
     text = "all merge lists of its length, or all vocabularies of its size (default both)"
-    parser.add_choice("--against", RIVALS, f"what to compare with: {text}", "both")
+    parser.add_choice("--against", [*AGAINST, "both"], f"what to compare with: {text}", "both")
     parser.add_time_limit("how long to search for proofs (default 60)", 60.0)
     parser.add_file("--save", "the file to write the certificate to")
     parser.add_reporting()
@@ -51,7 +47,8 @@ def run_certify(parsed: argparse.Namespace) -> None:
     chosen = keywords(parsed, "num_threads", "progress")
     chosen["time_limit"] = parsed.time_limit / (2 if both else 1)
     certificates = [
-        certify(tokenizer, counts, against=against, **chosen) for against in RIVALS[parsed.against]
+        certify(tokenizer, counts, against=against, **chosen)
+        for against in (AGAINST if both else [parsed.against])
     ]
     seconds = time.perf_counter() - started
     if parsed.save is not None:

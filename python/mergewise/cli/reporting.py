@@ -14,7 +14,6 @@ from mergewise.cli.tokenizers import add_tokenizer, read_tokenizer
 from mergewise.counts import WordCounts
 from mergewise.reporting import TIME_LIMIT, Report, names_of, report, report_files
 from mergewise.reporting.band import Band
-from mergewise.reporting.measuring import Measured
 from mergewise.tokenizer import Tokenizer
 
 
@@ -89,12 +88,7 @@ def facts_of(made: Report) -> Iterator[dict[str, object]]:
             "words": subject.total.num_words,
             "bytes_per_token": subject.total.bytes_per_token,
             "tokens_bound": least,
-            "excess": excess_of(subject, least),
+            "excess": subject.total.num_tokens / least - 1 if least else None,
             "unreachable": len(subject.unreachable),
             "never_used": len(subject.unused),
         }
-
-
-def excess_of(subject: Measured, least: int | None) -> float | None:
-    """The most by which the tokens exceed the fewest possible, if that is known."""
-    return subject.total.num_tokens / least - 1 if least else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 
@@ -21,7 +21,7 @@ from mergewise.explaining.words import (
     signed_places,
     title_of,
 )
-from mergewise.pages import tag
+from mergewise.pages import asset, tag
 
 WIDTH = 760
 MARGIN = 16
@@ -33,35 +33,6 @@ NODE_GAP = 10
 MIDDLE = 390
 # The classes of positions that stayed, that a pair gained, and that it lost.
 CLASSES = {"": "small", "+": "small added", "−": "small removed"}
-STYLE = """
-text { font: 14px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; fill: #1d2227; }
-.title { font: 600 17px system-ui, "DejaVu Sans", sans-serif; }
-.says, .head { font: 13px system-ui, "DejaVu Sans", sans-serif; fill: #5d6670; }
-.small { font-size: 11.5px; }
-.place { font-size: 10px; fill: #5d6670; }
-.paper { fill: #fff; }
-.node, .entry { fill: #fff; stroke: #a9a69d; }
-.entry { stroke-dasharray: 3 2; }
-.link { stroke: #a9a69d; stroke-width: 1.2; }
-.arrow { stroke: #1f6fb2; stroke-width: 1.2; fill: none; stroke-opacity: 0.55; }
-.next { fill: #fbe1e1; stroke: #b3313b; stroke-width: 1.6; }
-.new { fill: #d9f2e1; stroke: #1a7f45; stroke-width: 2; }
-.added { fill: #1a7f45; font-weight: 700; }
-.removed { fill: #b3313b; font-weight: 700; }
-.stale { fill: #b3313b; }
-@media (prefers-color-scheme: dark) {
-  text { fill: #e6e4df; }
-  .says, .head, .place { fill: #9aa4ae; }
-  .paper { fill: #14171a; }
-  .node, .entry { fill: #1b1f23; stroke: #5b636b; }
-  .link { stroke: #5b636b; }
-  .arrow { stroke: #72b5ee; }
-  .next { fill: #4b2024; stroke: #f28b8b; }
-  .new { fill: #173d28; stroke: #6fd397; }
-  .added { fill: #6fd397; }
-  .removed, .stale { fill: #f28b8b; }
-}
-"""
 
 
 @dataclass(frozen=True)
@@ -90,7 +61,7 @@ def explain_svg(run: Greedy, before: Step | None, step: Step, number: int) -> st
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" '
         f'width="{WIDTH}" height="{height:.0f}" role="img">'
         f"<title>Step {number}: {escape(title)}</title><desc>{escape(sentence)}</desc>"
-        f"<style>{STYLE}</style>"
+        f"<style>\n{asset('explaining', 'svg.css')}</style>"
         f'<rect class="paper" width="{WIDTH}" height="{height:.0f}" rx="8"/>'
         f"{words_at(MARGIN, 28, f'{number}. {title}', 'title')}{words}{arrows}{nodes.elements}"
         f"{words_at(MARGIN, nodes.bottom + 40, 'heap', 'head')}{heap.elements}"
@@ -210,14 +181,12 @@ def position_rows(run: Greedy, step: Step, changes: Changes, top: float) -> Draw
 
 def place_words(
     step: Step, pair: tuple[int, int], changes: Changes, start: float
-) -> Sequence[tuple[float, int, str, str]]:
+) -> Iterator[tuple[float, int, str, str]]:
     """The positions of a pair: where each is written, in which row, and how."""
-    words: list[tuple[float, int, str, str]] = []
     x, row = start, 0
     for sign, place in signed_places(step, pair, changes):
         text = f"{sign}{place}"
         if x + len(text) * SMALL_COLUMN > WIDTH - MARGIN:
             x, row = start, row + 1
-        words.append((x, row, text, CLASSES[sign]))
+        yield x, row, text, CLASSES[sign]
         x += len(text) * SMALL_COLUMN + 10
-    return words

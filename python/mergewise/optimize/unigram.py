@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mergewise import _core, formats
-from mergewise.arguments import check_count, check_num_threads, check_time_limit
+from mergewise.arguments import check_count
 from mergewise.counts import WordCounts
 from mergewise.files import write_text
 from mergewise.formats.letters import to_letters
@@ -92,8 +92,6 @@ def optimize_vocabulary(
     if not isinstance(counts, WordCounts):
         raise TypeError(f"expected WordCounts, found {type(counts).__name__}")
     check_count("num_tokens", num_tokens)
-    check_time_limit(time_limit)
-    check_num_threads(num_threads)
     certificate, chosen = find_certificate(
         counts,
         "bytes",
