@@ -7,13 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mergewise.arguments import check_count
-from mergewise.cluster.blocks import (
-    count_blocks,
-    num_parts_for,
-    rows_of_blocks,
-    sum_to_blocks,
-    sum_to_rows,
-)
+from mergewise.cluster import blocks
 from mergewise.cluster.failures import in_one_line
 from mergewise.cluster.task import Counting, Task
 from mergewise.count_tables import KEY, counts_of
@@ -48,11 +42,12 @@ def count_spark(
             `memory_limit` of `Task`.
     """
     task = Task(**options)
-    summed = sum_by_part(dataframe, task, min_count, sum_to_blocks, BLOCKS)
+    summed = sum_by_part(dataframe, task, min_count, blocks.sum_to_blocks, BLOCKS)
     with in_one_line():
         batches = summed.toArrow().to_batches()
-    blocks = (block for batch in emptied(batches) for block in batch.column("block"))
-    return WordCounts(counts_of(rows_of_blocks(task, blocks), task.fingerprint))
+    summed_blocks = (block for batch in emptied(batches) for block in batch.column("block"))
+    rows = blocks.rows_of_blocks(task, summed_blocks)
+    return WordCounts(counts_of(rows, task.fingerprint))
 
 
 def map_reduce_spark(dataframe: DataFrame, task: Task, *, min_count: int = 1) -> DataFrame:
@@ -62,7 +57,7 @@ def map_reduce_spark(dataframe: DataFrame, task: Task, *, min_count: int = 1) ->
     that.
     """
     functions = import_spark("functions")
-    summed = sum_by_part(dataframe, task, min_count, sum_to_rows, COUNTS)
+    summed = sum_by_part(dataframe, task, min_count, blocks.sum_to_rows, COUNTS)
     # Arrow's metadata does not pass through Spark; a column's does, into Parquet too.
     word = functions.col("word").alias("word", metadata={KEY: task.fingerprint.to_json()})
     return summed.select(word, "count")
@@ -81,7 +76,7 @@ def sum_by_part(
     check_column(dataframe, task.column)
     texts = dataframe.select(functions.col(quoted(task.column)))
     num_partitions = int(dataframe.sparkSession.conf.get("spark.sql.shuffle.partitions", "200"))
-    count = partial(count_blocks, task, num_parts_for(num_partitions))
+    count = partial(blocks.count_blocks, task, blocks.num_parts_for(num_partitions))
     counted = texts.mapInArrow(count, BLOCKS)
     # No number of partitions here: Spark takes its own setting, and joins small partitions.
     gathered = counted.repartition("part").sortWithinPartitions("part")

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass
 from html import escape
+from typing import NamedTuple
 
-from mergewise.drawing import columns
+from mergewise.drawing import columns, fold
+from mergewise.explaining import words
 from mergewise.explaining.page import levels, node_marks
 from mergewise.explaining.steps import Entry, Greedy, Step
-from mergewise.explaining.words import (
-    Changes,
-    changes_between,
-    count_of,
-    name_of,
-    pair_name,
-    pairs_in_order,
-    sentence_of,
-    signed_places,
-    title_of,
-)
 from mergewise.pages import asset, tag
 
 WIDTH = 760
@@ -35,8 +24,7 @@ MIDDLE = 390
 CLASSES = {"": "small", "+": "small added", "−": "small removed"}
 
 
-@dataclass(frozen=True)
-class Drawn:
+class Drawn(NamedTuple):
     """A part of the drawing: its elements, and where it ends."""
 
     elements: str
@@ -45,10 +33,10 @@ class Drawn:
 
 def explain_svg(run: Greedy, before: Step | None, step: Step, number: int) -> str:
     """The linked list, the heap and the positions after a step."""
-    changes = changes_between(before, step)
-    title, sentence = title_of(run, step), sentence_of(run, step, changes)
-    lines = textwrap.wrap(sentence, 105, break_long_words=False, break_on_hyphens=False)
-    words = "".join(
+    changes = words.changes_between(before, step)
+    title, sentence = words.title_of(run, step), words.sentence_of(run, step, changes)
+    lines = fold(sentence, 105)
+    says = "".join(
         words_at(MARGIN, 48 + LINE * row, line, "says") for row, line in enumerate(lines)
     )
     top = 48 + LINE * len(lines)
@@ -63,7 +51,7 @@ def explain_svg(run: Greedy, before: Step | None, step: Step, number: int) -> st
         f"<title>Step {number}: {escape(title)}</title><desc>{escape(sentence)}</desc>"
         f"<style>\n{asset('explaining', 'svg.css')}</style>"
         f'<rect class="paper" width="{WIDTH}" height="{height:.0f}" rx="8"/>'
-        f"{words_at(MARGIN, 28, f'{number}. {title}', 'title')}{words}{arrows}{nodes.elements}"
+        f"{words_at(MARGIN, 28, f'{number}. {title}', 'title')}{says}{arrows}{nodes.elements}"
         f"{words_at(MARGIN, nodes.bottom + 40, 'heap', 'head')}{heap.elements}"
         f"{words_at(MIDDLE, nodes.bottom + 40, 'positions', 'head')}{places.elements}</svg>\n"
     )
@@ -91,7 +79,7 @@ def linked_list(
     centres: dict[int, tuple[float, float]] = {}
     x, y = float(MARGIN), top
     for place, token in step.tokens:
-        text = name_of(run, token)
+        text = words.name_of(run, token)
         width = max(columns(text) * COLUMN, columns(str(place)) * 6.0) + 10
         if x + width > WIDTH - MARGIN and x > MARGIN:
             x, y = float(MARGIN), y + NODE_HEIGHT + 14
@@ -118,7 +106,7 @@ def arrows_from_top(
     if not step.heap or step.kind in {"choose", "replace"}:
         return
     count, *pair = step.heap[0]
-    entry = f"{-count} {pair_name(run, (pair[0], pair[1]))}"
+    entry = f"{-count} {words.pair_name(run, (pair[0], pair[1]))}"
     start = MARGIN + columns(entry) * SMALL_COLUMN + 12
     for place in step.places.get((pair[0], pair[1]), ()):
         x, y = centres[place]
@@ -128,7 +116,7 @@ def arrows_from_top(
         )
 
 
-def heap_levels(run: Greedy, step: Step, changes: Changes, top: float) -> Drawn:
+def heap_levels(run: Greedy, step: Step, changes: words.Changes, top: float) -> Drawn:
     """The heap, a row or more for each level, and what left it."""
     parts: list[str] = []
     y = top
@@ -144,18 +132,19 @@ def heap_levels(run: Greedy, step: Step, changes: Changes, top: float) -> Drawn:
             x += width + 6
         y += 32
     for entry in changes.popped:
-        parts.append(
-            words_at(MARGIN, y + 14, f"− {-entry[0]} {pair_name(run, entry[1:])}", "small removed")
-        )
+        text = f"− {-entry[0]} {words.pair_name(run, entry[1:])}"
+        parts.append(words_at(MARGIN, y + 14, text, "small removed"))
         y += LINE
     return Drawn("".join(parts), y)
 
 
-def entry_words(run: Greedy, step: Step, entry: Entry, changes: Changes) -> tuple[str, str, str]:
+def entry_words(
+    run: Greedy, step: Step, entry: Entry, changes: words.Changes
+) -> tuple[str, str, str]:
     """An entry of the heap: its text, the class of its box, and that of its text."""
     pair, count = entry[1:], -entry[0]
-    now = count_of(step, pair)
-    text = f"{count} {pair_name(run, pair)}"
+    now = words.count_of(step, pair)
+    text = f"{count} {words.pair_name(run, pair)}"
     if entry in changes.pushed:
         return text, "new", "small"
     if now != count:
@@ -163,10 +152,10 @@ def entry_words(run: Greedy, step: Step, entry: Entry, changes: Changes) -> tupl
     return text, "entry", "small"
 
 
-def position_rows(run: Greedy, step: Step, changes: Changes, top: float) -> Drawn:
+def position_rows(run: Greedy, step: Step, changes: words.Changes, top: float) -> Drawn:
     """A row for each pair: where it begins, and what changed."""
-    pairs = pairs_in_order(step, changes)
-    names = {pair: pair_name(run, pair) for pair in pairs}
+    pairs = words.pairs_in_order(step, changes)
+    names = {pair: words.pair_name(run, pair) for pair in pairs}
     start = MIDDLE + max((columns(n) for n in names.values()), default=0) * SMALL_COLUMN + 16
     parts: list[str] = []
     y = top + 14
@@ -180,11 +169,11 @@ def position_rows(run: Greedy, step: Step, changes: Changes, top: float) -> Draw
 
 
 def place_words(
-    step: Step, pair: tuple[int, int], changes: Changes, start: float
+    step: Step, pair: tuple[int, int], changes: words.Changes, start: float
 ) -> Iterator[tuple[float, int, str, str]]:
     """The positions of a pair: where each is written, in which row, and how."""
     x, row = start, 0
-    for sign, place in signed_places(step, pair, changes):
+    for sign, place in words.signed_places(step, pair, changes):
         text = f"{sign}{place}"
         if x + len(text) * SMALL_COLUMN > WIDTH - MARGIN:
             x, row = start, row + 1

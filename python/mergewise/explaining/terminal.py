@@ -6,15 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mergewise.drawing import BOLD, PLAIN, clipped, columns
+from mergewise.explaining import words
 from mergewise.explaining.steps import Greedy, Pair, Place, Step
-from mergewise.explaining.words import (
-    changes_between,
-    counted,
-    name_of,
-    pair_name,
-    sentence_of,
-    title_of,
-)
 
 RED, GREEN, DIM = "\x1b[31m", "\x1b[32m", "\x1b[2m"
 INDENT = "      "
@@ -30,9 +23,10 @@ class Writer:
 
     def block(self, number: int, before: Step | None, step: Step) -> Iterator[str]:
         """One step: what was done, the list, and what changed in the positions and the heap."""
-        changes = changes_between(before, step)
-        yield f"{number:>4}  {self.painted(title_of(self.run, step), BOLD)}"
-        yield from self.folded((word, "") for word in sentence_of(self.run, step, changes).split())
+        changes = words.changes_between(before, step)
+        yield f"{number:>4}  {self.painted(words.title_of(self.run, step), BOLD)}"
+        sentence = words.sentence_of(self.run, step, changes)
+        yield from self.folded((word, "") for word in sentence.split())
         yield from self.folded(self.tokens(step))
         if changes.removed:
             yield self.line(f"- {self.places(changes.removed)}", RED)
@@ -44,7 +38,7 @@ class Writer:
         """The linked list: each token and its colour."""
         is_partner = False
         for place, number in step.tokens:
-            name = name_of(self.run, number)
+            name = words.name_of(self.run, number)
             if place in step.waiting or is_partner:
                 yield f"({name})", RED
             elif step.kind == "replace" and place == step.place:
@@ -56,7 +50,7 @@ class Writer:
     def places(self, changed: Mapping[Pair, tuple[Place, ...]]) -> str:
         """Positions that pairs lost or gained."""
         return "; ".join(
-            f"{pair_name(self.run, pair)} at {', '.join(map(str, places))}"
+            f"{words.pair_name(self.run, pair)} at {', '.join(map(str, places))}"
             for pair, places in changed.items()
         )
 
@@ -64,8 +58,10 @@ class Writer:
         """The heap, for people in order, and not as its array has it."""
         if not step.heap:
             return "heap: empty"
-        entries = [f"{-entry[0]} {pair_name(self.run, entry[1:])}" for entry in sorted(step.heap)]
-        return f"heap of {counted(len(entries), 'pair')}: {',  '.join(entries)}"
+        entries = [
+            f"{-entry[0]} {words.pair_name(self.run, entry[1:])}" for entry in sorted(step.heap)
+        ]
+        return f"heap of {words.counted(len(entries), 'pair')}: {',  '.join(entries)}"
 
     def line(self, text: str, colour: str) -> str:
         """A line that fits."""
