@@ -149,7 +149,7 @@ class Certificate:
         for name, value in settings.items():
             if getattr(self, name) != value:
                 raise CertificateError(f"{name} is {value!r}, not {getattr(self, name)!r}")
-        words = encoded_words(counts, {name: getattr(self, name) for name in OPTIONS})
+        words = encoded_words(counts, **{name: getattr(self, name) for name in OPTIONS})
         num_symbols = symbols_in(words, self.alphabet)
         if num_symbols != self.num_symbols:
             raise CertificateError(f"{num_symbols:,} symbols, not {self.num_symbols:,}")
@@ -269,7 +269,7 @@ def symbols_in(counts: WordCounts, alphabet: Alphabet) -> int:
     return sum(len(word) * count for word, count in words_of(counts, alphabet).items())
 
 
-def encoded_words(counts: WordCounts, options: dict[str, Any]) -> WordCounts:
+def encoded_words(counts: WordCounts, **options: Any) -> WordCounts:  # noqa: ANN401
     """The words as they are when a tokenizer with these `OPTIONS` merges them."""
     if all(options[name] == usual[0] for name, usual in OPTIONS.items()):
         return counts

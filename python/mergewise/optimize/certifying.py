@@ -147,7 +147,7 @@ def find_certificate(
     check_time_limit(time_limit)
     check_num_threads(num_threads)
     check_optional(num_steps=num_steps)
-    words = encoded_words(counts, options) if options else counts
+    words = encoded_words(counts, **options) if options else counts
     num_symbols = symbols_in(words, alphabet)
     state = partial(standing, num_symbols=num_symbols)
     reporter = SearchReporter(progress, "certify", state)

@@ -72,7 +72,7 @@ def improve(
         raise ValueError(f'target must be "pairs" or "ranks", found {target!r}')
     reporter = SearchReporter(progress, "improve", "{:,} moves, {:,} tokens".format)
     merges = _core.improve_merges(
-        encoded_words(counts, options_of(tokenizer)).core,
+        encoded_words(counts, **options_of(tokenizer)).core,
         initial=tokenizer.core.merge_list(),
         is_pinned=pins(tokenizer, pinned),
         seed=seed,
