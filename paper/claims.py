@@ -56,6 +56,11 @@ class Claim:
         return {True: "yes", False: "**no**", None: "not comparable"}[self.holds]
 
 
+def equality(place: str, claim: str, published: str, ours: str) -> Claim:
+    """A claim that holds if what we found reads as what was published."""
+    return Claim(place, claim, published, ours, published == ours)
+
+
 def state(claims: Callable[[Options], Iterable[Claim]]) -> None:
     """Prints the claims of a script, whose docstring says what it is about."""
     script = sys.modules["__main__"]

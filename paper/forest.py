@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from claims import Claim, Options, state
+from claims import Claim, Options, equality, state
 from figures import BLUE, GREY, canvas, save
 
 from mergewise import formal
@@ -17,22 +17,12 @@ def claims(options: Options) -> Iterator[Claim]:
     """The subwords of the forest, and the example of hierarchical submodularity on it."""
     forest = formal.apply(MERGES, TEXT)
     subwords = [formal.yield_of(tree) for tree in forest]
-    yield Claim(
-        "Figure 1",
-        f"the merges {', '.join(map(formal.show, MERGES))} on {TEXT}",
-        ", ".join(SUBWORDS),
-        ", ".join(subwords),
-        subwords == SUBWORDS,
-    )
+    merges = f"the merges {', '.join(map(formal.show, MERGES))} on {TEXT}"
+    yield equality("Figure 1", merges, ", ".join(SUBWORDS), ", ".join(subwords))
     part = formal.gain([(AB, "a")], TEXT, after=[AB])
     whole = formal.gain([MERGES[3]], TEXT, after=[AB, (AB, "a"), CB])
-    yield Claim(
-        "Section 3.1",
-        "in Figure 1, [[a,b],a] appears twice, [[[a,b],a],[c,b]] once",
-        "2, 1",
-        f"{part}, {whole}",
-        (part, whole) == (2, 1),
-    )
+    appear = "in Figure 1, [[a,b],a] appears twice, [[[a,b],a],[c,b]] once"
+    yield equality("Section 3.1", appear, "2, 1", f"{part}, {whole}")
     if options.figures:
         draw(forest, options)
 

@@ -4,12 +4,15 @@ The image is not part of the paper's source; this draws what its caption describ
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 from claims import Claim, Options, state
 from figures import BLACK, GREEN, GREY, RED, canvas, save
 
 from mergewise import formal
+
+# matplotlib's, which has no types here.
+Axes: TypeAlias = Any
 
 TEXT = "picked pickled pickles"
 PI, CK = ("p", "i"), ("c", "k")
@@ -59,11 +62,7 @@ def draw(steps: list[formal.Tokens], options: Options) -> None:
 
 
 def draw_list(
-    axes: Any,  # noqa: ANN401 (matplotlib's)
-    top: float,
-    tokens: formal.Tokens,
-    merge: formal.Merge,
-    new: set[formal.Merge],
+    axes: Axes, top: float, tokens: formal.Tokens, merge: formal.Merge, new: set[formal.Merge]
 ) -> None:
     """The tokens, linked; those that are about to be merged in red, new ones in green."""
     start = 0
@@ -84,11 +83,7 @@ def draw_list(
 
 
 def draw_queue(
-    axes: Any,  # noqa: ANN401 (matplotlib's)
-    top: float,
-    tokens: formal.Tokens,
-    merge: formal.Merge,
-    new: set[formal.Merge],
+    axes: Axes, top: float, tokens: formal.Tokens, merge: formal.Merge, new: set[formal.Merge]
 ) -> None:
     """The most frequent pairs, the one that is chosen first, with their counts."""
     counts = formal.pair_counts(tokens)

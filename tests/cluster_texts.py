@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
+from typing import TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 
 import mergewise as mw
 from mergewise import formal
 from mergewise.demo import opticks
+
+Test = TypeVar("Test", bound=Callable[..., None])
 
 PHRASES = [
     "Не всё то золото, что блестит. ",
@@ -47,6 +52,19 @@ def languages() -> list[str]:
 
 
 TEXTS = {"English": english, "code": code, "many languages": languages}
+
+
+def each_text_in_partitions(test: Test) -> Test:
+    """Run a test on each text, divided into 1, 2 and 7 partitions."""
+    by_text = pytest.mark.parametrize("text", TEXTS)
+    by_number = pytest.mark.parametrize("num_partitions", [1, 2, 7])
+    marked: Test = by_number(by_text(test))
+    return marked
+
+
+def check_equal(found: mw.WordCounts, expected: mw.WordCounts, folder: Path) -> None:
+    """The counts must be equal to the byte, when they are saved."""
+    assert saved(found, folder) == saved(expected, folder)
 
 
 def write_parquet(documents: list[str], folder: Path, num_files: int) -> list[str]:

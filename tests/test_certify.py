@@ -24,7 +24,7 @@ from mergewise.demo import opticks
 from mergewise.errors import CertificateError
 from mergewise.formal.bound import cut, spans
 from mergewise.merge_lists import no_merges
-from mergewise.optimize.certificate import MAGIC, Against, numbers_in
+from mergewise.optimize.certificate import MAGIC, PRICES, Against, numbers_in
 from mergewise.vocabulary import Vocabulary
 
 TEXT = "the cat sat on the mat, and the rat sat on the cat that sat on the mat " * 3
@@ -105,15 +105,8 @@ def test_the_core_s_verifier_equals_the_formal_one_on_any_discounts(against: Aga
         counts = counts_of(words)
         cert = mw.certify(trained(counts, 2), counts, against=against, num_steps=10)
         numbers = [max(0, n + random.randint(-3, 3)) for n in numbers_in(cert.discounts)]
-        bound = formally(
-            words,
-            cert.num_merges,
-            numbers,
-            one=cert.one,
-            floor=cert.floor,
-            longest=cert.longest,
-            counted=cert.counted,
-        )
+        prices = {name: getattr(cert, name) for name in PRICES}
+        bound = formally(words, cert.num_merges, numbers, **prices)
         mutated = dataclasses.replace(cert, discounts=varints(numbers), bound=bound)
         mutated.verify(counts)
         mutated.verify(counts, by="formal")

@@ -236,7 +236,7 @@ def test_completions_know_every_option(shell: str) -> None:
     for command in commands_of(make_parser()):
         assert command.name in script
         for option in command.flagged:
-            for flag in option.flags:
+            for flag in option.option_strings:
                 bare = f"-l {flag[2:]}" if flag.startswith("--") else f"-s {flag[1:]}"
                 assert (bare if shell == "fish" else flag) in script
     if shutil.which(shell):

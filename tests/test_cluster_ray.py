@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import cluster_texts
 import pyarrow as pa
 import pytest
-from cluster_texts import TEXTS, english, run_example, saved, write_files, write_parquet
 from command_line import call
 
 import mergewise as mw
@@ -24,6 +24,7 @@ pytest.importorskip("ray.data", reason="ray[data] is not installed: make test-cl
 
 pytestmark = [
     pytest.mark.cluster,
+    pytest.mark.usefixtures("cluster"),
     # What Ray says of its own settings.
     pytest.mark.filterwarnings(r"ignore::DeprecationWarning:ray\."),
 ]
@@ -48,32 +49,27 @@ def cluster() -> Iterator[Any]:
     nodes.shutdown()
 
 
-@pytest.mark.parametrize("num_partitions", [1, 2, 7])
-@pytest.mark.parametrize("text", TEXTS)
-@pytest.mark.usefixtures("cluster")
+@cluster_texts.each_text_in_partitions
 def test_counts_are_those_of_count_files_on_parquet(
     text: str, num_partitions: int, tmp_path: Path
 ) -> None:
-    paths = write_parquet(TEXTS[text](), tmp_path, 2)
+    paths = cluster_texts.write_parquet(cluster_texts.TEXTS[text](), tmp_path, 2)
     counted = mw.cluster.count_ray(ray.data.read_parquet(paths).repartition(num_partitions))
-    assert saved(counted, tmp_path) == saved(mw.count_files(paths), tmp_path)
+    cluster_texts.check_equal(counted, mw.count_files(paths), tmp_path)
 
 
-@pytest.mark.parametrize("num_partitions", [1, 2, 7])
-@pytest.mark.parametrize("text", TEXTS)
-@pytest.mark.usefixtures("cluster")
+@cluster_texts.each_text_in_partitions
 def test_counts_are_those_of_count_files_on_text(
     text: str, num_partitions: int, tmp_path: Path
 ) -> None:
-    paths = write_files(TEXTS[text](), tmp_path, 9)
+    paths = cluster_texts.write_files(cluster_texts.TEXTS[text](), tmp_path, 9)
     dataset = ray.data.read_binary_files(paths, override_num_blocks=num_partitions)
     counted = mw.cluster.count_ray(dataset, column="bytes", pattern="gpt2", memory_limit=1 << 16)
-    expected = mw.count_files(paths, pattern="gpt2")
-    assert saved(counted, tmp_path) == saved(expected, tmp_path)
+    cluster_texts.check_equal(counted, mw.count_files(paths, pattern="gpt2"), tmp_path)
 
 
 def test_a_node_that_is_killed(cluster: Any, tmp_path: Path) -> None:
-    paths = write_parquet(english(), tmp_path, 2)
+    paths = cluster_texts.write_parquet(cluster_texts.english(), tmp_path, 2)
     log = tmp_path / "began"
     log.mkdir()
     doomed = next(node for node in cluster.list_all_nodes() if node is not cluster.head_node)
@@ -101,12 +97,11 @@ def test_a_node_that_is_killed(cluster: Any, tmp_path: Path) -> None:
     cluster.wait_for_nodes()
     assert doomed.node_id in {path.name for path in log.iterdir()}
     assert [node["NodeID"] for node in survivors] == [cluster.head_node.node_id]
-    assert saved(counted, tmp_path) == saved(mw.count_files(paths), tmp_path)
+    cluster_texts.check_equal(counted, mw.count_files(paths), tmp_path)
 
 
-@pytest.mark.usefixtures("cluster")
 def test_a_worker_that_is_killed(tmp_path: Path) -> None:
-    paths = write_parquet(english(), tmp_path, 2)
+    paths = cluster_texts.write_parquet(cluster_texts.english(), tmp_path, 2)
     log = tmp_path / "died"
     log.mkdir()
 
@@ -121,10 +116,9 @@ def test_a_worker_that_is_killed(tmp_path: Path) -> None:
     dataset = blocks.map_batches(die_once, batch_format="pyarrow", batch_size=None)
     counted = mw.cluster.count_ray(dataset)
     assert len(list(log.iterdir())) == 3
-    assert saved(counted, tmp_path) == saved(mw.count_files(paths), tmp_path)
+    cluster_texts.check_equal(counted, mw.count_files(paths), tmp_path)
 
 
-@pytest.mark.usefixtures("cluster")
 def test_empty_blocks_and_null_rows() -> None:
     table = pa.table({"text": ["to be", None, "", "or not"]})
     dataset = ray.data.from_arrow([table, table.slice(0, 0), table.slice(1, 1)])
@@ -132,7 +126,6 @@ def test_empty_blocks_and_null_rows() -> None:
     assert mw.cluster.count_ray(ray.data.from_arrow(table.slice(0, 0))) == mw.count([])
 
 
-@pytest.mark.usefixtures("cluster")
 def test_what_is_no_text_is_refused() -> None:
     dataset = ray.data.from_arrow(pa.table({"number": [1, 2]}))
     with pytest.raises(ClusterError, match="'number' holds int64, expected text"):
@@ -141,7 +134,6 @@ def test_what_is_no_text_is_refused() -> None:
         mw.cluster.count_ray(dataset)
 
 
-@pytest.mark.usefixtures("cluster")
 def test_a_dataset_that_may_lose_blocks_is_refused() -> None:
     dataset = ray.data.from_arrow(pa.table({"text": ["a"]}))
     dataset.context.max_errored_blocks = 3
@@ -149,7 +141,6 @@ def test_a_dataset_that_may_lose_blocks_is_refused() -> None:
         mw.cluster.count_ray(dataset)
 
 
-@pytest.mark.usefixtures("cluster")
 def test_another_version_on_a_worker_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster_task, "VERSION", "0.0.0")
     dataset = ray.data.from_arrow(pa.table({"text": ["a"]}))
@@ -157,45 +148,41 @@ def test_another_version_on_a_worker_is_refused(monkeypatch: pytest.MonkeyPatch)
         mw.cluster.count_ray(dataset)
 
 
-@pytest.mark.usefixtures("cluster")
 def test_pruning_tells_what_it_left_out(tmp_path: Path) -> None:
-    paths = write_parquet(english(), tmp_path, 2)
+    paths = cluster_texts.write_parquet(cluster_texts.english(), tmp_path, 2)
     counted = mw.cluster.count_ray(ray.data.read_parquet(paths), min_count=3, num_partitions=5)
     expected = mw.count_files(paths).prune(3)
     assert expected.dropped_symbols > 0
-    assert saved(counted, tmp_path) == saved(expected, tmp_path)
+    cluster_texts.check_equal(counted, expected, tmp_path)
 
 
-@pytest.mark.usefixtures("cluster")
 def test_pruning_sees_all_of_a_word_however_small_the_blocks_of_ray(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ray.data.DataContext.get_current(), "target_max_block_size", 1 << 12)
-    paths = write_parquet(english(), tmp_path, 2)
+    paths = cluster_texts.write_parquet(cluster_texts.english(), tmp_path, 2)
     dataset = ray.data.read_parquet(paths).repartition(7)
     counted = mw.cluster.count_ray(dataset, min_count=3, num_partitions=2)
     expected = mw.count_files(paths).prune(3)
-    assert saved(counted, tmp_path) == saved(expected, tmp_path)
+    cluster_texts.check_equal(counted, expected, tmp_path)
 
 
-@pytest.mark.usefixtures("cluster")
 def test_counts_written_by_ray_are_trained_from(tmp_path: Path) -> None:
-    paths = write_parquet(english(), tmp_path, 2)
+    paths = cluster_texts.write_parquet(cluster_texts.english(), tmp_path, 2)
     counts, trained = tmp_path / "counts", tmp_path / "trained.json"
     work = mw.cluster.Task(pattern="whitespace")
     dataset = mw.cluster.map_reduce_ray(ray.data.read_parquet(paths), work, min_count=2)
     dataset.write_parquet(str(counts))
     expected = mw.count_files(paths, pattern="whitespace").prune(2)
     parts = sorted(counts.glob("*.parquet"))
-    assert saved(mw.WordCounts.from_files(parts), tmp_path) == saved(expected, tmp_path)
+    cluster_texts.check_equal(mw.WordCounts.from_files(parts), expected, tmp_path)
     assert call("train", *parts, "--merges", "50", "-q", "-o", trained).status == 0
     assert mw.Tokenizer.from_file(trained) == mw.train(expected, num_merges=50)
 
 
-@pytest.mark.usefixtures("cluster")
 def test_encoding() -> None:
-    tokenizer = mw.train(mw.count(english()), num_merges=200)
-    texts = [*english()[:50], None, ""]
+    tokenizer = mw.train(mw.count(cluster_texts.english()), num_merges=200)
+    texts = [*cluster_texts.english()[:50], None, ""]
     table = pa.table({"id": range(len(texts)), "text": texts})
     encoded = mw.cluster.encode_ray(ray.data.from_arrow(table), tokenizer)
     rows = {row["id"]: row["ids"] for row in encoded.take_all()}
@@ -206,7 +193,6 @@ def test_encoding() -> None:
         )
 
 
-@pytest.mark.usefixtures("cluster")
 def test_the_example_of_the_document_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    run_example("Ray", tmp_path)
+    cluster_texts.run_example("Ray", tmp_path)

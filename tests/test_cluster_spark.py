@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import cluster_texts
 import pyarrow as pa
 import pytest
-from cluster_texts import TEXTS, english, run_example, saved, write_files, write_parquet
 from command_line import call
 
 import mergewise as mw
@@ -52,33 +52,30 @@ def spark() -> Iterator[Any]:
     session.stop()
 
 
-@pytest.mark.parametrize("num_partitions", [1, 2, 7])
-@pytest.mark.parametrize("text", TEXTS)
+@cluster_texts.each_text_in_partitions
 def test_counts_are_those_of_count_files_on_parquet(
     spark: Any, text: str, num_partitions: int, tmp_path: Path
 ) -> None:
-    paths = write_parquet(TEXTS[text](), tmp_path, 2)
+    paths = cluster_texts.write_parquet(cluster_texts.TEXTS[text](), tmp_path, 2)
     frame = spark.read.parquet(*paths).repartition(num_partitions)
     counted = mw.cluster.count_spark(frame)
-    assert saved(counted, tmp_path) == saved(mw.count_files(paths), tmp_path)
+    cluster_texts.check_equal(counted, mw.count_files(paths), tmp_path)
 
 
-@pytest.mark.parametrize("num_partitions", [1, 2, 7])
-@pytest.mark.parametrize("text", TEXTS)
+@cluster_texts.each_text_in_partitions
 def test_counts_are_those_of_count_files_on_text(
     spark: Any, text: str, num_partitions: int, tmp_path: Path
 ) -> None:
-    paths = write_files(TEXTS[text](), tmp_path, 9)
+    paths = cluster_texts.write_files(cluster_texts.TEXTS[text](), tmp_path, 9)
     frame = spark.read.text(paths, wholetext=True).repartition(num_partitions)
     counted = mw.cluster.count_spark(frame, column="value", pattern="gpt2", memory_limit=1 << 16)
-    expected = mw.count_files(paths, pattern="gpt2")
-    assert saved(counted, tmp_path) == saved(expected, tmp_path)
+    cluster_texts.check_equal(counted, mw.count_files(paths, pattern="gpt2"), tmp_path)
 
 
 def test_a_task_that_fails_twice_and_a_worker_that_is_killed(spark: Any, tmp_path: Path) -> None:
     from pyspark import TaskContext  # noqa: PLC0415
 
-    paths = write_parquet(english(), tmp_path, 1)
+    paths = cluster_texts.write_parquet(cluster_texts.english(), tmp_path, 1)
     log = tmp_path / "attempts"
     log.mkdir()
 
@@ -97,7 +94,7 @@ def test_a_task_that_fails_twice_and_a_worker_that_is_killed(spark: Any, tmp_pat
 
     frame = spark.read.parquet(*paths).repartition(2).mapInArrow(fail_at_first, "text string")
     counted = mw.cluster.count_spark(frame, memory_limit=1 << 16)
-    assert saved(counted, tmp_path) == saved(mw.count_files(paths), tmp_path)
+    cluster_texts.check_equal(counted, mw.count_files(paths), tmp_path)
     assert {path.name for path in log.iterdir()} == {"0-0", "0-1", "0-2", "1-0", "1-1", "1-2"}
 
 
@@ -133,30 +130,30 @@ def test_another_version_on_a_worker_is_refused(
 
 
 def test_pruning_tells_what_it_left_out(spark: Any, tmp_path: Path) -> None:
-    paths = write_parquet(english(), tmp_path, 2)
+    paths = cluster_texts.write_parquet(cluster_texts.english(), tmp_path, 2)
     counted = mw.cluster.count_spark(spark.read.parquet(*paths), min_count=3)
     expected = mw.count_files(paths).prune(3)
     assert expected.dropped_symbols > 0
-    assert saved(counted, tmp_path) == saved(expected, tmp_path)
+    cluster_texts.check_equal(counted, expected, tmp_path)
 
 
 def test_counts_written_by_spark_are_trained_from(spark: Any, tmp_path: Path) -> None:
-    paths = write_parquet(english(), tmp_path, 2)
+    paths = cluster_texts.write_parquet(cluster_texts.english(), tmp_path, 2)
     counts, trained = tmp_path / "counts", tmp_path / "trained.json"
     work = mw.cluster.Task(pattern="whitespace")
     frame = mw.cluster.map_reduce_spark(spark.read.parquet(*paths), work, min_count=2)
     frame.write.parquet(str(counts))
     expected = mw.count_files(paths, pattern="whitespace").prune(2)
     parts = sorted(counts.glob("*.parquet"))
-    assert saved(mw.WordCounts.from_files(parts), tmp_path) == saved(expected, tmp_path)
+    cluster_texts.check_equal(mw.WordCounts.from_files(parts), expected, tmp_path)
     for inputs in (parts, [counts], [counts / "*.parquet"]):
         assert call("train", *inputs, "--merges", "50", "-q", "-o", trained).status == 0
         assert mw.Tokenizer.from_file(trained) == mw.train(expected, num_merges=50)
 
 
 def test_encoding(spark: Any) -> None:
-    tokenizer = mw.train(mw.count(english()), num_merges=200)
-    texts = [*english()[:50], None, ""]
+    tokenizer = mw.train(mw.count(cluster_texts.english()), num_merges=200)
+    texts = [*cluster_texts.english()[:50], None, ""]
     rows = list(enumerate(texts))
     frame = spark.createDataFrame(rows, "id int, text string").repartition(3)
     encoded = mw.cluster.encode_spark(frame, tokenizer)
@@ -169,4 +166,4 @@ def test_encoding(spark: Any) -> None:
 @pytest.mark.usefixtures("spark")
 def test_the_example_of_the_document_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    run_example("Spark", tmp_path)
+    cluster_texts.run_example("Spark", tmp_path)

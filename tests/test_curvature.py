@@ -27,6 +27,7 @@ from mergewise.optimize import (
     family_of_words,
     find_worst_case,
 )
+from mergewise.optimize import checkpoint as checkpoint_module
 from mergewise.optimize import enumerating as enumerating_module
 from mergewise.optimize.curvature import COLUMNS, RATIOS, SIGMAS
 
@@ -311,15 +312,15 @@ def test_a_checkpoint_in_the_midst_of_a_level(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(enumerating_module, "batches", one_by_one)
-    monkeypatch.setattr(enumerating_module, "SECONDS_BETWEEN_CHECKPOINTS", 0.0)
+    monkeypatch.setattr(checkpoint_module, "SECONDS_BETWEEN_CHECKPOINTS", 0.0)
     path, copies = tmp_path / "run.json", []
-    save = enumerating_module.Saver.save
+    save = checkpoint_module.State.save
 
-    def save_and_copy(saver: enumerating_module.Saver) -> None:
-        save(saver)
+    def save_and_copy(state: checkpoint_module.State) -> None:
+        save(state)
         copies.append(path.read_bytes())
 
-    monkeypatch.setattr(enumerating_module.Saver, "save", save_and_copy)
+    monkeypatch.setattr(checkpoint_module.State, "save", save_and_copy)
     found = enumerate_curvature(9, num_letters=3, num_merges=3, checkpoint=path)
     assert any(json.loads(copy)["state"]["num_units"] for copy in copies)
     for copy in tuple(copies):

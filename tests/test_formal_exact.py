@@ -267,19 +267,17 @@ def greedy_utilities(text: str, num_merges: int) -> tuple[int, int, int]:
 
 
 FIRST_OCCURRENCE, BEST_TIES = 0, 2
+SUBOPTIMAL = [
+    (BEST_TIES, "aaaabaaab", 3, 5, 6),
+    (BEST_TIES, "aaaabaaab", 4, 6, 7),
+    (BEST_TIES, "aaaabaaaba", 2, 4, 5),
+    (FIRST_OCCURRENCE, "aaabaab", 2, 3, 4),
+    (FIRST_OCCURRENCE, "aabaaaba", 3, 4, 6),
+    (FIRST_OCCURRENCE, "aabaabbaaabba", 4, 7, 10),
+]
 
 
-@pytest.mark.parametrize(
-    ("ties", "text", "num_merges", "found", "optimum"),
-    [
-        (BEST_TIES, "aaaabaaab", 3, 5, 6),
-        (BEST_TIES, "aaaabaaab", 4, 6, 7),
-        (BEST_TIES, "aaaabaaaba", 2, 4, 5),
-        (FIRST_OCCURRENCE, "aaabaab", 2, 3, 4),
-        (FIRST_OCCURRENCE, "aabaaaba", 3, 4, 6),
-        (FIRST_OCCURRENCE, "aabaabbaaabba", 4, 7, 10),
-    ],
-)
+@pytest.mark.parametrize(("ties", "text", "num_merges", "found", "optimum"), SUBOPTIMAL)
 def test_greedy_is_suboptimal(
     ties: int, text: str, num_merges: int, found: int, optimum: int
 ) -> None:

@@ -272,7 +272,8 @@ def test_bytes_in_tokenizers(
     pattern: str | None, load: Callable[[Path], Peer], tmp_path: Path
 ) -> None:
     tok = trained(pattern)
-    check_file(tok, tmp_path / "tokenizer.json", load, texts())
+    shared = [*texts(), *with_specials(SPECIALS)]
+    check_file(tok, tmp_path / "tokenizer.json", load, shared)
 
 
 @pytest.mark.parametrize("normalize", ["nfc", "nfkc"])
@@ -912,15 +913,6 @@ def test_special_tokens_as_in_tokenizers(name: str) -> None:
     tok = read(name)
     names = list(tok.special_tokens)
     check(tok, loaded_by_tokenizers(name), list(with_specials(names[:5] + names[-5:])))
-
-
-@pytest.mark.parametrize("load", [in_tokenizers, in_transformers])
-@pytest.mark.parametrize("pattern", NAMED)
-def test_our_special_tokens_in_tokenizers(
-    pattern: str | None, load: Callable[[Path], Peer], tmp_path: Path
-) -> None:
-    tok = trained(pattern)
-    check_file(tok, tmp_path / "tokenizer.json", load, list(with_specials(SPECIALS)))
 
 
 @pytest.mark.parametrize("pattern", NAMED)

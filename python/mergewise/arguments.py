@@ -5,25 +5,32 @@ from __future__ import annotations
 MOST_THREADS = 1024
 
 
-def check_int(name: str, value: object) -> None:
-    """Reject what is not a whole number."""
+def check_int(name: str, value: object) -> int:
+    """The value, if it is a whole number."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"{name} must be an int, found {type(value).__name__}")
+    return value
 
 
-def check_count(name: str, value: object, *, least: int = 0, most: int | None = None) -> None:
-    """Reject what is not a whole number from `least` to `most`."""
-    check_int(name, value)
-    assert isinstance(value, int)  # noqa: S101 - for the type checker
-    if value < least or (most is not None and value > most):
+def check_count(name: str, value: object, *, least: int = 0, most: int | None = None) -> int:
+    """The value, if it is a whole number from `least` to `most`."""
+    number = check_int(name, value)
+    if number < least or (most is not None and number > most):
         expected = f"{least} or more" if most is None else f"from {least} to {most}"
-        raise ValueError(f"{name} must be {expected}, found {value}")
+        raise ValueError(f"{name} must be {expected}, found {number}")
+    return number
+
+
+def check_optional(*, least: int = 0, **values: int | None) -> None:
+    """Reject values, by name, that are neither None nor whole numbers from `least` on."""
+    for name, value in values.items():
+        if value is not None:
+            check_count(name, value, least=least)
 
 
 def check_num_threads(num_threads: int) -> int:
     """The number of threads, 0 for all cores; what cannot be one is rejected."""
-    check_count("num_threads", num_threads, most=MOST_THREADS)
-    return num_threads
+    return check_count("num_threads", num_threads, most=MOST_THREADS)
 
 
 def check_time_limit(time_limit: object) -> None:

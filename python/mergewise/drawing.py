@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import textwrap
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -78,6 +79,11 @@ def clipped(text: str, width: int) -> str:
     while columns(text) >= width > 1:
         text = text[:-1]
     return text + "…"
+
+
+def fold(text: str, width: int) -> list[str]:
+    """A text in lines that end at spaces."""
+    return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
 
 
 @dataclass(frozen=True)

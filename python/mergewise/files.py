@@ -8,6 +8,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 
+def write_text(text: str, path: str | os.PathLike[str]) -> None:
+    """Write a file of text, whole or not at all."""
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+
+
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary path beside `path`; it takes the place of `path` if the block succeeds.

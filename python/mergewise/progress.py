@@ -72,6 +72,10 @@ class Reporter:
         """Whether a report has any effect."""
         return self.ticker is not None or self.callback is not None
 
+    def after(self, before: int) -> Callable[..., None] | None:
+        """What reports the work done on top of that before; None if a report has no effect."""
+        return (lambda done, *_: self(before + done)) if self.is_wanted else None
+
     def __call__(self, done: int) -> None:
         """Report the work done so far."""
         if self.ticker is not None:
@@ -101,7 +105,7 @@ class SearchReporter:
         self.callback = self.show if progress is True else progress or None
         self.state = state
 
-    def show(self, *arguments: int) -> None:
+    def show(self, *arguments: int | None) -> None:
         """Show the state of the search."""
         if self.ticker is not None:
             self.ticker(self.state(*arguments))
@@ -131,9 +135,8 @@ def human(amount: int, unit: str) -> str:
     """
     if unit != "B" or amount < 1000:
         return f"{amount:,} {unit}"
-    scaled, prefix = amount / 1000, "k"
-    for larger in "MGT":
-        if scaled < 1000:
-            break
-        scaled, prefix = scaled / 1000, larger
+    prefixes = iter("kMGT")
+    scaled, prefix = amount / 1000, next(prefixes)
+    while scaled >= 1000 and prefix != "T":
+        scaled, prefix = scaled / 1000, next(prefixes)
     return f"{scaled:.1f} {prefix}{unit}"

@@ -5,11 +5,17 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 from contextlib import closing
-from functools import partial
+from itertools import groupby
 from typing import Literal, TypeAlias
 
 from mergewise import _core, optimize
-from mergewise.arguments import check_int, check_num_threads, check_time_limit
+from mergewise.arguments import (
+    check_count,
+    check_int,
+    check_num_threads,
+    check_optional,
+    check_time_limit,
+)
 from mergewise.counts import WordCounts
 from mergewise.errors import MergewiseError
 from mergewise.merge_lists import tokenizer_of
@@ -149,17 +155,12 @@ def make_counter(
 def consecutive(sources: list[Source]) -> list[list[Source]]:
     """The sources in groups that are counted together: plain files, Parquet, or one other."""
 
-    def kind_of(source: Source) -> str:
-        return "plain" if source.is_plain else source.kind
+    def key(numbered: tuple[int, Source]) -> tuple[str, int]:
+        number, source = numbered
+        is_shared = source.is_plain or source.kind == "parquet"
+        return source.kind, -1 if is_shared else number
 
-    groups: list[list[Source]] = []
-    for source in sources:
-        kind = kind_of(source)
-        if kind in {"plain", "parquet"} and groups and kind_of(groups[-1][-1]) == kind:
-            groups[-1].append(source)
-        else:
-            groups.append([source])
-    return groups
+    return [[source for _, source in group] for _, group in groupby(enumerate(sources), key)]
 
 
 def add_columns(
@@ -191,27 +192,13 @@ def add_texts(
 ) -> None:
     """Count sources of text, reporting the bytes of their files that were read."""
     if sources[0].is_plain:
-        counter.add_inputs(
-            [(source.path, None) for source in sources],
-            documents=documents,
-            progress=partial(report_from, reporter, before) if reporter.is_wanted else None,
-        )
+        inputs = [(source.path, None) for source in sources]
+        counter.add_inputs(inputs, documents=documents, progress=reporter.after(before))
         return
     with closing(Stream(sources[0])) as stream:
-
-        def report(_: int) -> None:
-            reporter(before + stream.position())
-
-        counter.add_inputs(
-            [(stream.path, stream)],
-            documents=documents,
-            progress=report if reporter.is_wanted else None,
-        )
-
-
-def report_from(reporter: Reporter, before: int, done: int) -> None:
-    """Report what is done of this part, on top of the parts before."""
-    reporter(before + done)
+        # What the core has read is not compressed; the stream knows where it is in the file.
+        told = (lambda _: reporter(before + stream.position())) if reporter.is_wanted else None
+        counter.add_inputs([(stream.path, stream)], documents=documents, progress=told)
 
 
 def checked_specials(special_tokens: Sequence[str]) -> tuple[str, ...]:
@@ -272,8 +259,8 @@ def train(
             `mergewise.improve`.
         progress: show a bar, or call this with the merges done and their number.
     """
-    check_arguments(counts, like, min_frequency, max_token_length)
-    check_improvable(improve, then_across)
+    check_arguments(counts, like, improve, then_across)
+    check_optional(least=1, min_frequency=min_frequency, max_token_length=max_token_length)
     tokens = checked_specials(special_tokens)
     merges = first_merges(counts, alphabet, like, initial)
     goal = wanted_merges(merges, len(tokens), vocab_size, num_merges)
@@ -287,7 +274,7 @@ def train(
             min_frequency=min_frequency or (2 if like is None else 1),
             max_token_length=max_token_length,
             overlaps=overlaps or ("skip" if like is None else "count"),
-            progress=partial(report_from, reporter, done) if reporter.is_wanted else None,
+            progress=reporter.after(done),
         )
         done = len(merges) - first
     reporter.close(done)
@@ -309,18 +296,8 @@ def train(
     )
 
 
-def check_improvable(improve: float | None, then_across: int) -> None:
-    """Refuse a search that cannot be."""
-    check_time_limit(improve)
-    if improve and then_across:
-        raise ValueError("improve needs words, and merges of then_across cross them")
-
-
 def check_arguments(
-    counts: WordCounts,
-    like: str | None,
-    min_frequency: int | None,
-    max_token_length: int | None,
+    counts: WordCounts, like: str | None, improve: float | None, then_across: int
 ) -> None:
     """Refuse what cannot be meant, before anything is done."""
     if not isinstance(counts, WordCounts):
@@ -328,12 +305,9 @@ def check_arguments(
         raise TypeError(f"expected WordCounts, found {found}; hint: train(count(texts), ...)")
     if like not in {None, "huggingface", "rustbpe"}:
         raise ValueError(f'like must be "huggingface" or "rustbpe", found {like!r}')
-    limits = {"min_frequency": min_frequency, "max_token_length": max_token_length}
-    for name, value in limits.items():
-        if value is not None:
-            check_int(name, value)
-            if value < 1:
-                raise ValueError(f"{name} must be 1 or more, found {value}")
+    check_time_limit(improve)
+    if improve and then_across:
+        raise ValueError("improve needs words, and merges of then_across cross them")
 
 
 def first_merges(
@@ -365,19 +339,15 @@ def wanted_merges(
     if (vocab_size is None) == (num_merges is None):
         raise TypeError("train needs either vocab_size or num_merges")
     if num_merges is not None:
-        check_int("num_merges", num_merges)
-        if num_merges < 0:
-            raise ValueError(f"num_merges must be 0 or more, found {num_merges}")
-        return num_merges
-    check_int("vocab_size", vocab_size)
-    assert vocab_size is not None  # noqa: S101 - for the type checker
+        return check_count("num_merges", num_merges)
+    size = check_int("vocab_size", vocab_size)
     least = merges.num_tokens + num_specials
-    if vocab_size < least:
+    if size < least:
         raise ValueError(
-            f"vocab_size must be at least {least:,} here, found {vocab_size:,}: "
+            f"vocab_size must be at least {least:,} here, found {size:,}: "
             f"{merges.num_tokens:,} tokens exist already, and {num_specials} are special"
         )
-    return vocab_size - least
+    return size - least
 
 
 def stages(

@@ -5,46 +5,35 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 from mergewise.cli.corpora import add_inputs, counts_for, read_counts, specials_of
-from mergewise.cli.options import Parser, add_reporting, add_time_limit, describe
+from mergewise.cli.options import Parser, keywords
 from mergewise.cli.output import put
 from mergewise.cli.tokenizers import add_reading, add_tokenizer, read_tokenizer
 from mergewise.optimize import Certificate, certify
 from mergewise.optimize.certificate import Against
 
-RIVALS: dict[str, tuple[Against, ...]] = {
-    "merges": ("merges",),
-    "vocabularies": ("vocabularies",),
-    "both": ("merges", "vocabularies"),
-}
+AGAINST: tuple[Against, ...] = ("merges", "vocabularies")
 
 
 def add_certify(parser: Parser) -> None:
-    """The arguments of `mergewise certify`."""
-    describe(
-        parser,
-        "mergewise certify tokenizer.json corpus.txt --time-limit 60",
-        "mergewise certify tokenizer.json corpus.counts --against merges --save tok.cert",
-        details="Texts are cut into words as the tokenizer does. Ctrl-C ends the search for a "
-        "better proof, and the best so far is shown.",
-    )
+    """The arguments of `mergewise certify`.
+
+    Texts are cut into words as the tokenizer does. Ctrl-C ends the search for a better proof,
+    and the best so far is shown.
+
+    Examples:
+      mergewise certify tokenizer.json corpus.txt --time-limit 60
+      mergewise certify tokenizer.json corpus.counts --against merges --save tok.cert
+    """
     add_tokenizer(parser)
     add_inputs(parser)
-    parser.add_argument(
-        "--against",
-        choices=["merges", "vocabularies", "both"],
-        default="both",
-        help="what to compare with: all merge lists of its length, or all vocabularies of its size "
-        "(default both)",
-    )
-    add_time_limit(parser, "how long to search for proofs (default 60)", 60.0)
-    parser.add_argument(
-        "--save", type=Path, metavar="FILE", help="the file to write the certificate to"
-    )
-    add_reporting(parser)
+    text = "all merge lists of its length, or all vocabularies of its size (default both)"
+    parser.add_choice("--against", [*AGAINST, "both"], f"what to compare with: {text}", "both")
+    parser.add_time_limit("how long to search for proofs (default 60)", 60.0)
+    parser.add_file("--save", "the file to write the certificate to")
+    parser.add_reporting()
 
 
 def run_certify(parsed: argparse.Namespace) -> None:
@@ -55,28 +44,18 @@ def run_certify(parsed: argparse.Namespace) -> None:
     tokenizer = read_tokenizer(parsed)
     counts = counts_for(parsed, tokenizer)
     started = time.perf_counter()
+    chosen = keywords(parsed, "num_threads", "progress")
+    chosen["time_limit"] = parsed.time_limit / (2 if both else 1)
     certificates = [
-        certify(
-            tokenizer,
-            counts,
-            against=against,
-            time_limit=parsed.time_limit / (2 if both else 1),
-            num_threads=parsed.threads,
-            progress=not parsed.quiet,
-        )
-        for against in RIVALS[parsed.against]
+        certify(tokenizer, counts, against=against, **chosen)
+        for against in (AGAINST if both else [parsed.against])
     ]
     seconds = time.perf_counter() - started
     if parsed.save is not None:
         certificates[0].save(parsed.save)
     if parsed.json:
         put(json.dumps([facts_of(certificate) for certificate in certificates]))
-    else:
-        put_certificates(certificates, seconds)
-
-
-def put_certificates(certificates: Sequence[Certificate], seconds: float) -> None:
-    """Write certificates for people."""
+        return
     first = certificates[0]
     put(f"{first.num_symbols:,} symbols, {first.tokens:,} tokens: {first.utility:,} saved")
     for certificate in certificates:
@@ -94,39 +73,25 @@ def put_certificates(certificates: Sequence[Certificate], seconds: float) -> Non
 
 def facts_of(certificate: Certificate) -> dict[str, object]:
     """A certificate without its proof, for JSON."""
-    return {
-        "against": certificate.against,
-        "merges": certificate.num_merges,
-        "symbols": certificate.num_symbols,
-        "tokens": certificate.tokens,
-        "tokens_bound": certificate.tokens_bound,
-        "utility": certificate.utility,
-        "bound": certificate.bound,
-        "ratio": certificate.ratio,
-        "excess": certificate.excess,
-        "fingerprint": certificate.fingerprint,
-    }
+    sizes = {"merges": certificate.num_merges, "symbols": certificate.num_symbols}
+    names = ("tokens", "tokens_bound", "utility", "bound", "ratio", "excess", "fingerprint")
+    values = {name: getattr(certificate, name) for name in names}
+    return {"against": certificate.against, **sizes, **values}
 
 
 def add_verify(parser: Parser) -> None:
-    """The arguments of `mergewise verify`."""
-    describe(
-        parser,
-        "mergewise verify tok.cert corpus.txt",
-        "mergewise verify tok.cert corpus.counts --tokenizer tokenizer.json --formal",
-    )
+    """The arguments of `mergewise verify`.
+
+    Examples:
+      mergewise verify tok.cert corpus.txt
+      mergewise verify tok.cert corpus.counts --tokenizer tokenizer.json --formal
+    """
     parser.add_argument("certificate", type=Path, metavar="CERTIFICATE")
     add_inputs(parser)
-    parser.add_argument(
-        "--tokenizer", type=Path, metavar="FILE", help="the tokenizer, to check its utility too"
-    )
+    parser.add_file("--tokenizer", "the tokenizer, to check its utility too")
     add_reading(parser)
-    parser.add_argument(
-        "--formal",
-        action="store_true",
-        help="check with the short reference program (slow, independent)",
-    )
-    add_reporting(parser)
+    parser.add_flag("--formal", "check with the short reference program (slow, independent)")
+    parser.add_reporting()
 
 
 def run_verify(parsed: argparse.Namespace) -> None:
@@ -136,7 +101,5 @@ def run_verify(parsed: argparse.Namespace) -> None:
     specials = () if tokenizer is None else specials_of(tokenizer)
     counts = read_counts(parsed, certificate.pattern, certificate.normalize, specials)
     certificate.verify(counts, tokenizer=tokenizer, by="formal" if parsed.formal else "core")
-    if parsed.json:
-        put(json.dumps(facts_of(certificate)))
-    else:
-        put(f"the proof holds: {certificate}")
+    facts = facts_of(certificate)
+    put(json.dumps(facts) if parsed.json else f"the proof holds: {certificate}")

@@ -9,31 +9,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from mergewise.cli.options import Parser, describe
+from mergewise.cli.options import Parser
 from mergewise.cli.parser import make_parser
 
 PROGRAM = "mergewise"
-
-
-@dataclass(frozen=True)
-class Option:
-    """An argument of a command.
-
-    Attributes:
-        flags: its names; none for a positional argument.
-        text: what it does.
-        choices: its values, if that is a short list.
-        takes_value: whether a value follows it.
-        is_file: whether the value is a file.
-        is_repeated: whether it may be given again.
-    """
-
-    flags: tuple[str, ...]
-    text: str
-    choices: tuple[str, ...]
-    takes_value: bool
-    is_file: bool
-    is_repeated: bool
 
 
 @dataclass(frozen=True)
@@ -42,17 +21,18 @@ class Command:
 
     name: str
     text: str
-    options: tuple[Option, ...]
+    options: list[argparse.Action]
 
     @property
-    def flagged(self) -> list[Option]:
+    def flagged(self) -> list[argparse.Action]:
         """The arguments that have names."""
-        return [option for option in self.options if option.flags]
+        return [option for option in self.options if option.option_strings]
 
     @property
     def words(self) -> list[str]:
         """The values of positional arguments, if that is a short list."""
-        return [word for option in self.options if not option.flags for word in option.choices]
+        positional = [option for option in self.options if not option.option_strings]
+        return [word for option in positional for word in option.choices or ()]
 
 
 def commands_of(parser: argparse.ArgumentParser) -> list[Command]:
@@ -62,22 +42,20 @@ def commands_of(parser: argparse.ArgumentParser) -> list[Command]:
         if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
             texts = {a.dest: a.help or "" for a in action._choices_actions}  # noqa: SLF001
             return [
-                Command(name, texts[name], tuple(map(option_of, sub._actions)))  # noqa: SLF001
+                Command(name, texts[name], sub._actions)  # noqa: SLF001
                 for name, sub in action.choices.items()
             ]
     return []
 
 
-def option_of(action: argparse.Action) -> Option:
-    """An argument of argparse, for the shells."""
-    return Option(
-        flags=tuple(action.option_strings),
-        text=(action.help or "").replace("%%", "%"),
-        choices=tuple(map(str, action.choices or ())),
-        takes_value=action.nargs != 0,
-        is_file=action.type is Path,
-        is_repeated=isinstance(action, argparse._AppendAction),  # noqa: SLF001
-    )
+def text_of(option: argparse.Action) -> str:
+    """What an option does."""
+    return (option.help or "").replace("%%", "%")
+
+
+def takes_value(option: argparse.Action) -> bool:
+    """Whether a value follows an option."""
+    return option.nargs != 0
 
 
 def bash_script(commands: list[Command]) -> str:
@@ -110,17 +88,17 @@ def bash_values(commands: list[Command]) -> Iterator[str]:
     """The cases of values that follow an option."""
     for command in commands:
         for option in command.flagged:
-            places = "|".join(f"{command.name}:{flag}" for flag in option.flags)
+            places = "|".join(f"{command.name}:{flag}" for flag in option.option_strings)
             if option.choices:
                 yield f'{places}) words="{" ".join(option.choices)}" ;;'
-            elif option.takes_value:
+            elif takes_value(option):
                 yield f"{places}) return ;;"
 
 
 def bash_flags(commands: list[Command]) -> Iterator[str]:
     """The cases of options and positional arguments."""
     for command in commands:
-        flags = " ".join(flag for option in command.flagged for flag in option.flags)
+        flags = " ".join(flag for option in command.flagged for flag in option.option_strings)
         yield f'{command.name}:-*) words="{flags}" ;;'
         if command.words:
             yield f'{command.name}:*) words="{" ".join(command.words)}" ;;'
@@ -162,15 +140,18 @@ def zsh_case(command: Command) -> str:
     return f"{command.name}) _arguments {' '.join([*specs, quoted(f'*:argument:{rest}')])} ;;"
 
 
-def zsh_specs(option: Option) -> Iterator[str]:
+def zsh_specs(option: argparse.Action) -> Iterator[str]:
     """An option in the language of zsh's `_arguments`, once for each of its names."""
-    text = re.sub(r"([\[\]:\\])", r"\\\1", option.text)
-    others = "*" if option.is_repeated else f"({' '.join(option.flags)})"
+    text = re.sub(r"([\[\]:\\])", r"\\\1", text_of(option))
+    is_repeated = isinstance(option, argparse._AppendAction)  # noqa: SLF001
+    others = "*" if is_repeated else f"({' '.join(option.option_strings)})"
     value = ""
-    if option.takes_value:
-        offered = f"({' '.join(option.choices)})" if option.choices else "_files" * option.is_file
+    if takes_value(option):
+        offered = (
+            f"({' '.join(option.choices)})" if option.choices else "_files" * (option.type is Path)
+        )
         value = f":value:{offered}"
-    return (f"{others}{flag}[{text}]{value}" for flag in option.flags)
+    return (f"{others}{flag}[{text}]{value}" for flag in option.option_strings)
 
 
 def fish_script(commands: list[Command]) -> str:
@@ -187,16 +168,17 @@ def fish_script(commands: list[Command]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def fish_option(option: Option) -> str:
+def fish_option(option: argparse.Action) -> str:
     """An option in the language of fish's `complete`."""
     parts = [
-        f"-l {flag[2:]}" if flag.startswith("--") else f"-s {flag[1:]}" for flag in option.flags
+        f"-l {flag[2:]}" if flag.startswith("--") else f"-s {flag[1:]}"
+        for flag in option.option_strings
     ]
     if option.choices:
         parts.append(f"-x -a {quoted(' '.join(option.choices))}")
-    elif option.takes_value:
-        parts.append("-r" if option.is_file else "-x")
-    return " ".join([*parts, f"-d {quoted(option.text)}"])
+    elif takes_value(option):
+        parts.append("-r" if option.type is Path else "-x")
+    return " ".join([*parts, f"-d {quoted(text_of(option))}"])
 
 
 def quoted(text: str) -> str:
@@ -221,13 +203,13 @@ SCRIPTS: dict[str, Callable[[list[Command]], str]] = {
 
 
 def add_completion(parser: Parser) -> None:
-    """The arguments of `mergewise completion`."""
-    describe(
-        parser,
-        'eval "$(mergewise completion bash)"',
-        "mergewise completion zsh > ~/.zfunc/_mergewise",
-        "mergewise completion fish > ~/.config/fish/completions/mergewise.fish",
-    )
+    """The arguments of `mergewise completion`.
+
+    Examples:
+      eval "$(mergewise completion bash)"
+      mergewise completion zsh > ~/.zfunc/_mergewise
+      mergewise completion fish > ~/.config/fish/completions/mergewise.fish
+    """
     parser.add_argument("shell", choices=sorted(SCRIPTS))
 
 

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from mergewise.cli.options import INPUTS, Parser, add_field, add_threads
+from mergewise.cli.options import INPUTS, Parser, keywords
 from mergewise.counts import WordCounts, is_file_of_counts
 from mergewise.errors import InputError
 from mergewise.sources import files_of
@@ -18,20 +18,12 @@ from mergewise.vocabulary import Normalize
 def add_inputs(parser: Parser) -> None:
     """The texts or counts of a corpus, and how they are read."""
     parser.add_argument("files", nargs="+", metavar="INPUT", help=f"{INPUTS}; or counts")
-    parser.add_argument(
-        "--documents",
-        choices=["file", "lines"],
-        default="file",
-        help="where a document ends in a file of text (default file)",
-    )
-    add_field(parser)
-    parser.add_argument(
-        "--errors",
-        choices=["keep", "strict", "replace"],
-        default="keep",
-        help="how bytes that are not UTF-8 are counted (default keep)",
-    )
-    add_threads(parser)
+    text = "where a document ends in a file of text (default file)"
+    parser.add_choice("--documents", ["file", "lines"], text, "file")
+    parser.add_field()
+    text = "how bytes that are not UTF-8 are counted (default keep)"
+    parser.add_choice("--errors", ["keep", "strict", "replace"], text, "keep")
+    parser.add_threads()
 
 
 def counts_for(parsed: argparse.Namespace, tokenizer: Tokenizer) -> WordCounts:
@@ -49,13 +41,9 @@ def read_counts(
     return count_files(
         parsed.files,
         pattern=pattern,
-        documents=parsed.documents,
-        field=parsed.field,
         normalize=normalize,
         special_tokens=specials,
-        errors=parsed.errors,
-        num_threads=parsed.threads,
-        progress=not parsed.quiet,
+        **keywords(parsed, "documents", "field", "errors", "num_threads", "progress"),
     )
 
 

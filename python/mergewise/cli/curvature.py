@@ -7,16 +7,8 @@ import json
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
-from pathlib import Path
 
-from mergewise.cli.options import (
-    Parser,
-    add_reporting,
-    add_text,
-    add_threads,
-    add_time_limit,
-    describe,
-)
+from mergewise.cli.options import Parser, keywords
 from mergewise.cli.output import put
 from mergewise.optimize import Enumeration, curvature, enumerate_curvature
 from mergewise.optimize.curvature import COLUMNS, RATIOS, SIGMAS
@@ -39,41 +31,31 @@ WIDTH = 18
 
 
 def add_curvature(parser: Parser) -> None:
-    """The arguments of `mergewise curvature`."""
-    describe(
-        parser,
-        'mergewise curvature "abaabbaa" --merges 2',
-        "mergewise curvature --enumerate --length 12 --alphabet 3 --merges 3",
-        "mergewise curvature --enumerate --length 12 --alphabet 5 --merges 4 --tables",
-        "mergewise curvature --enumerate --length 15 --alphabet 5 --merges 4 --checkpoint run.json",
-        details="Of one text, over its characters and without words; or the extremes over all "
-        "strings, for every number of merges up to M.",
-    )
-    add_text(parser, is_required=False)
-    parser.add_argument(
-        "--merges", type=int, required=True, metavar="M", help="the number of merges"
-    )
-    add_time_limit(parser, "how long to search (with TEXT)")
-    parser.add_argument("--enumerate", action="store_true", help="measure all strings")
-    parser.add_argument("--length", type=int, metavar="N", help="the length of the longest strings")
-    parser.add_argument("--alphabet", type=int, metavar="K", help="the most letters of a string")
-    parser.add_argument(
-        "--columns",
-        choices=["all", "sigma", "ratio"],
-        default="all",
-        help="curvatures, greedy over optimum, or both (default all)",
-    )
-    parser.add_argument(
-        "--tables", action="store_true", help="print the tables of all smaller sizes too"
-    )
-    parser.add_argument(
-        "--checkpoint",
-        type=Path,
-        metavar="FILE",
-        help="written every minute and at Ctrl-C; if it exists, the work continues from it",
-    )
-    add_threads(parser)
-    add_reporting(parser)
+    """The arguments of `mergewise curvature`.
+
+    Of one text, over its characters and without words; or the extremes over all strings, for
+    every number of merges up to M.
+
+    Examples:
+      mergewise curvature "abaabbaa" --merges 2
+      mergewise curvature --enumerate --length 12 --alphabet 3 --merges 3
+      mergewise curvature --enumerate --length 12 --alphabet 5 --merges 4 --tables
+      mergewise curvature --enumerate --length 15 --alphabet 5 --merges 4 --checkpoint run.json
+    """
+    parser.add_text(is_required=False)
+    parser.add_merges("M")
+    parser.add_time_limit("how long to search (with TEXT)")
+    parser.add_flag("--enumerate", "measure all strings")
+    parser.add_number("--length", "the length of the longest strings", metavar="N")
+    text = "the most letters of a string"
+    parser.add_number("--alphabet", text, dest="num_letters", metavar="K")
+    text = "curvatures, greedy over optimum, or both (default all)"
+    parser.add_choice("--columns", ["all", "sigma", "ratio"], text, "all")
+    parser.add_flag("--tables", "print the tables of all smaller sizes too")
+    text = "written every minute and at Ctrl-C; if it exists, the work continues from it"
+    parser.add_file("--checkpoint", text)
+    parser.add_threads()
+    parser.add_reporting()
 
 
 def run_curvature(parsed: argparse.Namespace) -> None:
@@ -82,7 +64,7 @@ def run_curvature(parsed: argparse.Namespace) -> None:
         run_enumeration(parsed)
     elif parsed.text is None:
         parsed.refuse("give a TEXT, or --enumerate with --length and --alphabet")
-    elif parsed.length is not None or parsed.alphabet is not None or parsed.tables:
+    elif parsed.length is not None or parsed.num_letters is not None or parsed.tables:
         parsed.refuse("--length, --alphabet and --tables are for --enumerate")
     else:
         run_text(parsed)
@@ -90,17 +72,16 @@ def run_curvature(parsed: argparse.Namespace) -> None:
 
 def run_text(parsed: argparse.Namespace) -> None:
     """The curvatures of one text."""
-    found = curvature(parsed.text, num_merges=parsed.merges, time_limit=parsed.time_limit)
+    found = curvature(parsed.text, **keywords(parsed, "num_merges", "time_limit"))
     values = {name: getattr(found, name) for name in ("sigma", *COLUMNS)}
     if parsed.json:
         facts = {"optimum": found.optimum, "greedy": found.greedy, "guarantee": found.guarantee}
         put(json.dumps({**facts, **{name: str(value) for name, value in values.items()}}))
         return
-    put(f"{'optimum':<{WIDTH}}{found.optimum}")
-    put(f"{'greedy':<{WIDTH}}{found.greedy}")
-    for name in (*SIGMAS, *RATIOS):
-        put(f"{LABELS[name]:<{WIDTH}}{shown(values[name])}")
-    put(f"{'guarantee':<{WIDTH}}{found.guarantee:.4f}")
+    rows = {"optimum": str(found.optimum), "greedy": str(found.greedy)}
+    rows |= {LABELS[name]: shown(values[name]) for name in (*SIGMAS, *RATIOS)}
+    for label, value in {**rows, "guarantee": f"{found.guarantee:.4f}"}.items():
+        put(f"{label:<{WIDTH}}{value}")
 
 
 def shown(value: Fraction) -> str:
@@ -116,17 +97,10 @@ def run_enumeration(parsed: argparse.Namespace) -> None:
     """The extremes over all strings."""
     if parsed.text is not None:
         parsed.refuse("give a TEXT or --enumerate, not both")
-    if parsed.length is None or parsed.alphabet is None:
+    if parsed.length is None or parsed.num_letters is None:
         parsed.refuse("--enumerate needs --length and --alphabet")
-    found = enumerate_curvature(
-        parsed.length,
-        num_letters=parsed.alphabet,
-        num_merges=parsed.merges,
-        columns=parsed.columns,
-        num_threads=parsed.threads,
-        checkpoint=parsed.checkpoint,
-        progress=not parsed.quiet,
-    )
+    names = ("num_letters", "num_merges", "columns", "num_threads", "checkpoint", "progress")
+    found = enumerate_curvature(parsed.length, **keywords(parsed, *names))
     if parsed.json:
         put(json.dumps(list(cells_of(found, is_all=parsed.tables))))
     elif parsed.tables:

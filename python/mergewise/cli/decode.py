@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import cast
 
 from mergewise.cli.encode import lines_of
-from mergewise.cli.options import Parser, describe
+from mergewise.cli.options import Parser
 from mergewise.cli.tokenizers import add_tokenizer, read_tokenizer
 from mergewise.sources import find_sources
 from mergewise.tokenizer import Tokenizer
@@ -20,17 +20,18 @@ MOST_DIGITS = len(str(LARGEST_ID))
 
 
 def add_decode(parser: Parser) -> None:
-    """The arguments of `mergewise decode`."""
-    describe(
-        parser,
-        "mergewise decode tokenizer.json < ids.txt",
-        "echo 464 3290 | mergewise decode tokenizer.json",
-        "mergewise encode t.json --lines < a.txt | mergewise decode t.json --lines",
-        details="The ids come from standard input, with white space between them, and are "
-        "decoded as they come.",
-    )
+    """The arguments of `mergewise decode`.
+
+    The ids come from standard input, with white space between them, and are decoded as they
+    come.
+
+    Examples:
+      mergewise decode tokenizer.json < ids.txt
+      echo 464 3290 | mergewise decode tokenizer.json
+      mergewise encode t.json --lines < a.txt | mergewise decode t.json --lines
+    """
     add_tokenizer(parser)
-    parser.add_argument("--lines", action="store_true", help="a line of text for each line of ids")
+    parser.add_flag("--lines", "a line of text for each line of ids")
 
 
 def run_decode(parsed: argparse.Namespace) -> None:

@@ -6,12 +6,16 @@ import argparse
 import sys
 
 from mergewise import demo
-from mergewise.cli.options import Parser, describe
+from mergewise.cli.options import Parser
 
 
 def add_demo(parser: Parser) -> None:
-    """`mergewise demo` has no arguments."""
-    describe(parser, "mergewise demo", "mergewise demo | less -R")
+    """`mergewise demo` has no arguments.
+
+    Examples:
+      mergewise demo
+      mergewise demo | less -R
+    """
 
 
 def run_demo(_: argparse.Namespace) -> None:

@@ -11,15 +11,7 @@ from functools import cache
 from typing import Any
 
 from mergewise.arguments import check_num_threads
-from mergewise.cli.options import (
-    INPUTS,
-    Parser,
-    add_field,
-    add_output,
-    add_reporting,
-    add_threads,
-    describe,
-)
+from mergewise.cli.options import INPUTS, Parser, keywords
 from mergewise.cli.output import put_facts
 from mergewise.cli.tokenizers import add_tokenizer, read_tokenizer
 from mergewise.drawing import shown
@@ -34,59 +26,43 @@ GROUP_BYTES = 1 << 21
 
 
 def add_encode(parser: Parser) -> None:
-    """The arguments of `mergewise encode`."""
-    describe(
-        parser,
-        "mergewise encode tokenizer.json < in.txt > ids.txt",
-        "mergewise encode tokenizer.json --lines --pieces in.txt",
-        "mergewise encode tokenizer.json corpus/ -o ids.npy --end-of-document '<|endoftext|>'",
-        details="Without -o the ids go to standard output with spaces between them: a line for "
-        "each file, each record of .jsonl and .parquet, or, with --lines, each line of text.",
-    )
+    """The arguments of `mergewise encode`.
+
+    Without -o the ids go to standard output with spaces between them: a line for each file,
+    each record of .jsonl and .parquet, or, with --lines, each line of text.
+
+    Examples:
+      mergewise encode tokenizer.json < in.txt > ids.txt
+      mergewise encode tokenizer.json --lines --pieces in.txt
+      mergewise encode tokenizer.json corpus/ -o ids.npy --end-of-document '<|endoftext|>'
+    """
     add_tokenizer(parser)
-    parser.add_argument(
-        "files", nargs="*", default=[], metavar="FILE", help=f"{INPUTS} (default -)"
-    )
-    parser.add_argument(
-        "--lines",
-        action="store_true",
-        help="a line of ids for each line of text, whose newline is not encoded",
-    )
-    parser.add_argument(
-        "--pieces", action="store_true", help="write tokens, not ids; a space is \u2581"
-    )
+    text = f"{INPUTS} (default -)"
+    parser.add_argument("files", nargs="*", default=[], metavar="FILE", help=text)
+    text = "a line of ids for each line of text, whose newline is not encoded"
+    parser.add_flag("--lines", text)
+    parser.add_flag("--pieces", "write tokens, not ids; a space is \u2581")
     specials = parser.add_mutually_exclusive_group()
     specials.add_argument("--special", action="store_true", help="find special tokens in the text")
-    specials.add_argument(
-        "--ordinary",
-        action="store_true",
-        help="encode them like any other text (default: they are an error)",
-    )
-    add_output(
-        parser, "write an array: .npy, or with another name the bare numbers", is_required=False
-    )
-    parser.add_argument(
-        "--end-of-document", metavar="TOKEN", help="a token to put after each document (with -o)"
-    )
-    parser.add_argument(
-        "--documents",
-        choices=["file", "lines"],
-        help="where a document ends (with -o); a line keeps its newline (default file)",
-    )
-    parser.add_argument(
-        "--dtype",
-        choices=["uint16", "uint32"],
-        help="the type of the array (with -o; default: the smallest)",
-    )
-    add_field(parser)
-    add_threads(parser)
-    add_reporting(parser)
+    text = "encode them like any other text (default: they are an error)"
+    specials.add_argument("--ordinary", action="store_true", help=text)
+    text = "write an array: .npy, or with another name the bare numbers"
+    parser.add_output(text, is_required=False)
+    text = "a token to put after each document (with -o)"
+    parser.add_argument("--end-of-document", metavar="TOKEN", help=text)
+    text = "where a document ends (with -o); a line keeps its newline (default file)"
+    parser.add_choice("--documents", ["file", "lines"], text)
+    text = "the type of the array (with -o; default: the smallest)"
+    parser.add_choice("--dtype", ["uint16", "uint32"], text)
+    parser.add_field()
+    parser.add_threads()
+    parser.add_reporting()
 
 
 def run_encode(parsed: argparse.Namespace) -> None:
     """`mergewise encode`."""
     check_options(parsed)
-    check_num_threads(parsed.threads)
+    check_num_threads(parsed.num_threads)
     tokenizer = read_tokenizer(parsed)
     if parsed.output is not None:
         write_array(tokenizer, parsed)
@@ -119,20 +95,12 @@ def write_array(tokenizer: Tokenizer, parsed: argparse.Namespace) -> None:
     written = tokenizer.encode_files(
         parsed.files,
         parsed.output,
-        end_of_document=parsed.end_of_document,
         documents=parsed.documents or "file",
-        field=parsed.field,
-        dtype=parsed.dtype,
-        num_threads=parsed.threads,
-        progress=not parsed.quiet,
+        **keywords(parsed, "end_of_document", "field", "dtype", "num_threads", "progress"),
         **special_choice(parsed),
     )
-    facts = {
-        "tokens": written.num_tokens,
-        "documents": written.num_documents,
-        "dtype": written.dtype,
-    }
-    put_facts(facts, as_json=parsed.json)
+    sizes = {"tokens": written.num_tokens, "documents": written.num_documents}
+    put_facts({**sizes, "dtype": written.dtype}, as_json=parsed.json)
 
 
 def shown_item(tokenizer: Tokenizer, parsed: argparse.Namespace) -> Callable[[int], str]:
@@ -181,7 +149,7 @@ def encoded(
     for batch in batches:
         for texts, ends in groups_of(batch):
             try:
-                batch_ids = tokenizer.encode_batch(texts, num_threads=parsed.threads, **choice)
+                batch_ids = tokenizer.encode_batch(texts, num_threads=parsed.num_threads, **choice)
             except MergewiseError as error:
                 # The texts before the wrong one are written.
                 right = texts[: error.document]

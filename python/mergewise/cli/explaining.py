@@ -6,33 +6,33 @@ import argparse
 import json
 import shutil
 import sys
-from pathlib import Path
 
-from mergewise.cli.options import Parser, add_json, add_output, add_text, describe
+from mergewise.cli.options import Parser
 from mergewise.cli.output import put
 from mergewise.drawing import is_coloured
 from mergewise.explaining import Explanation, explain
 
 
 def add_explain(parser: Parser) -> None:
-    """The arguments of `mergewise explain`."""
-    describe(
-        parser,
-        'mergewise explain "picked pickled pickles" --merges 5',
-        'mergewise explain "picked pickled pickles" --merges 5 -o explain.html',
-        'mergewise explain "abaabbaa" --merges 2 --svg steps/',
-        details="A text is taken over its characters and without words.",
-    )
-    add_text(parser)
-    parser.add_argument("--merges", type=int, required=True, help="the number of merges")
-    add_output(parser, "write a page that steps forward and back", is_required=False)
-    parser.add_argument("--svg", type=Path, metavar="FOLDER", help="write a drawing of each step")
-    add_json(parser, "print the steps as JSON")
+    """The arguments of `mergewise explain`.
+
+    A text is taken over its characters and without words.
+
+    Examples:
+      mergewise explain "picked pickled pickles" --merges 5
+      mergewise explain "picked pickled pickles" --merges 5 -o explain.html
+      mergewise explain "abaabbaa" --merges 2 --svg steps/
+    """
+    parser.add_text()
+    parser.add_merges()
+    parser.add_output("write a page that steps forward and back", is_required=False)
+    parser.add_file("--svg", "write a drawing of each step", "FOLDER")
+    parser.add_json("print the steps as JSON")
 
 
 def run_explain(parsed: argparse.Namespace) -> None:
     """`mergewise explain`."""
-    explanation = explain(parsed.text, num_merges=parsed.merges)
+    explanation = explain(parsed.text, num_merges=parsed.num_merges)
     if parsed.output is not None:
         explanation.save(parsed.output)
     if parsed.svg is not None:

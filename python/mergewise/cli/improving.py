@@ -10,7 +10,7 @@ from contextlib import closing
 from typing import cast
 
 from mergewise.cli.corpora import add_inputs, counts_for, files_of_counts, specials_of
-from mergewise.cli.options import Parser, add_output, add_reporting, add_time_limit, describe
+from mergewise.cli.options import Parser, keywords
 from mergewise.cli.output import put
 from mergewise.cli.tokenizers import add_tokenizer, read_tokenizer
 from mergewise.counts import WordCounts
@@ -26,65 +26,45 @@ LEAST_BYTES, MOST_BYTES = 1 << 10, 1 << 16
 
 
 def add_improve(parser: Parser) -> None:
-    """The arguments of `mergewise improve`."""
-    describe(
-        parser,
-        "mergewise improve tokenizer.json corpus.txt --time-limit 300 -o better.json",
-        "mergewise improve tokenizer.json corpus.txt --held-out -o better.json",
-        "mergewise improve ranks.tiktoken corpus.counts --moves 1000000 -o better.tiktoken",
-        details="Texts are cut into words as the tokenizer does. Ctrl-C ends the search, and the "
-        "best merges so far are kept. With --moves the result is the same on every machine.",
-    )
+    """The arguments of `mergewise improve`.
+
+    Texts are cut into words as the tokenizer does. Ctrl-C ends the search, and the best merges
+    so far are kept. With --moves the result is the same on every machine.
+
+    Examples:
+      mergewise improve tokenizer.json corpus.txt --time-limit 300 -o better.json
+      mergewise improve tokenizer.json corpus.txt --held-out -o better.json
+      mergewise improve ranks.tiktoken corpus.counts --moves 1000000 -o better.tiktoken
+    """
     add_tokenizer(parser)
     add_inputs(parser)
-    add_time_limit(parser, "how long to search (default 60)")
-    parser.add_argument(
-        "--moves", type=int, help="the number of moves to try, instead of a time limit"
-    )
-    parser.add_argument(
-        "--seed", type=int, default=0, help="the seed of the random numbers (default 0)"
-    )
-    parser.add_argument(
-        "--target",
-        choices=["pairs", "ranks"],
-        help="what the merges mean: pairs as in tokenizer.json, ranks as in tiktoken's files "
-        "(default: as now)",
-    )
-    parser.add_argument(
-        "--pin", action="append", default=[], metavar="TOKEN", help="a token that is kept"
-    )
-    parser.add_argument("--max-token-length", type=int, help="the longest new token, in bytes")
-    parser.add_argument(
-        "--held-out",
-        action="store_true",
-        help="leave out a tenth of the corpus, and measure on it too",
-    )
-    parser.add_argument(
-        "--certify",
-        type=float,
-        default=20.0,
-        metavar="SECONDS",
-        help="how long to search for a proof of what is left to gain; 0: no proof (default 20)",
-    )
-    add_output(parser, "the file to write; its name decides the format")
-    add_reporting(parser)
+    parser.add_time_limit("how long to search (default 60)")
+    text = "the number of moves to try, instead of a time limit"
+    parser.add_number("--moves", text, dest="num_moves")
+    parser.add_number("--seed", "the seed of the random numbers (default 0)", default=0)
+    text = "pairs as in tokenizer.json, ranks as in tiktoken's files (default: as now)"
+    parser.add_choice("--target", ["pairs", "ranks"], f"what the merges mean: {text}")
+    text = "a token that is kept"
+    parser.add_argument("--pin", action="append", default=[], metavar="TOKEN", help=text)
+    parser.add_number("--max-token-length", "the longest new token, in bytes")
+    parser.add_flag("--held-out", "leave out a tenth of the corpus, and measure on it too")
+    text = "how long to search for a proof of what is left to gain; 0: no proof (default 20)"
+    parser.add_number("--certify", text, type=float, default=20.0, metavar="SECONDS")
+    parser.add_output("the file to write; its name decides the format")
+    parser.add_reporting()
 
 
 def run_improve(parsed: argparse.Namespace) -> None:
     """`mergewise improve`."""
     tokenizer = read_tokenizer(parsed)
     counts, unseen = read_corpus(parsed, tokenizer)
+    common = keywords(parsed, "num_threads", "progress")
     better = improve(
         tokenizer,
         counts,
-        time_limit=parsed.time_limit,
-        seed=parsed.seed,
-        num_moves=parsed.moves,
-        num_threads=parsed.threads,
-        target=parsed.target,
         pinned=[token.encode() for token in parsed.pin],
-        max_token_length=parsed.max_token_length,
-        progress=not parsed.quiet,
+        **keywords(parsed, "time_limit", "seed", "num_moves", "target", "max_token_length"),
+        **common,
     )
     better.save(parsed.output)
     facts: dict[str, int | float] = {
@@ -96,13 +76,7 @@ def run_improve(parsed: argparse.Namespace) -> None:
         facts["held_out_before"] = tokenizer.core.num_tokens(unseen.core)
         facts["held_out"] = better.core.num_tokens(unseen.core)
     if parsed.certify > 0:
-        certificate = certify(
-            better,
-            counts,
-            time_limit=parsed.certify,
-            num_threads=parsed.threads,
-            progress=not parsed.quiet,
-        )
+        certificate = certify(better, counts, time_limit=parsed.certify, **common)
         facts["tokens_bound"] = certificate.tokens_bound
         facts["excess"] = certificate.excess
     if parsed.json:
@@ -146,8 +120,7 @@ def read_corpus(
             pattern=tokenizer.pattern,
             normalize=tokenizer.normalize,
             special_tokens=specials_of(tokenizer),
-            errors=parsed.errors,
-            num_threads=parsed.threads,
+            **keywords(parsed, "errors", "num_threads"),
         )
 
     last = TENTH - 1

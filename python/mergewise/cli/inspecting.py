@@ -5,17 +5,16 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
-import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice, repeat
 from typing import Any
 
 from mergewise import formats
-from mergewise.cli.options import Parser, add_json, describe
+from mergewise.cli.options import Parser
 from mergewise.cli.output import put
 from mergewise.cli.tokenizers import add_tokenizer, read_tokenizer
-from mergewise.drawing import clipped, shown
+from mergewise.drawing import clipped, fold, shown
 from mergewise.tokenizer import Tokenizer
 
 NUM_LONGEST = 10
@@ -33,14 +32,14 @@ LAST_SINGLE = 16
 
 
 def add_inspect(parser: Parser) -> None:
-    """The arguments of `mergewise inspect`."""
-    describe(
-        parser,
-        "mergewise inspect tokenizer.json",
-        "mergewise inspect ranks.tiktoken --pattern cl100k --json",
-    )
+    """The arguments of `mergewise inspect`.
+
+    Examples:
+      mergewise inspect tokenizer.json
+      mergewise inspect ranks.tiktoken --pattern cl100k --json
+    """
     add_tokenizer(parser)
-    add_json(parser)
+    parser.add_json()
 
 
 def run_inspect(parsed: argparse.Namespace) -> None:
@@ -95,16 +94,10 @@ def described(name: str, tokenizer: Tokenizer, *, width: int) -> Iterator[str]:
     """The facts that fit a line, with their labels."""
     for label, value in rows_of(name, tokenizer).items():
         # A pattern must not change, and so is not folded.
-        folded = [value] if label == "pattern" else fold(value, width - LABEL_WIDTH)
+        room = max(width - LABEL_WIDTH, LABEL_WIDTH)
+        folded = [value] if label == "pattern" else fold(value, room)
         for first, line in zip(chain([label], repeat("")), folded, strict=False):
             yield f"{first:<{LABEL_WIDTH}}{line}"
-
-
-def fold(text: str, width: int) -> list[str]:
-    """A text in lines that end at spaces."""
-    return textwrap.wrap(
-        text, max(width, LABEL_WIDTH), break_long_words=False, break_on_hyphens=False
-    )
 
 
 def rows_of(name: str, tokenizer: Tokenizer) -> dict[str, str]:

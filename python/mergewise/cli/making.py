@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
+from typing import Any
 
 from mergewise import formats
 from mergewise.cli.corpora import add_inputs, files_of_counts, read_counts
-from mergewise.cli.options import Parser, add_json, add_output, add_reporting, describe
+from mergewise.cli.options import Parser, keywords
 from mergewise.cli.output import put_facts
-from mergewise.cli.tokenizers import PATTERN_HELP, add_tokenizer, pattern_of, read_tokenizer
+from mergewise.cli.tokenizers import (
+    PATTERN_HELP,
+    add_format,
+    add_tokenizer,
+    pattern_of,
+    read_tokenizer,
+)
 from mergewise.counts import WordCounts
 from mergewise.training import DEFAULT_PATTERN, train
+
+BY_NAME = "the file to write; its name decides the format"
 
 
 def add_counting(parser: Parser) -> None:
     """The arguments that decide what is counted."""
     add_inputs(parser)
     parser.add_argument("--pattern", help=f"{PATTERN_HELP} (default {DEFAULT_PATTERN})")
-    parser.add_argument("--normalize", choices=["nfc", "nfkc"], help="normalise texts first")
-    parser.add_argument(
-        "--special", action="append", default=[], metavar="TOKEN", help="a special token"
-    )
+    parser.add_choice("--normalize", ["nfc", "nfkc"], "normalise texts first")
+    more: Any = {"dest": "special_tokens", "action": "append", "default": [], "metavar": "TOKEN"}
+    parser.add_argument("--special", help="a special token", **more)
 
 
 def counts_of_inputs(parsed: argparse.Namespace) -> WordCounts:
@@ -29,23 +36,21 @@ def counts_of_inputs(parsed: argparse.Namespace) -> WordCounts:
     if parsed.pattern is not None and files_of_counts(parsed.files) is not None:
         raise ValueError("--pattern is for texts; counts are of words already")
     pattern = pattern_of(DEFAULT_PATTERN if parsed.pattern is None else parsed.pattern)
-    return read_counts(parsed, pattern, parsed.normalize, parsed.special)
+    return read_counts(parsed, pattern, parsed.normalize, parsed.special_tokens)
 
 
 def add_count(parser: Parser) -> None:
-    """The arguments of `mergewise count`."""
-    describe(
-        parser,
-        "mergewise count corpus/*.txt.zst --pattern cl100k -o corpus.counts",
-        "zcat dump.gz | mergewise count - --documents lines -o dump.counts",
-        "mergewise count monday.counts tuesday.counts -o both.counts",
-    )
+    """The arguments of `mergewise count`.
+
+    Examples:
+      mergewise count corpus/*.txt.zst --pattern cl100k -o corpus.counts
+      zcat dump.gz | mergewise count - --documents lines -o dump.counts
+      mergewise count monday.counts tuesday.counts -o both.counts
+    """
     add_counting(parser)
-    parser.add_argument(
-        "--min-count", type=int, default=1, help="leave out words with a smaller count"
-    )
-    add_output(parser, "the file of counts")
-    add_reporting(parser)
+    parser.add_number("--min-count", "leave out words with a smaller count", default=1)
+    parser.add_output("the file of counts")
+    parser.add_reporting()
 
 
 def run_count(parsed: argparse.Namespace) -> None:
@@ -64,104 +69,63 @@ def run_count(parsed: argparse.Namespace) -> None:
 
 
 def add_train(parser: Parser) -> None:
-    """The arguments of `mergewise train`."""
-    describe(
-        parser,
-        "mergewise train corpus.txt --vocab-size 32000 -o tokenizer.json",
-        "mergewise train corpus.counts --merges 8000 --special '<|endoftext|>' -o tokenizer.json",
-        "mergewise train counts/*.parquet --vocab-size 32000 -o tokenizer.json",
-        "mergewise train corpus/ --pattern whitespace --vocab-size 16000 -o corpus.tiktoken",
-    )
+    """The arguments of `mergewise train`.
+
+    Examples:
+      mergewise train corpus.txt --vocab-size 32000 -o tokenizer.json
+      mergewise train corpus.counts --merges 8000 --special '<|endoftext|>' -o tokenizer.json
+      mergewise train counts/*.parquet --vocab-size 32000 -o tokenizer.json
+      mergewise train corpus/ --pattern whitespace --vocab-size 16000 -o corpus.tiktoken
+    """
     add_counting(parser)
     size = parser.add_mutually_exclusive_group(required=True)
     size.add_argument("--vocab-size", type=int, help="the number of tokens to train")
-    size.add_argument("--merges", type=int, help="or the number of merges")
-    parser.add_argument(
-        "--min-frequency", type=int, help="the least count of a pair that is merged (default 2)"
-    )
-    parser.add_argument("--max-token-length", type=int, help="the longest new token, in bytes")
-    parser.add_argument(
-        "--overlaps",
-        choices=["skip", "count"],
-        help="whether aaa has one pair or two (default skip: one)",
-    )
-    parser.add_argument(
-        "--like",
-        choices=["huggingface", "rustbpe"],
-        help="learn the same merges as another trainer",
-    )
-    parser.add_argument(
-        "--then-across",
-        type=int,
-        default=0,
-        metavar="MERGES",
-        help="the number of last merges, which may cross words (with --pattern none and --within)",
-    )
-    parser.add_argument(
-        "--within", metavar="PATTERN", help="the pattern of the merges before those"
-    )
-    parser.add_argument(
-        "--improve",
-        type=float,
-        metavar="SECONDS",
-        help="how long to search for merges that make fewer tokens, after training",
-    )
-    add_output(parser, "the file to write; its name decides the format")
-    add_reporting(parser)
+    more: Any = {"dest": "num_merges", "metavar": "MERGES"}
+    size.add_argument("--merges", type=int, help="or the number of merges", **more)
+    parser.add_number("--min-frequency", "the least count of a pair that is merged (default 2)")
+    parser.add_number("--max-token-length", "the longest new token, in bytes")
+    text = "whether aaa has one pair or two (default skip: one)"
+    parser.add_choice("--overlaps", ["skip", "count"], text)
+    text = "learn the same merges as another trainer"
+    parser.add_choice("--like", ["huggingface", "rustbpe"], text)
+    text = "the number of last merges, which may cross words (with --pattern none and --within)"
+    parser.add_number("--then-across", text, default=0, metavar="MERGES")
+    text = "the pattern of the merges before those"
+    parser.add_argument("--within", metavar="PATTERN", help=text)
+    text = "how long to search for merges that make fewer tokens, after training"
+    parser.add_number("--improve", text, type=float, metavar="SECONDS")
+    parser.add_output(BY_NAME)
+    parser.add_reporting()
 
 
 def run_train(parsed: argparse.Namespace) -> None:
     """`mergewise train`."""
-    tokenizer = train(
-        counts_of_inputs(parsed),
-        vocab_size=parsed.vocab_size,
-        num_merges=parsed.merges,
-        min_frequency=parsed.min_frequency,
-        max_token_length=parsed.max_token_length,
-        special_tokens=parsed.special,
-        overlaps=parsed.overlaps,
-        like=parsed.like,
-        then_across=parsed.then_across,
-        within=parsed.within,
-        improve=parsed.improve,
-        progress=not parsed.quiet,
-    )
+    sizes = keywords(parsed, "vocab_size", "num_merges", "min_frequency", "max_token_length")
+    names = ("special_tokens", "overlaps", "like", "then_across", "within", "improve", "progress")
+    tokenizer = train(counts_of_inputs(parsed), **sizes, **keywords(parsed, *names))
     tokenizer.save(parsed.output)
     facts = {"tokens": tokenizer.vocab_size, "merges": len(tokenizer.merges)}
     put_facts(facts, as_json=parsed.json)
 
 
 def add_convert(parser: Parser) -> None:
-    """The arguments of `mergewise convert`."""
-    describe(
-        parser,
-        "mergewise convert tokenizer.json gpt.tiktoken",
-        "mergewise convert spm.model tokenizer.json --from sentencepiece",
-        "mergewise convert my.tiktoken tokenizer.json --pattern cl100k --special '<|end|>=100257'",
-        details="It is an error if the other format cannot hold all of the tokenizer.",
-    )
+    """The arguments of `mergewise convert`.
+
+    It is an error if the other format cannot hold all of the tokenizer.
+
+    Examples:
+      mergewise convert tokenizer.json gpt.tiktoken
+      mergewise convert spm.model tokenizer.json --from sentencepiece
+      mergewise convert my.tiktoken tokenizer.json --pattern cl100k --special '<|end|>=100257'
+    """
     add_tokenizer(parser, metavar="INPUT")
-    parser.add_argument(
-        "output", type=Path, metavar="OUTPUT", help="the file to write; its name decides the format"
-    )
-    parser.add_argument(
-        "--to",
-        choices=sorted(formats.FORMATS),
-        metavar="FORMAT",
-        help="the format of OUTPUT, as for --from",
-    )
-    parser.add_argument(
-        "--special",
-        dest="special_tokens",
-        type=text_and_id,
-        action="append",
-        metavar="TEXT=ID",
-        help="a special token; replaces those of the file",
-    )
-    parser.add_argument(
-        "--lossy", action="store_true", help="leave out what the format cannot hold"
-    )
-    add_json(parser)
+    parser.add_file("output", BY_NAME, "OUTPUT")
+    add_format(parser, "--to", "the format of OUTPUT, as for --from")
+    more: Any = {"dest": "special_tokens", "action": "append", "metavar": "TEXT=ID"}
+    text = "a special token; replaces those of the file"
+    parser.add_argument("--special", type=text_and_id, help=text, **more)
+    parser.add_flag("--lossy", "leave out what the format cannot hold")
+    parser.add_json()
 
 
 def text_and_id(argument: str) -> tuple[str, int]:

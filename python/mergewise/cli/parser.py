@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import sys
+import textwrap
 from collections.abc import Collection
 from importlib import import_module
 
 from mergewise.cli.options import Parser
 
 # The module that has each command, as `add_NAME` and `run_NAME`, and what the command does.
+# `--help` shows the rest of the docstring of `add_NAME`.
 COMMANDS = {
     "count": ("making", "count the words of texts"),
     "train": ("making", "train a tokenizer on texts or on their counts"),
@@ -36,7 +39,7 @@ COMMANDS = {
 class Version(argparse.Action):
     """`--version`; what finds the number is slow to load."""
 
-    def __call__(self, parser: Parser, *_: object) -> None:
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         """Print the version and exit."""
         from importlib.metadata import version  # noqa: PLC0415
 
@@ -49,7 +52,7 @@ def make_parser(wanted: Collection[str] = COMMANDS.keys()) -> Parser:
 
     Their modules are loaded with them, which takes most of the time of a short command.
     """
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="mergewise",
         description="Train, apply, improve, solve and certify byte-pair encodings.",
         epilog="`mergewise COMMAND --help` has examples.",
@@ -59,17 +62,23 @@ def make_parser(wanted: Collection[str] = COMMANDS.keys()) -> Parser:
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, (module_name, text) in COMMANDS.items():
-        sub = commands.add_parser(
-            name,
-            help=text,
-            description=f"{text[0].upper()}{text[1:]}.",
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
+        formatter = argparse.RawDescriptionHelpFormatter
+        sub = commands.add_parser(name, help=text, formatter_class=formatter)
         if name in wanted:
             module = import_module(f"mergewise.cli.{module_name}")
-            getattr(module, f"add_{name}")(sub)
+            add = getattr(module, f"add_{name}")
+            describe(sub, f"{text[0].upper()}{text[1:]}.", inspect.getdoc(add) or "")
+            add(sub)
             sub.set_defaults(run=getattr(module, f"run_{name}"), refuse=sub.error)
     return parser
+
+
+def describe(parser: Parser, summary: str, doc: str) -> None:
+    """Take the details and the examples of `--help` from the docstring of `add_NAME`."""
+    _, _, rest = doc.partition("\n\n")
+    details, _, examples = rest.rpartition("Examples:\n")
+    parser.description = textwrap.fill(f"{summary} {details}".rstrip(), 79)
+    parser.epilog = f"examples:\n{examples}"
 
 
 def parse(parser: Parser, arguments: list[str]) -> argparse.Namespace:

@@ -8,40 +8,34 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mergewise.cli.corpora import add_inputs, files_of_counts
-from mergewise.cli.options import Parser, add_output, add_reporting, add_time_limit, describe
+from mergewise.cli.options import Parser, keywords
 from mergewise.cli.output import put
 from mergewise.cli.tokenizers import add_tokenizer, read_tokenizer
 from mergewise.counts import WordCounts
 from mergewise.reporting import TIME_LIMIT, Report, names_of, report, report_files
 from mergewise.reporting.band import Band
-from mergewise.reporting.measuring import Measured
 from mergewise.tokenizer import Tokenizer
 
 
 def add_report(parser: Parser) -> None:
-    """The arguments of `mergewise report`."""
-    describe(
-        parser,
-        "mergewise report tokenizer.json corpus.txt -o report.html",
-        "mergewise report tokenizer.json en.txt de.txt code/ -o report.html --no-certify",
-        "mergewise report new.json corpus.txt --compare old.json --time-limit 60 -o both.html",
-        details="Every file is a part of the corpus with its own row. The page is one file and "
-        "needs no network; in it one can type a text and see its tokens and their trees.",
-    )
+    """The arguments of `mergewise report`.
+
+    Every file is a part of the corpus with its own row. The page is one file and needs no
+    network; in it one can type a text and see its tokens and their trees.
+
+    Examples:
+      mergewise report tokenizer.json corpus.txt -o report.html
+      mergewise report tokenizer.json en.txt de.txt code/ -o report.html --no-certify
+      mergewise report new.json corpus.txt --compare old.json --time-limit 60 -o both.html
+    """
     add_tokenizer(parser)
     add_inputs(parser)
-    add_output(parser, "the page")
-    parser.add_argument(
-        "--compare", type=Path, metavar="FILE", help="another tokenizer to compare with"
-    )
-    add_time_limit(
-        parser,
-        "how long to search for proofs of how few tokens are possible, for each tokenizer "
-        f"(default {TIME_LIMIT:g})",
-        TIME_LIMIT,
-    )
-    parser.add_argument("--no-certify", action="store_true", help="search for no proofs")
-    add_reporting(parser)
+    parser.add_output("the page")
+    parser.add_file("--compare", "another tokenizer to compare with")
+    text = "how long to search for proofs of how few tokens are possible, for each tokenizer"
+    parser.add_time_limit(f"{text} (default {TIME_LIMIT:g})", TIME_LIMIT)
+    parser.add_flag("--no-certify", "search for no proofs")
+    parser.add_reporting()
 
 
 def run_report(parsed: argparse.Namespace) -> None:
@@ -72,33 +66,15 @@ def make_report(
     parsed: argparse.Namespace, tokenizer: Tokenizer, compare: Tokenizer | None, names: list[str]
 ) -> Report:
     """The report on the inputs: texts, each cut as the tokenizers do, or files of counts."""
-    time_limit = 0.0 if parsed.no_certify else parsed.time_limit
+    chosen = keywords(parsed, "num_threads", "progress")
+    chosen |= {"name": names[0], "compare": compare, "compare_name": names[-1]}
+    chosen["time_limit"] = 0.0 if parsed.no_certify else parsed.time_limit
     counted = files_of_counts(parsed.files)
     if counted is not None:
-        parts = names_of(counted)
-        return report(
-            tokenizer,
-            {name: WordCounts.from_file(path) for path, name in parts.items()},
-            name=names[0],
-            compare=compare,
-            compare_name=names[-1],
-            time_limit=time_limit,
-            num_threads=parsed.threads,
-            progress=not parsed.quiet,
-        )
-    return report_files(
-        tokenizer,
-        parsed.files,
-        name=names[0],
-        compare=compare,
-        compare_name=names[-1],
-        documents=parsed.documents,
-        field=parsed.field,
-        errors=parsed.errors,
-        time_limit=time_limit,
-        num_threads=parsed.threads,
-        progress=not parsed.quiet,
-    )
+        parts = {name: WordCounts.from_file(path) for path, name in names_of(counted).items()}
+        return report(tokenizer, parts, **chosen)
+    how_read = keywords(parsed, "documents", "field", "errors")
+    return report_files(tokenizer, parsed.files, **how_read, **chosen)
 
 
 def facts_of(made: Report) -> Iterator[dict[str, object]]:
@@ -112,12 +88,7 @@ def facts_of(made: Report) -> Iterator[dict[str, object]]:
             "words": subject.total.num_words,
             "bytes_per_token": subject.total.bytes_per_token,
             "tokens_bound": least,
-            "excess": excess_of(subject, least),
+            "excess": subject.total.num_tokens / least - 1 if least else None,
             "unreachable": len(subject.unreachable),
             "never_used": len(subject.unused),
         }
-
-
-def excess_of(subject: Measured, least: int | None) -> float | None:
-    """The most by which the tokens exceed the fewest possible, if that is known."""
-    return subject.total.num_tokens / least - 1 if least else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from mergewise import formats
 from mergewise.cli.options import Parser
@@ -15,26 +14,22 @@ PATTERN_HELP = f"{', '.join(PATTERNS)}, a regular expression, or none: merges cr
 
 def add_tokenizer(parser: Parser, metavar: str = "TOKENIZER") -> None:
     """The file of a tokenizer, its format and its pattern."""
-    parser.add_argument(
-        "tokenizer",
-        type=Path,
-        metavar=metavar,
-        help="a tokenizer.json, .tiktoken, .model, vocab.json or its folder, codes, or Tekken's",
-    )
+    text = "a tokenizer.json, .tiktoken, .model, vocab.json or its folder, codes, or Tekken's"
+    parser.add_file("tokenizer", text, metavar)
     add_reading(parser)
 
 
 def add_reading(parser: Parser) -> None:
     """The format and the pattern of the file of a tokenizer."""
-    names = sorted(formats.FORMATS)
-    parser.add_argument(
-        "--from",
-        dest="format",
-        choices=names,
-        metavar="FORMAT",
-        help=f"its format: {', '.join(names)} (default: by its content)",
-    )
+    names = ", ".join(sorted(formats.FORMATS))
+    add_format(parser, "--from", f"its format: {names} (default: by its content)", dest="format")
     parser.add_argument("--pattern", help=f"instead of the pattern of the file: {PATTERN_HELP}")
+
+
+def add_format(parser: Parser, name: str, text: str, **more: str) -> None:
+    """A format of files of tokenizers."""
+    names = sorted(formats.FORMATS)
+    parser.add_argument(name, choices=names, metavar="FORMAT", help=text, **more)  # type: ignore[arg-type]
 
 
 def read_tokenizer(parsed: argparse.Namespace) -> Tokenizer:

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from mergewise.cli.options import Parser, add_json, add_text, describe
+from mergewise.cli.options import Parser
 from mergewise.cli.output import put
 from mergewise.cli.tokenizers import add_reading, read_tokenizer
 from mergewise.drawing import draw_forest, is_coloured
@@ -18,24 +18,23 @@ from mergewise.training import count, train
 
 
 def add_forest(parser: Parser) -> None:
-    """The arguments of `mergewise forest`."""
-    describe(
-        parser,
-        'mergewise forest "abaabacbcb" --merges 4',
-        'mergewise forest "lowest of the low" --tokenizer tokenizer.json',
-        details="The merges are those of a tokenizer, or are trained on the text itself, over its "
-        "characters and without words.",
-    )
-    add_text(parser)
+    """The arguments of `mergewise forest`.
+
+    The merges are those of a tokenizer, or are trained on the text itself, over its characters
+    and without words.
+
+    Examples:
+      mergewise forest "abaabacbcb" --merges 4
+      mergewise forest "lowest of the low" --tokenizer tokenizer.json
+    """
+    parser.add_text()
     merges = parser.add_mutually_exclusive_group(required=True)
-    merges.add_argument(
-        "--merges", type=int, help="the number of merges to train on the text itself"
-    )
-    merges.add_argument(
-        "--tokenizer", type=Path, metavar="FILE", help="or a tokenizer that has the merges"
-    )
+    text = "the number of merges to train on the text itself"
+    merges.add_argument("--merges", type=int, help=text)
+    text = "or a tokenizer that has the merges"
+    merges.add_argument("--tokenizer", type=Path, metavar="FILE", help=text)
     add_reading(parser)
-    add_json(parser, "trees as strings and lists of two")
+    parser.add_json("trees as strings and lists of two")
 
 
 def run_forest(parsed: argparse.Namespace) -> None:

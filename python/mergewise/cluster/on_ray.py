@@ -2,39 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mergewise.arguments import check_count
 from mergewise.cluster.blocks import count_blocks, num_parts_for, sum_to_rows
 from mergewise.cluster.failures import in_one_line
-from mergewise.cluster.task import MEMORY_LIMIT, Task
+from mergewise.cluster.task import Counting, Task
 from mergewise.count_tables import batches_in, counts_of, schema_of
 from mergewise.counts import WordCounts
 from mergewise.errors import InputError
 from mergewise.optional import import_optional
 from mergewise.parquet import import_pyarrow, no_column
 from mergewise.tokenizer import Tokenizer
-from mergewise.training import DEFAULT_PATTERN, Errors
-from mergewise.vocabulary import Normalize
 
 if TYPE_CHECKING:
     from ray.data import Dataset
+    from typing_extensions import Unpack
 
 
 def count_ray(
     dataset: Dataset,
     *,
-    column: str = "text",
-    pattern: str | None = DEFAULT_PATTERN,
-    normalize: Normalize = None,
-    special_tokens: Sequence[str] = (),
-    errors: Errors = "keep",
     min_count: int = 1,
     num_partitions: int | None = None,
-    num_threads: int = 1,
-    memory_limit: int = MEMORY_LIMIT,
+    **options: Unpack[Counting],
 ) -> WordCounts:
     """How often each word occurs in a column of a Ray Dataset; each row is a document.
 
@@ -44,26 +36,13 @@ def count_ray(
 
     Args:
         dataset: with a column of strings or binary.
-        column: its name.
-        pattern: see `mergewise.count`.
-        normalize: see `mergewise.count`.
-        special_tokens: see `mergewise.count`.
-        errors: see `mergewise.count`.
         min_count: words with a smaller count are left out; `dropped_symbols` has their bytes.
         num_partitions: the number of partitions in which words are summed; by default the
             number of cores of the cluster.
-        num_threads: see `Task`.
-        memory_limit: see `Task`.
+        options: `column`, `pattern`, `normalize`, `special_tokens`, `errors`, `num_threads` and
+            `memory_limit` of `Task`.
     """
-    task = Task(
-        column=column,
-        pattern=pattern,
-        normalize=normalize,
-        special_tokens=special_tokens,
-        errors=errors,
-        num_threads=num_threads,
-        memory_limit=memory_limit,
-    )
+    task = Task(**options)
     summed = map_reduce_ray(dataset, task, min_count=min_count, num_partitions=num_partitions)
     with in_one_line():
         tables = summed.iter_batches(batch_size=None, batch_format="pyarrow")

@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mergewise.arguments import check_count
-from mergewise.cluster.blocks import (
-    count_blocks,
-    num_parts_for,
-    rows_of_blocks,
-    sum_to_blocks,
-    sum_to_rows,
-)
+from mergewise.cluster import blocks
 from mergewise.cluster.failures import in_one_line
-from mergewise.cluster.task import MEMORY_LIMIT, Task
+from mergewise.cluster.task import Counting, Task
 from mergewise.count_tables import KEY, counts_of
 from mergewise.counts import WordCounts
 from mergewise.errors import InputError
 from mergewise.optional import import_optional
 from mergewise.parquet import import_pyarrow, no_column
 from mergewise.tokenizer import Tokenizer
-from mergewise.training import DEFAULT_PATTERN, Errors
-from mergewise.vocabulary import Normalize
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+    from typing_extensions import Unpack
 
 COUNTS = "word binary, count bigint"
 BLOCKS = "part int, block binary"
@@ -35,46 +28,26 @@ BLOCKS = "part int, block binary"
 def count_spark(
     dataframe: DataFrame,
     *,
-    column: str = "text",
-    pattern: str | None = DEFAULT_PATTERN,
-    normalize: Normalize = None,
-    special_tokens: Sequence[str] = (),
-    errors: Errors = "keep",
     min_count: int = 1,
-    num_threads: int = 1,
-    memory_limit: int = MEMORY_LIMIT,
+    **options: Unpack[Counting],
 ) -> WordCounts:
-    """How often each word occurs in a column of a Spark DataFrame; each row is a document.
+    """How often each word occurs in a column of a Spark DataFrame: see `count_ray`.
 
-    The counts are those of `mergewise.count` on the same texts, however Spark divides the work and
-    whatever it has to repeat. The driver holds the different words; `min_count` leaves rare ones
-    out before they reach it.
+    Words are summed in as many partitions as Spark's own settings say.
 
     Args:
         dataframe: with a column of strings or binary.
-        column: its name.
-        pattern: see `mergewise.count`.
-        normalize: see `mergewise.count`.
-        special_tokens: see `mergewise.count`.
-        errors: see `mergewise.count`.
-        min_count: words with a smaller count are left out; `dropped_symbols` has their bytes.
-        num_threads: see `Task`.
-        memory_limit: see `Task`.
+        min_count: see `count_ray`.
+        options: `column`, `pattern`, `normalize`, `special_tokens`, `errors`, `num_threads` and
+            `memory_limit` of `Task`.
     """
-    task = Task(
-        column=column,
-        pattern=pattern,
-        normalize=normalize,
-        special_tokens=special_tokens,
-        errors=errors,
-        num_threads=num_threads,
-        memory_limit=memory_limit,
-    )
-    summed = sum_by_part(dataframe, task, min_count, sum_to_blocks, BLOCKS)
+    task = Task(**options)
+    summed = sum_by_part(dataframe, task, min_count, blocks.sum_to_blocks, BLOCKS)
     with in_one_line():
         batches = summed.toArrow().to_batches()
-    blocks = (block for batch in emptied(batches) for block in batch.column("block"))
-    return WordCounts(counts_of(rows_of_blocks(task, blocks), task.fingerprint))
+    summed_blocks = (block for batch in emptied(batches) for block in batch.column("block"))
+    rows = blocks.rows_of_blocks(task, summed_blocks)
+    return WordCounts(counts_of(rows, task.fingerprint))
 
 
 def map_reduce_spark(dataframe: DataFrame, task: Task, *, min_count: int = 1) -> DataFrame:
@@ -84,7 +57,7 @@ def map_reduce_spark(dataframe: DataFrame, task: Task, *, min_count: int = 1) ->
     that.
     """
     functions = import_spark("functions")
-    summed = sum_by_part(dataframe, task, min_count, sum_to_rows, COUNTS)
+    summed = sum_by_part(dataframe, task, min_count, blocks.sum_to_rows, COUNTS)
     # Arrow's metadata does not pass through Spark; a column's does, into Parquet too.
     word = functions.col("word").alias("word", metadata={KEY: task.fingerprint.to_json()})
     return summed.select(word, "count")
@@ -103,7 +76,7 @@ def sum_by_part(
     check_column(dataframe, task.column)
     texts = dataframe.select(functions.col(quoted(task.column)))
     num_partitions = int(dataframe.sparkSession.conf.get("spark.sql.shuffle.partitions", "200"))
-    count = partial(count_blocks, task, num_parts_for(num_partitions))
+    count = partial(blocks.count_blocks, task, blocks.num_parts_for(num_partitions))
     counted = texts.mapInArrow(count, BLOCKS)
     # No number of partitions here: Spark takes its own setting, and joins small partitions.
     gathered = counted.repartition("part").sortWithinPartitions("part")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import version
-from typing import Any
+from typing import Any, TypedDict
 
 from mergewise import _core
 from mergewise.arguments import check_count, check_num_threads
@@ -22,6 +22,18 @@ MEMORY_LIMIT = 1 << 28
 SLICE_BYTES = 1 << 22
 BINARY = {"binary", "large_binary", "binary_view"}
 MOST_LIST_BYTES = 1 << 30
+
+
+class Counting(TypedDict, total=False):
+    """The arguments of `Task` that decide what is counted, and how."""
+
+    column: str
+    pattern: str | None
+    normalize: Normalize
+    special_tokens: Sequence[str]
+    errors: Errors
+    num_threads: int
+    memory_limit: int
 
 
 class Task:

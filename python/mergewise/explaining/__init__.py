@@ -12,8 +12,7 @@ from mergewise.explaining.page import explain_page
 from mergewise.explaining.steps import Greedy, Step
 from mergewise.explaining.svg import explain_svg
 from mergewise.explaining.terminal import explain_text
-from mergewise.files import replacing
-from mergewise.pages import save_page
+from mergewise.files import write_text
 
 __all__ = ["Explanation", "Step", "explain"]
 
@@ -62,7 +61,7 @@ class Explanation:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page, whole or not at all."""
-        save_page(self.html, path)
+        write_text(self.html, path)
 
     def save_svgs(self, folder: str | os.PathLike[str]) -> list[Path]:
         """Write the drawing of every step into a folder, which is made if it is not there."""
@@ -70,8 +69,7 @@ class Explanation:
         digits = len(str(len(self.steps) - 1))
         paths = [Path(folder) / f"step-{n:0{digits}}.svg" for n in range(len(self.steps))]
         for number, path in enumerate(paths):
-            with replacing(path) as temporary:
-                temporary.write_text(self.svg(number), encoding="utf-8", newline="\n")
+            write_text(self.svg(number), path)
         return paths
 
     def __str__(self) -> str:

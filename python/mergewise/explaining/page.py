@@ -5,19 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape
 
+from mergewise.explaining import words
 from mergewise.explaining.steps import Entry, Greedy, Step
-from mergewise.explaining.words import (
-    Changes,
-    changes_between,
-    count_of,
-    name_of,
-    pair_name,
-    product_name,
-    sentence_of,
-    title_of,
-)
 from mergewise.pages import asset, code, page, tag
 
+# The elements of positions that stayed, that a pair gained, and that it lost.
+TAGS = {"": "span", "+": "ins", "−": "del"}
 # What a button does, its key, its icon in a square of 16, and its name.
 KEYS = (
     ("first", "Home", "M3 3h2v10H3zM13 3v10L6 8z", "to the start"),
@@ -94,12 +87,12 @@ LEGEND = """\
 
 def section(run: Greedy, number: int, before: Step | None, step: Step, num_steps: int) -> str:
     """One step."""
-    changes = changes_between(before, step)
+    changes = words.changes_between(before, step)
     return f"""\
 <section class="step" data-kind="{step.kind}" aria-labelledby="title-{number}">
 <h2 id="title-{number}"><span class="number">{number}<span class="of">/{num_steps - 1}</span></span>
-{escape(title_of(run, step))}</h2>
-<p class="sentence">{escape(sentence_of(run, step, changes))}</p>
+{escape(words.title_of(run, step))}</h2>
+<p class="sentence">{escape(words.sentence_of(run, step, changes))}</p>
 <h3>The linked list</h3>
 <ol class="list">{linked_list(run, step)}</ol>
 <div class="columns">
@@ -116,7 +109,7 @@ def linked_list(run: Greedy, step: Step) -> str:
     return "".join(
         tag(
             "li",
-            tag("span", escape(name_of(run, number)), class_="text"),
+            tag("span", escape(words.name_of(run, number)), class_="text"),
             tag("span", str(place), class_="place"),
             class_=" ".join(["node", *marks.get(place, [])]),
         )
@@ -126,9 +119,7 @@ def linked_list(run: Greedy, step: Step) -> str:
 
 def node_marks(step: Step) -> dict[int, list[str]]:
     """Which nodes were just made, and which will merge: with the one behind."""
-    following = {
-        at: after for (at, _), (after, _) in zip(step.tokens, step.tokens[1:], strict=False)
-    }
+    following = words.following_places(step)
     marks: dict[int, list[str]] = {}
     if step.kind == "replace" and step.place is not None:
         marks[step.place] = ["new"]
@@ -146,52 +137,40 @@ def levels(entries: Sequence[Entry]) -> Iterator[Sequence[Entry]]:
         start, width = start + width, 2 * width
 
 
-def heap(run: Greedy, step: Step, changes: Changes) -> str:
+def heap(run: Greedy, step: Step, changes: words.Changes) -> str:
     """The heap level by level, and what left it."""
     rows = "".join(
         tag("li", *(entry(run, step, one, changes) for one in level)) for level in levels(step.heap)
     )
     popped = "".join(
-        tag("del", f"− {-one[0]} {escape(pair_name(run, one[1:]))}") for one in changes.popped
+        tag("del", f"− {-one[0]} {escape(words.pair_name(run, one[1:]))}") for one in changes.popped
     )
     left = tag("p", popped, class_="popped") if popped else ""
     return (tag("ol", rows, class_="heap") if rows else tag("p", "empty", class_="soft")) + left
 
 
-def entry(run: Greedy, step: Step, one: Entry, changes: Changes) -> str:
+def entry(run: Greedy, step: Step, one: Entry, changes: words.Changes) -> str:
     """An entry of the heap: its count and its pair."""
     pair, count = one[1:], -one[0]
-    now = count_of(step, pair)
+    now = words.count_of(step, pair)
     classes, note = ["entry"], None
     if one in changes.pushed:
         classes.append("new")
     elif count != now:
         classes.append("stale")
         note = f"now {now}"
-    text = f"<b>{count}</b> {escape(pair_name(run, pair))}"
+    text = f"<b>{count}</b> {escape(words.pair_name(run, pair))}"
     return tag("span", text, tag("i", note) if note else "", class_=" ".join(classes))
 
 
-def positions(run: Greedy, step: Step, changes: Changes) -> str:
+def positions(run: Greedy, step: Step, changes: words.Changes) -> str:
     """Where each pair begins; changed pairs first."""
-    changed = [*changes.removed, *(pair for pair in changes.added if pair not in changes.removed)]
-    others = [pair for pair in step.places if pair not in changed]
-    rows = "".join(position_row(run, step, pair, changes) for pair in [*changed, *others])
+    rows = ""
+    for pair in words.pairs_in_order(step, changes):
+        signed = words.signed_places(step, pair, changes)
+        cells = [tag(TAGS[sign], f"{sign}{place}") for sign, place in signed]
+        rows += tag("dt", escape(words.pair_name(run, pair))) + tag("dd", *cells)
     return tag("dl", rows, class_="positions") if rows else tag("p", "none", class_="soft")
-
-
-def position_row(run: Greedy, step: Step, pair: tuple[int, int], changes: Changes) -> str:
-    """The positions of one pair."""
-    added, removed = changes.added.get(pair, ()), changes.removed.get(pair, ())
-    cells = []
-    for place in sorted({*step.places.get(pair, ()), *removed}):
-        name, sign = "span", ""
-        if place in added:
-            name, sign = "ins", "+"
-        elif place in removed:
-            name, sign = "del", "−"
-        cells.append(tag(name, f"{sign}{place}"))
-    return tag("dt", escape(pair_name(run, pair))) + tag("dd", *cells)
 
 
 def merges(run: Greedy, step: Step) -> str:
@@ -199,7 +178,7 @@ def merges(run: Greedy, step: Step) -> str:
     rows = "".join(
         tag(
             "li",
-            escape(f"{pair_name(run, pair)} → {product_name(run, pair)}"),
+            escape(f"{words.pair_name(run, pair)} → {words.product_name(run, pair)}"),
             tag("span", f" ×{gain}", class_="soft"),
         )
         for pair, gain in list(zip(run.merges, run.gains, strict=True))[: step.num_merges]

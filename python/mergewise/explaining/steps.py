@@ -8,7 +8,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 Id: TypeAlias = int
 Place: TypeAlias = int
@@ -18,7 +18,7 @@ Entry: TypeAlias = tuple[int, Id, Id]
 Kind: TypeAlias = Literal["start", "choose", "replace", "push", "recount", "drop", "end"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Step:
     """Everything that the algorithm holds after a step.
 
@@ -40,12 +40,12 @@ class Step:
 
     kind: Kind
     pair: Pair | None
-    place: Place | None
-    old_count: int
+    place: Place | None = None
+    old_count: int = 0
     tokens: tuple[tuple[Place, Id], ...]
     heap: tuple[Entry, ...]
     places: Mapping[Pair, tuple[Place, ...]]
-    waiting: tuple[Place, ...]
+    waiting: tuple[Place, ...] = ()
     num_merges: int
 
 
@@ -103,11 +103,11 @@ class Greedy:
         self.names.append(self.names[pair[0]] + self.names[pair[1]])
         self.merges.append(pair)
         self.gains.append(len(waiting))
-        yield self.seen("choose", pair, waiting=waiting)
+        yield self.seen("choose", pair, waiting=tuple(waiting))
         made: set[Pair] = set()
         for index, place in enumerate(waiting):
             made |= self.replace(place, product)
-            yield self.seen("replace", pair, place=place, waiting=waiting[index + 1 :])
+            yield self.seen("replace", pair, place=place, waiting=tuple(waiting[index + 1 :]))
         for new in sorted(made):
             heapq.heappush(self.heap, self.entry(new))
         if made:
@@ -158,25 +158,15 @@ class Greedy:
         """The entry of a pair in the heap."""
         return -len(self.separate_places(pair)), *pair
 
-    def seen(
-        self,
-        kind: Kind,
-        pair: Pair | None = None,
-        *,
-        place: Place | None = None,
-        old_count: int = 0,
-        waiting: list[Place] | None = None,
-    ) -> Step:
-        """The current state as a step."""
+    def seen(self, kind: Kind, pair: Pair | None = None, **details: Any) -> Step:  # noqa: ANN401
+        """The current state as a step, with the `details` that only some kinds have."""
         tokens = ((at, number) for at, number in enumerate(self.ids) if number is not None)
         return Step(
             kind=kind,
             pair=pair,
-            place=place,
-            old_count=old_count,
             tokens=tuple(tokens),
             heap=tuple(self.heap),
             places={key: tuple(sorted(at)) for key, at in sorted(self.places.items()) if at},
-            waiting=tuple(waiting or ()),
             num_merges=len(self.merges),
+            **details,
         )

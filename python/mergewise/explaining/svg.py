@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from html import escape
+from typing import NamedTuple
 
-from mergewise.drawing import columns
+from mergewise.drawing import columns, fold
+from mergewise.explaining import words
 from mergewise.explaining.page import levels, node_marks
 from mergewise.explaining.steps import Entry, Greedy, Step
-from mergewise.explaining.words import (
-    Changes,
-    changes_between,
-    count_of,
-    name_of,
-    pair_name,
-    sentence_of,
-    title_of,
-)
-from mergewise.pages import tag
+from mergewise.pages import asset, tag
 
 WIDTH = 760
 MARGIN = 16
@@ -28,39 +20,11 @@ LINE = 20
 NODE_HEIGHT = 38
 NODE_GAP = 10
 MIDDLE = 390
-STYLE = """
-text { font: 14px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; fill: #1d2227; }
-.title { font: 600 17px system-ui, "DejaVu Sans", sans-serif; }
-.says, .head { font: 13px system-ui, "DejaVu Sans", sans-serif; fill: #5d6670; }
-.small { font-size: 11.5px; }
-.place { font-size: 10px; fill: #5d6670; }
-.paper { fill: #fff; }
-.node, .entry { fill: #fff; stroke: #a9a69d; }
-.entry { stroke-dasharray: 3 2; }
-.link { stroke: #a9a69d; stroke-width: 1.2; }
-.arrow { stroke: #1f6fb2; stroke-width: 1.2; fill: none; stroke-opacity: 0.55; }
-.next { fill: #fbe1e1; stroke: #b3313b; stroke-width: 1.6; }
-.new { fill: #d9f2e1; stroke: #1a7f45; stroke-width: 2; }
-.added { fill: #1a7f45; font-weight: 700; }
-.removed { fill: #b3313b; font-weight: 700; }
-.stale { fill: #b3313b; }
-@media (prefers-color-scheme: dark) {
-  text { fill: #e6e4df; }
-  .says, .head, .place { fill: #9aa4ae; }
-  .paper { fill: #14171a; }
-  .node, .entry { fill: #1b1f23; stroke: #5b636b; }
-  .link { stroke: #5b636b; }
-  .arrow { stroke: #72b5ee; }
-  .next { fill: #4b2024; stroke: #f28b8b; }
-  .new { fill: #173d28; stroke: #6fd397; }
-  .added { fill: #6fd397; }
-  .removed, .stale { fill: #f28b8b; }
-}
-"""
+# The classes of positions that stayed, that a pair gained, and that it lost.
+CLASSES = {"": "small", "+": "small added", "−": "small removed"}
 
 
-@dataclass(frozen=True)
-class Drawn:
+class Drawn(NamedTuple):
     """A part of the drawing: its elements, and where it ends."""
 
     elements: str
@@ -69,13 +33,13 @@ class Drawn:
 
 def explain_svg(run: Greedy, before: Step | None, step: Step, number: int) -> str:
     """The linked list, the heap and the positions after a step."""
-    changes = changes_between(before, step)
-    title, sentence = title_of(run, step), sentence_of(run, step, changes)
-    words = "".join(
-        words_at(MARGIN, 48 + LINE * row, line, "says")
-        for row, line in enumerate(wrapped(sentence, 105))
+    changes = words.changes_between(before, step)
+    title, sentence = words.title_of(run, step), words.sentence_of(run, step, changes)
+    lines = fold(sentence, 105)
+    says = "".join(
+        words_at(MARGIN, 48 + LINE * row, line, "says") for row, line in enumerate(lines)
     )
-    top = 48 + LINE * len(list(wrapped(sentence, 105)))
+    top = 48 + LINE * len(lines)
     nodes, centres = linked_list(run, step, top)
     heap = heap_levels(run, step, changes, nodes.bottom + 52)
     places = position_rows(run, step, changes, nodes.bottom + 52)
@@ -85,9 +49,9 @@ def explain_svg(run: Greedy, before: Step | None, step: Step, number: int) -> st
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" '
         f'width="{WIDTH}" height="{height:.0f}" role="img">'
         f"<title>Step {number}: {escape(title)}</title><desc>{escape(sentence)}</desc>"
-        f"<style>{STYLE}</style>"
+        f"<style>\n{asset('explaining', 'svg.css')}</style>"
         f'<rect class="paper" width="{WIDTH}" height="{height:.0f}" rx="8"/>'
-        f"{words_at(MARGIN, 28, f'{number}. {title}', 'title')}{words}{arrows}{nodes.elements}"
+        f"{words_at(MARGIN, 28, f'{number}. {title}', 'title')}{says}{arrows}{nodes.elements}"
         f"{words_at(MARGIN, nodes.bottom + 40, 'heap', 'head')}{heap.elements}"
         f"{words_at(MIDDLE, nodes.bottom + 40, 'positions', 'head')}{places.elements}</svg>\n"
     )
@@ -106,17 +70,6 @@ def box(x: float, y: float, width: float, height: float, class_: str) -> str:
     )
 
 
-def wrapped(sentence: str, length: int) -> Iterator[str]:
-    """Lines of at most `length` letters."""
-    line = ""
-    for word in sentence.split():
-        if line and len(line) + 1 + len(word) > length:
-            yield line
-            line = ""
-        line += f" {word}" if line else word
-    yield line
-
-
 def linked_list(
     run: Greedy, step: Step, top: float
 ) -> tuple[Drawn, dict[int, tuple[float, float]]]:
@@ -126,7 +79,7 @@ def linked_list(
     centres: dict[int, tuple[float, float]] = {}
     x, y = float(MARGIN), top
     for place, token in step.tokens:
-        text = name_of(run, token)
+        text = words.name_of(run, token)
         width = max(columns(text) * COLUMN, columns(str(place)) * 6.0) + 10
         if x + width > WIDTH - MARGIN and x > MARGIN:
             x, y = float(MARGIN), y + NODE_HEIGHT + 14
@@ -153,7 +106,7 @@ def arrows_from_top(
     if not step.heap or step.kind in {"choose", "replace"}:
         return
     count, *pair = step.heap[0]
-    entry = f"{-count} {pair_name(run, (pair[0], pair[1]))}"
+    entry = f"{-count} {words.pair_name(run, (pair[0], pair[1]))}"
     start = MARGIN + columns(entry) * SMALL_COLUMN + 12
     for place in step.places.get((pair[0], pair[1]), ()):
         x, y = centres[place]
@@ -163,7 +116,7 @@ def arrows_from_top(
         )
 
 
-def heap_levels(run: Greedy, step: Step, changes: Changes, top: float) -> Drawn:
+def heap_levels(run: Greedy, step: Step, changes: words.Changes, top: float) -> Drawn:
     """The heap, a row or more for each level, and what left it."""
     parts: list[str] = []
     y = top
@@ -179,18 +132,19 @@ def heap_levels(run: Greedy, step: Step, changes: Changes, top: float) -> Drawn:
             x += width + 6
         y += 32
     for entry in changes.popped:
-        parts.append(
-            words_at(MARGIN, y + 14, f"− {-entry[0]} {pair_name(run, entry[1:])}", "small removed")
-        )
+        text = f"− {-entry[0]} {words.pair_name(run, entry[1:])}"
+        parts.append(words_at(MARGIN, y + 14, text, "small removed"))
         y += LINE
     return Drawn("".join(parts), y)
 
 
-def entry_words(run: Greedy, step: Step, entry: Entry, changes: Changes) -> tuple[str, str, str]:
+def entry_words(
+    run: Greedy, step: Step, entry: Entry, changes: words.Changes
+) -> tuple[str, str, str]:
     """An entry of the heap: its text, the class of its box, and that of its text."""
     pair, count = entry[1:], -entry[0]
-    now = count_of(step, pair)
-    text = f"{count} {pair_name(run, pair)}"
+    now = words.count_of(step, pair)
+    text = f"{count} {words.pair_name(run, pair)}"
     if entry in changes.pushed:
         return text, "new", "small"
     if now != count:
@@ -198,11 +152,10 @@ def entry_words(run: Greedy, step: Step, entry: Entry, changes: Changes) -> tupl
     return text, "entry", "small"
 
 
-def position_rows(run: Greedy, step: Step, changes: Changes, top: float) -> Drawn:
+def position_rows(run: Greedy, step: Step, changes: words.Changes, top: float) -> Drawn:
     """A row for each pair: where it begins, and what changed."""
-    changed = [*changes.removed, *(pair for pair in changes.added if pair not in changes.removed)]
-    pairs = [*changed, *(pair for pair in step.places if pair not in changed)]
-    names = {pair: pair_name(run, pair) for pair in pairs}
+    pairs = words.pairs_in_order(step, changes)
+    names = {pair: words.pair_name(run, pair) for pair in pairs}
     start = MIDDLE + max((columns(n) for n in names.values()), default=0) * SMALL_COLUMN + 16
     parts: list[str] = []
     y = top + 14
@@ -216,20 +169,13 @@ def position_rows(run: Greedy, step: Step, changes: Changes, top: float) -> Draw
 
 
 def place_words(
-    step: Step, pair: tuple[int, int], changes: Changes, start: float
-) -> Sequence[tuple[float, int, str, str]]:
+    step: Step, pair: tuple[int, int], changes: words.Changes, start: float
+) -> Iterator[tuple[float, int, str, str]]:
     """The positions of a pair: where each is written, in which row, and how."""
-    added, removed = changes.added.get(pair, ()), changes.removed.get(pair, ())
-    words: list[tuple[float, int, str, str]] = []
     x, row = start, 0
-    for place in sorted({*step.places.get(pair, ()), *removed}):
-        text, class_ = str(place), "small"
-        if place in added:
-            text, class_ = f"+{place}", "small added"
-        elif place in removed:
-            text, class_ = f"−{place}", "small removed"
+    for sign, place in words.signed_places(step, pair, changes):
+        text = f"{sign}{place}"
         if x + len(text) * SMALL_COLUMN > WIDTH - MARGIN:
             x, row = start, row + 1
-        words.append((x, row, text, class_))
+        yield x, row, text, CLASSES[sign]
         x += len(text) * SMALL_COLUMN + 10
-    return words

@@ -6,26 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mergewise.drawing import BOLD, PLAIN, clipped, columns
+from mergewise.explaining import words
 from mergewise.explaining.steps import Greedy, Pair, Place, Step
-from mergewise.explaining.words import (
-    changes_between,
-    counted,
-    name_of,
-    pair_name,
-    sentence_of,
-    title_of,
-)
 
 RED, GREEN, DIM = "\x1b[31m", "\x1b[32m", "\x1b[2m"
 INDENT = "      "
-
-
-@dataclass(frozen=True)
-class Text:
-    """Something to write, and its colour in a terminal that has colours."""
-
-    text: str
-    colour: str = ""
 
 
 @dataclass(frozen=True)
@@ -38,9 +23,10 @@ class Writer:
 
     def block(self, number: int, before: Step | None, step: Step) -> Iterator[str]:
         """One step: what was done, the list, and what changed in the positions and the heap."""
-        changes = changes_between(before, step)
-        yield f"{number:>4}  {self.painted(Text(title_of(self.run, step), BOLD))}"
-        yield from self.folded(map(Text, sentence_of(self.run, step, changes).split()))
+        changes = words.changes_between(before, step)
+        yield f"{number:>4}  {self.painted(words.title_of(self.run, step), BOLD)}"
+        sentence = words.sentence_of(self.run, step, changes)
+        yield from self.folded((word, "") for word in sentence.split())
         yield from self.folded(self.tokens(step))
         if changes.removed:
             yield self.line(f"- {self.places(changes.removed)}", RED)
@@ -48,23 +34,23 @@ class Writer:
             yield self.line(f"+ {self.places(changes.added)}", GREEN)
         yield self.line(self.heap(step), DIM)
 
-    def tokens(self, step: Step) -> Iterator[Text]:
-        """The linked list."""
+    def tokens(self, step: Step) -> Iterator[tuple[str, str]]:
+        """The linked list: each token and its colour."""
         is_partner = False
         for place, number in step.tokens:
-            name = name_of(self.run, number)
+            name = words.name_of(self.run, number)
             if place in step.waiting or is_partner:
-                yield Text(f"({name})", RED)
+                yield f"({name})", RED
             elif step.kind == "replace" and place == step.place:
-                yield Text(f"[{name}]", BOLD + GREEN)
+                yield f"[{name}]", BOLD + GREEN
             else:
-                yield Text(name)
+                yield name, ""
             is_partner = place in step.waiting
 
     def places(self, changed: Mapping[Pair, tuple[Place, ...]]) -> str:
         """Positions that pairs lost or gained."""
         return "; ".join(
-            f"{pair_name(self.run, pair)} at {', '.join(map(str, places))}"
+            f"{words.pair_name(self.run, pair)} at {', '.join(map(str, places))}"
             for pair, places in changed.items()
         )
 
@@ -72,26 +58,28 @@ class Writer:
         """The heap, for people in order, and not as its array has it."""
         if not step.heap:
             return "heap: empty"
-        entries = [f"{-entry[0]} {pair_name(self.run, entry[1:])}" for entry in sorted(step.heap)]
-        return f"heap of {counted(len(entries), 'pair')}: {',  '.join(entries)}"
+        entries = [
+            f"{-entry[0]} {words.pair_name(self.run, entry[1:])}" for entry in sorted(step.heap)
+        ]
+        return f"heap of {words.counted(len(entries), 'pair')}: {',  '.join(entries)}"
 
     def line(self, text: str, colour: str) -> str:
         """A line that fits."""
-        return self.painted(Text(INDENT + clipped(text, self.width - len(INDENT)), colour))
+        return self.painted(INDENT + clipped(text, self.width - len(INDENT)), colour)
 
-    def painted(self, text: Text) -> str:
-        """A text in its colour."""
-        return f"{text.colour}{text.text}{PLAIN}" if self.is_coloured and text.colour else text.text
+    def painted(self, text: str, colour: str) -> str:
+        """A text in its colour, if the terminal has colours."""
+        return f"{colour}{text}{PLAIN}" if self.is_coloured and colour else text
 
-    def folded(self, parts: Iterator[Text]) -> Iterator[str]:
-        """Parts with spaces between them, in lines."""
+    def folded(self, parts: Iterator[tuple[str, str]]) -> Iterator[str]:
+        """Parts, each with its colour, with spaces between them, in lines."""
         line, room = INDENT, self.width - len(INDENT)
-        for part in parts:
-            needed = columns(part.text) + 1
+        for text, colour in parts:
+            needed = columns(text) + 1
             if needed > room + 1 and line != INDENT:
                 yield line
                 line, room = INDENT, self.width - len(INDENT)
-            line += (" " if line != INDENT else "") + self.painted(part)
+            line += (" " if line != INDENT else "") + self.painted(text, colour)
             room -= needed
         if line != INDENT:
             yield line

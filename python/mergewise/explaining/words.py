@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from mergewise.drawing import shown
 from mergewise.explaining.steps import Entry, Greedy, Pair, Place, Step
@@ -49,6 +51,24 @@ def gained(before: Step, step: Step) -> dict[Pair, tuple[Place, ...]]:
     return found
 
 
+def pairs_in_order(step: Step, changes: Changes) -> list[Pair]:
+    """The pairs that occur or have just left; changed ones first."""
+    return list(dict.fromkeys([*changes.removed, *changes.added, *step.places]))
+
+
+def signed_places(step: Step, pair: Pair, changes: Changes) -> Iterator[tuple[str, Place]]:
+    """The positions of a pair in order: with "+" if it gained them, with "−" if it lost them."""
+    added, removed = changes.added.get(pair, ()), changes.removed.get(pair, ())
+    for place in sorted({*step.places.get(pair, ()), *removed}):
+        yield "+" if place in added else "−" if place in removed else "", place
+
+
+def following_places(step: Step) -> dict[Place, Place]:
+    """For each token but the last, the place of the next one."""
+    places = [place for place, _ in step.tokens]
+    return dict(pairwise(places))
+
+
 def name_of(run: Greedy, number: int) -> str:
     """A token as it is shown."""
     return shown(run.names[number].encode())
@@ -72,9 +92,7 @@ def count_of(step: Step, pair: Pair) -> int:
     places = step.places.get(pair, ())
     if pair[0] != pair[1]:
         return len(places)
-    following = {
-        at: after for (at, _), (after, _) in zip(step.tokens, step.tokens[1:], strict=False)
-    }
+    following = following_places(step)
     kept: list[Place] = []
     for place in places:
         if not kept or following[kept[-1]] != place:

@@ -117,16 +117,14 @@ def read_merges(reading: Reading, ids: Mapping[str, int]) -> list[tuple[str, str
         for number, line in enumerate(lines[first:], first + 1)
     ]
     used = strings_of(merges)
-    without_id = used - ids.keys()
-    if without_id:
-        index, string = first_use(merges, without_id)
-        found = f"the token {shown(string)}, which has no id"
-        raise reading.wrong(f"line {first + 1 + index}", found, "tokens of the vocabulary")
-    without_letters = {string for string in used if from_letters(string) is None}
-    if without_letters:
-        index, string = first_use(merges, without_letters)
-        found = f"the token {shown(string)}"
-        raise reading.wrong(f"line {first + 1 + index}", found, "tokens in GPT-2's letters")
+    for wrong, fault, expected in (
+        (used - ids.keys(), ", which has no id", "tokens of the vocabulary"),
+        ({s for s in used if from_letters(s) is None}, "", "tokens in GPT-2's letters"),
+    ):
+        if wrong:
+            index, string = first_use(merges, wrong)
+            found = f"the token {shown(string)}{fault}"
+            raise reading.wrong(f"line {first + 1 + index}", found, expected)
     return merges
 
 

@@ -36,16 +36,9 @@ def is_symbol(
 
 def symbols_among(strings: Iterable[bytes], vocabulary: Vocabulary) -> list[bytes]:
     """The strings that can be symbols of a word before any merge."""
-    return [
-        string
-        for string in strings
-        if is_symbol(
-            string,
-            alphabet=vocabulary.alphabet,
-            end_of_word=vocabulary.end_of_word,
-            end_is_symbol=vocabulary.end_of_word in vocabulary.tokens,
-        )
-    ]
+    ends: Any = {"end_of_word": vocabulary.end_of_word}
+    ends["end_is_symbol"] = vocabulary.end_of_word in vocabulary.tokens
+    return [string for string in strings if is_symbol(string, alphabet=vocabulary.alphabet, **ends)]
 
 
 def live_merges(

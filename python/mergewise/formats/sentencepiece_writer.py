@@ -80,14 +80,8 @@ def write(vocabulary: Vocabulary, path: Path) -> None:
         raise ConversionError(f"{path}: two tokens would be the piece {twice!r}")
     size = max(pieces) + 1
     filled = [pieces.get(i, (f"<unused_{i}>", 0.0, UNUSED)) for i in range(size)]
-    normalizer = b"".join(
-        (
-            bytes_field(1, b"identity"),
-            number_field(3, int(vocabulary.prefix_space is not None)),
-            number_field(4, 0),
-            number_field(5, 1),
-        )
-    )
+    prefix = number_field(3, int(vocabulary.prefix_space is not None))
+    normalizer = bytes_field(1, b"identity") + prefix + number_field(4, 0) + number_field(5, 1)
     model = [bytes_field(1, written_piece(*piece)) for piece in filled]
     model += [bytes_field(2, trainer_spec(vocabulary, filled)), bytes_field(3, normalizer)]
     with replacing(path) as temporary:

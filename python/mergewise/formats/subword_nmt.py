@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from mergewise.errors import ConversionError
-from mergewise.files import replacing
+from mergewise.files import write_text
 from mergewise.formats.gpt2 import is_list_of_pairs
 from mergewise.formats.json_values import OBJECT_START
 from mergewise.formats.merging import Merge, live_merges, pair_of
@@ -120,7 +120,4 @@ def write(vocabulary: Vocabulary, path: Path) -> None:
     version = "0.2" if is_part else "0.1"
     merges = [merge for merge in vocabulary.merges or () if is_writable(merge)]
     lines = [f"{left.decode()} {right.decode()}\n" for left, right in merges]
-    with replacing(path) as temporary:
-        temporary.write_text(
-            f"#version: {version}\n" + "".join(lines), encoding="utf-8", newline="\n"
-        )
+    write_text(f"#version: {version}\n" + "".join(lines), path)

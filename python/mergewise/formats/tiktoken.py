@@ -26,30 +26,16 @@ from mergewise.vocabulary import Vocabulary
 LINE: Final = re.compile(rb"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)? \d+\r?")
 END_OF_TEXT: Final = "<|endoftext|>"
 END_OF_PROMPT: Final = "<|endofprompt|>"
-# r50k_base (also GPT-2's), p50k_base, cl100k_base, o200k_base.
+# Patterns and special tokens of r50k_base (also GPT-2's), p50k_base, cl100k_base and o200k_base.
+GPT2: Final = ("gpt2", {END_OF_TEXT: 50256})
+FIM: Final = {"<|fim_prefix|>": 100258, "<|fim_middle|>": 100259, "<|fim_suffix|>": 100260}
+CL100K: Final = ("cl100k", {END_OF_TEXT: 100257, **FIM, END_OF_PROMPT: 100276})
+O200K: Final = ("o200k", {END_OF_TEXT: 199999, END_OF_PROMPT: 200018})
 PUBLISHED: Final[dict[str, tuple[str, dict[str, int]]]] = {
-    "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930": (
-        "gpt2",
-        {END_OF_TEXT: 50256},
-    ),
-    "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069": (
-        "gpt2",
-        {END_OF_TEXT: 50256},
-    ),
-    "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7": (
-        "cl100k",
-        {
-            END_OF_TEXT: 100257,
-            "<|fim_prefix|>": 100258,
-            "<|fim_middle|>": 100259,
-            "<|fim_suffix|>": 100260,
-            END_OF_PROMPT: 100276,
-        },
-    ),
-    "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d": (
-        "o200k",
-        {END_OF_TEXT: 199999, END_OF_PROMPT: 200018},
-    ),
+    "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930": GPT2,
+    "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069": GPT2,
+    "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7": CL100K,
+    "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d": O200K,
 }
 
 
@@ -102,7 +88,9 @@ def ranked_vocabulary(
 def read_settings(reading: Reading, data: bytes) -> tuple[Cut, dict[str, int]]:
     """How texts are cut, and the special tokens: as the caller says, or as is known of the file."""
     is_given = reading.pattern is not UNSET and reading.special_tokens is not UNSET
-    known = None if is_given else settings_beside(reading) or published_settings(data)
+    known = None
+    if not is_given:
+        known = settings_beside(reading) or PUBLISHED.get(hashlib.sha256(data).hexdigest())
     if known is None and isinstance(reading.pattern, Unset):
         raise reading.wrong(
             "",
@@ -116,11 +104,6 @@ def read_settings(reading: Reading, data: bytes) -> tuple[Cut, dict[str, int]]:
     if not isinstance(reading.special_tokens, Unset):
         special_tokens = dict(reading.special_tokens)
     return from_tiktoken(regex), special_tokens
-
-
-def published_settings(data: bytes) -> tuple[str, dict[str, int]] | None:
-    """The settings of OpenAI's files."""
-    return PUBLISHED.get(hashlib.sha256(data).hexdigest())
 
 
 def settings_path(path: Path) -> Path:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from mergewise.errors import ConversionError
-from mergewise.files import replacing
+from mergewise.files import write_text
 from mergewise.formats.letters import BYTE_NAMES, MARK, to_letters
 from mergewise.formats.regexes import METASPACE, to_oniguruma
 from mergewise.formats.unsupported import named
@@ -58,9 +58,15 @@ def losses_of_tokens(vocabulary: Vocabulary) -> list[str]:
 
 def write(vocabulary: Vocabulary, path: Path) -> None:
     """Write a tokenizer.json."""
+    document = document_of(vocabulary, path)
+    write_text(json.dumps(document, ensure_ascii=False, indent=1) + "\n", path)
+
+
+def document_of(vocabulary: Vocabulary, path: Path) -> Json:
+    """The content of a tokenizer.json; `path` is for errors."""
     kept = vocabulary.extras.get("tokenizer_json", {})
     names = Names(vocabulary, path)
-    document: Json = {
+    return {
         "version": "1.0",
         "truncation": kept.get("truncation"),
         "padding": kept.get("padding"),
@@ -85,9 +91,6 @@ def write(vocabulary: Vocabulary, path: Path) -> None:
             ],
         },
     }
-    text = json.dumps(document, ensure_ascii=False, indent=1) + "\n"
-    with replacing(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
 
 
 class Names:

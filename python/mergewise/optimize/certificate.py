@@ -28,6 +28,7 @@ OPTIONS: dict[str, tuple[Any, ...]] = {
     "prefix_space": (None, "always", "once", "unless_space"),
     "mark_is_space": (False, True),
 }
+PRICES = ("one", "floor", "longest", "counted")
 DIGEST_SIZE = hashlib.sha256().digest_size
 
 
@@ -148,16 +149,16 @@ class Certificate:
         for name, value in settings.items():
             if getattr(self, name) != value:
                 raise CertificateError(f"{name} is {value!r}, not {getattr(self, name)!r}")
-        words = encoded_words(
-            counts,
-            drops_gaps=self.drops_gaps,
-            prefix_space=self.prefix_space,
-            mark_is_space=self.mark_is_space,
-        )
+        words = encoded_words(counts, **{name: getattr(self, name) for name in OPTIONS})
         num_symbols = symbols_in(words, self.alphabet)
         if num_symbols != self.num_symbols:
             raise CertificateError(f"{num_symbols:,} symbols, not {self.num_symbols:,}")
         return words
+
+    @property
+    def _prices(self) -> dict[str, int]:
+        """How the discounts are read: the numbers that stand beside them in the proof."""
+        return {name: getattr(self, name) for name in PRICES}
 
     def proved(self, counts: WordCounts) -> int:
         """The bound that the proof gives on these words, which must be those it was made for.
@@ -169,25 +170,14 @@ class Certificate:
             initial=no_merges(counts, self.alphabet),
             against=self.against,
             num_merges=self.num_merges,
-            one=self.one,
-            floor=self.floor,
-            longest=self.longest,
-            counted=self.counted,
             discounts=self.discounts,
+            **self._prices,
         )
 
     def _formal_bound(self, counts: WordCounts) -> int:
         words, numbers = words_of(counts, self.alphabet), numbers_in(self.discounts)
         bound = formal.merge_bound if self.against == "merges" else formal.token_bound
-        return bound(
-            words,
-            self.num_merges,
-            numbers,
-            one=self.one,
-            floor=self.floor,
-            longest=self.longest,
-            counted=self.counted,
-        )
+        return bound(words, self.num_merges, numbers, **self._prices)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the certificate to a file, whole or not at all.
@@ -199,14 +189,8 @@ class Certificate:
         for name, usual in OPTIONS.items():
             if header[name] == usual[0]:
                 del header[name]
-        body = b"".join(
-            [
-                MAGIC,
-                json.dumps(header, sort_keys=True).encode(),
-                b"\n",
-                zlib.compress(self.discounts),
-            ]
-        )
+        line = json.dumps(header, sort_keys=True).encode() + b"\n"
+        body = MAGIC + line + zlib.compress(self.discounts)
         with replacing(path) as temporary:
             Path(temporary).write_bytes(body + hashlib.sha256(body).digest())
 
@@ -235,17 +219,7 @@ def parsed(content: bytes) -> dict[str, Any]:
 
 def check_fields(fields: dict[str, Any]) -> None:
     """Refuse a header in which something cannot be."""
-    numbers = (
-        "num_merges",
-        "num_symbols",
-        "utility",
-        "bound",
-        "one",
-        "floor",
-        "longest",
-        "counted",
-    )
-    for name in numbers:
+    for name in ("num_merges", "num_symbols", "utility", "bound", *PRICES):
         value = fields.get(name)
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 64:
             raise ValueError(f"{name} is {value!r}, expected a number")
@@ -295,14 +269,8 @@ def symbols_in(counts: WordCounts, alphabet: Alphabet) -> int:
     return sum(len(word) * count for word, count in words_of(counts, alphabet).items())
 
 
-def encoded_words(
-    counts: WordCounts, *, drops_gaps: bool, prefix_space: PrefixSpace, mark_is_space: bool
-) -> WordCounts:
-    """The words as they are when a tokenizer with these options merges them."""
-    if not drops_gaps and prefix_space is None and not mark_is_space:
+def encoded_words(counts: WordCounts, **options: Any) -> WordCounts:  # noqa: ANN401
+    """The words as they are when a tokenizer with these `OPTIONS` merges them."""
+    if all(options[name] == usual[0] for name, usual in OPTIONS.items()):
         return counts
-    return WordCounts(
-        counts.core.encoded(
-            drops_gaps=drops_gaps, prefix_space=prefix_space, mark_is_space=mark_is_space
-        )
-    )
+    return WordCounts(counts.core.encoded(**options))

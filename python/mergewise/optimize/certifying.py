@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 from mergewise import _core
-from mergewise.arguments import check_count, check_num_threads, check_time_limit
+from mergewise.arguments import check_count, check_num_threads, check_optional, check_time_limit
 from mergewise.counts import WordCounts
 from mergewise.merge_lists import no_merges
 from mergewise.optimize.certificate import (
@@ -17,7 +18,7 @@ from mergewise.optimize.certificate import (
     fingerprint_of,
     symbols_in,
 )
-from mergewise.progress import Ticker
+from mergewise.progress import SearchReporter
 from mergewise.tokenizer import Tokenizer
 from mergewise.vocabulary import Alphabet
 
@@ -145,11 +146,11 @@ def find_certificate(
     """
     check_time_limit(time_limit)
     check_num_threads(num_threads)
-    if num_steps is not None:
-        check_count("num_steps", num_steps)
+    check_optional(num_steps=num_steps)
     words = encoded_words(counts, **options) if options else counts
     num_symbols = symbols_in(words, alphabet)
-    ticker = Ticker("certify") if progress is True else None
+    state = partial(standing, num_symbols=num_symbols)
+    reporter = SearchReporter(progress, "certify", state)
     bound, discounts, one, floor, longest, counted, steps, chosen = _core.find_bound(
         words.core,
         initial=no_merges(words, alphabet),
@@ -158,10 +159,9 @@ def find_certificate(
         time_limit=None if num_steps is not None else time_limit,
         num_steps=num_steps,
         num_threads=num_threads,
-        progress=reporter(ticker, progress, num_symbols),
+        progress=reporter.callback,
     )
-    if ticker is not None:
-        ticker.close(standing(steps, bound, num_symbols))
+    reporter.close(state(steps, bound))
     certificate = Certificate(
         against=against,
         num_merges=num_merges,
@@ -220,15 +220,6 @@ def size_of(tokenizer: Tokenizer, against: Against) -> int:
     if vocabulary.alphabet == "bytes":
         return sum(len(string) > 1 for string in vocabulary.tokens)
     return sum(len(string.decode(errors="replace")) > 1 for string in vocabulary.tokens)
-
-
-def reporter(
-    ticker: Ticker | None, progress: CertifyProgress, num_symbols: int
-) -> Callable[[int, int | None], None] | None:
-    """What the core calls with the steps and the bound so far, if there is one already."""
-    if ticker is not None:
-        return lambda steps, bound: ticker(standing(steps, bound, num_symbols))
-    return progress if callable(progress) else None
 
 
 def standing(steps: int, bound: int | None, num_symbols: int) -> str:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from mergewise.errors import FormatError
-from mergewise.files import replacing
+from mergewise.files import write_text
 
+SECONDS_BETWEEN_CHECKPOINTS = 60.0
 FORMAT = "mergewise curvature checkpoint 1"
 
 Pair: TypeAlias = tuple[int, int]
@@ -36,18 +38,30 @@ class State:
 
     Attributes:
         settings: what is enumerated.
+        path: the file that holds the state, if one does.
         cells: what was found, by length and number of letters, in the order of the work.
         current: what was found so far in the next of them.
         num_units: how many of its units of work are done.
+        saved: when the state was last saved.
     """
 
     settings: Settings
+    path: str | os.PathLike[str] | None = None
     cells: dict[tuple[int, int], Rows] = field(default_factory=dict)
     current: Rows | None = None
     num_units: int = 0
+    saved: float = field(default_factory=time.monotonic)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the file, whole or not at all."""
+    def save_once_a_minute(self) -> None:
+        """Save if the last time was a minute ago."""
+        if time.monotonic() - self.saved >= SECONDS_BETWEEN_CHECKPOINTS:
+            self.save()
+
+    def save(self) -> None:
+        """Write the file, if there is to be one, whole or not at all."""
+        self.saved = time.monotonic()
+        if self.path is None:
+            return
         cells = [[*level, rows] for level, rows in self.cells.items()]
         body = {
             "settings": asdict(self.settings),
@@ -56,16 +70,14 @@ class State:
             "num_units": self.num_units,
         }
         text = json.dumps({"format": FORMAT, "sha256": digest(body), "state": body})
-        with replacing(path) as temporary:
-            temporary.write_text(text + "\n", encoding="utf-8")
+        write_text(text + "\n", self.path)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], settings: Settings) -> State:
+    def load(cls, path: str | os.PathLike[str] | None, settings: Settings) -> State:
         """The state in a file; a fresh one if there is none."""
-        try:
-            data = Path(path).read_bytes()
-        except FileNotFoundError:
-            return cls(settings)
+        if path is None or not Path(path).exists():
+            return cls(settings, path)
+        data = Path(path).read_bytes()
         body = body_of(data, path)
         if body["settings"] != asdict(settings):
             raise FormatError(
@@ -75,7 +87,7 @@ class State:
             )
         cells = {(length, letters): rows_of(rows) for length, letters, rows in body["cells"]}
         current = None if body["current"] is None else rows_of(body["current"])
-        return cls(settings, cells, current, body["num_units"])
+        return cls(settings, path, cells, current, body["num_units"])
 
 
 def body_of(data: bytes, path: str | os.PathLike[str]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -153,11 +153,7 @@ def sigma_of(
 
 
 def letters_of(text: str) -> bytes:
-    r"""The letters of a text, numbered by first occurrence.
-
-    >>> letters_of("baba")
-    b'\x00\x01\x00\x01'
-    """
+    """The letters of a text, numbered, if there are not too many."""
     if not isinstance(text, str):
         raise TypeError(f"expected str, found {type(text).__name__}")
     if len(text) > MOST_SYMBOLS:
@@ -165,8 +161,17 @@ def letters_of(text: str) -> bytes:
             f"a text of {len(text)} characters; expected at most {MOST_SYMBOLS}: all sequences of "
             "merges are searched"
         )
-    numbers = {letter: number for number, letter in enumerate(dict.fromkeys(text))}
-    return bytes(numbers[letter] for letter in text)
+    return numbered(text)
+
+
+def numbered(letters: Sequence[object]) -> bytes:
+    r"""Letters as numbers, by first occurrence.
+
+    >>> numbered("baba")
+    b'\x00\x01\x00\x01'
+    """
+    numbers = {letter: number for number, letter in enumerate(dict.fromkeys(letters))}
+    return bytes(numbers[letter] for letter in letters)
 
 
 def stopwatch(time_limit: float | None) -> Callable[[int], None] | None:

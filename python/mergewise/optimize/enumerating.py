@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from typing import Literal
 
 from mergewise import _core
@@ -18,7 +17,6 @@ from mergewise.progress import Progress, Reporter
 
 MOST_LENGTH, MOST_LETTERS, MOST_MERGES = 24, 8, 8
 CHOICES = {"all": COLUMNS, "sigma": SIGMAS, "ratio": RATIOS}
-SECONDS_BETWEEN_CHECKPOINTS = 60.0
 # A batch of units of work should take between these numbers of seconds.
 SHORT_BATCH, LONG_BATCH = 1.0, 5.0
 
@@ -100,27 +98,18 @@ def enumerate_curvature(
     if columns not in CHOICES:
         raise ValueError(f"columns must be all, sigma or ratio, found {columns!r}")
     settings = Settings(length, num_letters, num_merges, columns, prune)
-    state = State.load(checkpoint, settings) if checkpoint is not None else State(settings)
+    state = State.load(checkpoint, settings)
     levels = [(n, k) for n in range(1, length + 1) for k in range(1, num_letters + 1)]
     units = {level: units_of(*level) for level in levels}
     before = sum(sum(units[level]) for level in levels[: len(state.cells)])
     total = sum(map(sum, units.values()))
     reporter = Reporter(progress, "curvature", total, "strings")
-    saver = Saver(state, checkpoint)
     try:
         for level in levels[len(state.cells) :]:
-            run_level(
-                state,
-                level,
-                units[level],
-                num_threads=num_threads,
-                before=before,
-                reporter=reporter,
-                saver=saver,
-            )
+            run_level(state, level, units[level], num_threads, before=before, reporter=reporter)
             before += sum(units[level])
     finally:
-        saver.save()
+        state.save()
     reporter.close(total)
     return Enumeration(length, num_letters, num_merges, CHOICES[columns], state.cells)
 
@@ -132,35 +121,14 @@ def units_of(length: int, num_letters: int) -> list[int]:
     return _core.curvature_units(length=length, num_letters=num_letters)
 
 
-class Saver:
-    """Writes the checkpoint once a minute."""
-
-    def __init__(self, state: State, path: str | os.PathLike[str] | None) -> None:
-        self.state = state
-        self.path = path
-        self.saved = time.monotonic()
-
-    def __call__(self) -> None:
-        """Save if the last time was a minute ago."""
-        if time.monotonic() - self.saved >= SECONDS_BETWEEN_CHECKPOINTS:
-            self.save()
-
-    def save(self) -> None:
-        """Save now."""
-        self.saved = time.monotonic()
-        if self.path is not None:
-            self.state.save(self.path)
-
-
 def run_level(
     state: State,
     level: tuple[int, int],
     units: list[int],
-    *,
     num_threads: int,
+    *,
     before: int,
     reporter: Reporter,
-    saver: Saver,
 ) -> None:
     """Walk through the strings of exactly that length and number of letters.
 
@@ -182,19 +150,14 @@ def run_level(
             records=floors,
             is_pruned=settings.prune,
             num_threads=num_threads,
-            progress=partial(report, reporter, done),
+            progress=reporter.after(done),
         )
         for unit in improved:
             found = merged(found, unit)
         state.current, state.num_units = found, last
-        saver()
+        state.save_once_a_minute()
     state.cells[level] = found
     state.current, state.num_units = None, 0
-
-
-def report(reporter: Reporter, before: int, more: int) -> None:
-    """Report the strings done before and since."""
-    reporter(before + more)
 
 
 def start_of(state: State, level: tuple[int, int]) -> Rows:

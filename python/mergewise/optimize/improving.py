@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from mergewise import _core
-from mergewise.arguments import check_count, check_num_threads, check_time_limit
+from mergewise.arguments import check_count, check_num_threads, check_optional, check_time_limit
 from mergewise.counts import WordCounts
 from mergewise.optimize.certificate import encoded_words
 from mergewise.optimize.certifying import check_certifiable, options_of
@@ -64,7 +64,10 @@ def improve(
         progress: show the search, or call this with the moves tried and the tokens now.
     """
     check_certifiable(tokenizer, counts, done="improved")
-    check_options(time_limit, seed, num_moves, num_threads, max_token_length)
+    check_time_limit(time_limit)
+    check_num_threads(num_threads)
+    check_count("seed", seed, most=(1 << 64) - 1)
+    check_optional(num_moves=num_moves, max_token_length=max_token_length)
     if target not in {None, "pairs", "ranks"}:
         raise ValueError(f'target must be "pairs" or "ranks", found {target!r}')
     reporter = SearchReporter(progress, "improve", "{:,} moves, {:,} tokens".format)
@@ -83,22 +86,6 @@ def improve(
     before, after = (t.core.num_tokens(counts.core) for t in (tokenizer, better))
     reporter.close(f"{before:,} tokens became {min(before, after):,}")
     return better if after < before else tokenizer
-
-
-def check_options(
-    time_limit: float | None,
-    seed: int,
-    num_moves: int | None,
-    num_threads: int,
-    max_token_length: int | None,
-) -> None:
-    """Reject options that have no meaning, before any work is done."""
-    check_time_limit(time_limit)
-    check_num_threads(num_threads)
-    check_count("seed", seed, most=(1 << 64) - 1)
-    for name, value in {"num_moves": num_moves, "max_token_length": max_token_length}.items():
-        if value is not None:
-            check_count(name, value)
 
 
 def pins(tokenizer: Tokenizer, pinned: Collection[bytes]) -> list[bool]:

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Literal, TypeAlias, cast
 
 from mergewise import _core
-from mergewise.arguments import check_count, check_num_threads, check_time_limit
+from mergewise.arguments import check_count, check_num_threads, check_optional, check_time_limit
 from mergewise.counts import WordCounts
 from mergewise.merge_lists import no_merges, tokenizer_of
 from mergewise.progress import SearchReporter
@@ -104,8 +104,7 @@ def solve(
     counts, symbols = corpus_of(corpus, alphabet)
     check_count("num_merges", num_merges)
     check_count("memory_limit", memory_limit)
-    if node_limit is not None:
-        check_count("node_limit", node_limit)
+    check_optional(node_limit=node_limit)
     check_time_limit(time_limit)
     check_num_threads(num_threads)
     reporter = SearchReporter(progress, "solve", state_of)

@@ -9,19 +9,17 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from mergewise import _core
-from mergewise.arguments import check_count, check_num_threads, check_time_limit
+from mergewise import _core, formats
+from mergewise.arguments import check_count
 from mergewise.counts import WordCounts
-from mergewise.files import replacing
+from mergewise.files import write_text
 from mergewise.formats.letters import to_letters
+from mergewise.formats.tokenizer_json_writer import document_of
 from mergewise.optimize.certificate import Certificate
 from mergewise.optimize.certifying import TIME_LIMIT, CertifyProgress, find_certificate
-from mergewise.tokenizer import Tokenizer
 from mergewise.vocabulary import Vocabulary
 
 
@@ -47,7 +45,15 @@ class UnigramVocabulary:
 
         The libraries of HuggingFace read it, and cut each word into as few tokens as possible.
         """
-        document = self._as_bytes_alone()
+        # A tokenizer that cuts texts into the same words, but has no tokens.
+        symbols = Vocabulary(
+            tokens={bytes([byte]): byte for byte in range(256)},
+            merges=[],
+            pattern=self.pattern,
+            normalize=self.normalize,  # type: ignore[arg-type]
+        )
+        formats.check_supported(symbols, path, "tokenizer_json")
+        document = document_of(symbols, Path(path))
         pieces = [[to_letters(bytes([byte])), -1.0] for byte in range(256)]
         pieces += [[to_letters(token), -1.0] for token in self.tokens]
         document["model"] = {
@@ -56,23 +62,7 @@ class UnigramVocabulary:
             "vocab": pieces,
             "byte_fallback": False,
         }
-        with replacing(path) as temporary:
-            text = json.dumps(document, ensure_ascii=False, indent=2)
-            temporary.write_text(text, encoding="utf-8")
-
-    def _as_bytes_alone(self) -> dict[str, Any]:
-        """The file of a tokenizer that cuts texts into the same words, but has no tokens."""
-        symbols = Vocabulary(
-            tokens={bytes([byte]): byte for byte in range(256)},
-            merges=[],
-            pattern=self.pattern,
-            normalize=self.normalize,  # type: ignore[arg-type]
-        )
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "tokenizer.json"
-            Tokenizer(symbols).save(path)
-            document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return document
+        write_text(json.dumps(document, ensure_ascii=False, indent=2), path)
 
 
 def optimize_vocabulary(
@@ -102,8 +92,6 @@ def optimize_vocabulary(
     if not isinstance(counts, WordCounts):
         raise TypeError(f"expected WordCounts, found {type(counts).__name__}")
     check_count("num_tokens", num_tokens)
-    check_time_limit(time_limit)
-    check_num_threads(num_threads)
     certificate, chosen = find_certificate(
         counts,
         "bytes",

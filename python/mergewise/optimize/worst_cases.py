@@ -13,12 +13,11 @@ from typing import Literal
 from mergewise import _core
 from mergewise.arguments import check_count
 from mergewise.formal import Merge, Tree
-from mergewise.optimize.curvature import COLUMNS, MOST_SYMBOLS, RATIOS
+from mergewise.optimize.curvature import COLUMNS, MOST_SYMBOLS, RATIOS, numbered
 
+# The column of the core for each way to break ties.
 TIES = {
-    "first": RATIOS.index("ratio"),
-    "worst": RATIOS.index("ratio_worst_ties"),
-    "best": RATIOS.index("ratio_best_ties"),
+    ties: COLUMNS.index(name) for ties, name in zip(("first", "worst", "best"), RATIOS, strict=True)
 }
 # The search starts again after this number of moves without a better text.
 PATIENCE = 500
@@ -167,8 +166,7 @@ def find_worst_case(
             waited = 0
         if value > most:
             best, most, waited = there, value, 0
-    names = {letter: name for name, letter in enumerate(dict.fromkeys(best))}
-    text = "".join(string.ascii_lowercase[names[letter]] for letter in best)
+    text = "".join(string.ascii_lowercase[number] for number in numbered(best))
     return WorstCase(text, num_merges, ratio=1 / most)
 
 
@@ -191,10 +189,7 @@ def moved(text: list[int], letters: range, chance: random.Random) -> list[int]:
 
 def badness_of(text: list[int], num_merges: int, ties: str) -> Fraction:
     """Optimum over greedy."""
-    names = {letter: name for name, letter in enumerate(dict.fromkeys(text))}
-    index = COLUMNS.index(RATIOS[TIES[ties]])
-    *_, values = _core.measure_curvature(
-        bytes(names[letter] for letter in text), num_merges=num_merges, columns=1 << index
-    )
+    index = TIES[ties]
+    *_, values = _core.measure_curvature(numbered(text), num_merges=num_merges, columns=1 << index)
     pair = values[index]
     return Fraction(1) if pair is None else Fraction(*pair)

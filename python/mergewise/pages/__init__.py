@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from html import escape
 from importlib import resources
-from pathlib import Path
 from typing import Any
 
 from mergewise.drawing import shown
-from mergewise.files import replacing
 
 
 def asset(room: str, name: str) -> str:
@@ -49,12 +46,6 @@ POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; "
     "base-uri 'none'; form-action 'none'"
 )
-
-
-def save_page(html: str, path: str | os.PathLike[str]) -> None:
-    """Write a page, whole or not at all."""
-    with replacing(path) as temporary:
-        Path(temporary).write_text(html, encoding="utf-8", newline="\n")
 
 
 def tag(name: str, *content: str, **attributes: Any) -> str:  # noqa: ANN401 - whatever has a string

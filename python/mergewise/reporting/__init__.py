@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 
 from mergewise.arguments import check_num_threads, check_time_limit
 from mergewise.counts import WordCounts
 from mergewise.errors import InputError
-from mergewise.pages import save_page
+from mergewise.files import write_text
 from mergewise.progress import Progress, Reporter
 from mergewise.reporting.band import Band, NotCertified, find_band
 from mergewise.reporting.measuring import Measured, measure
@@ -42,7 +41,7 @@ class Report:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page, whole or not at all."""
-        save_page(self.html, path)
+        write_text(self.html, path)
 
 
 def report(
@@ -159,7 +158,7 @@ def report_files(
                 special_tokens=list(one.special_tokens),
                 errors=errors,
                 num_threads=num_threads,
-                progress=partial(report_from, reporter, before) if reporter.is_wanted else False,
+                progress=reporter.after(before) or False,
             )
             before += source.num_bytes
         reporter.close(before)
@@ -176,11 +175,6 @@ def report_files(
         num_threads=num_threads,
         progress=progress,
     )
-
-
-def report_from(reporter: Reporter, before: int, done: int, _: int) -> None:
-    """Report the work done on one file, after others."""
-    reporter(before + done)
 
 
 def names_of(paths: Iterable[Path]) -> dict[Path, str]:

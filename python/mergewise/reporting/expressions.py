@@ -25,14 +25,8 @@ ESCAPE = re.compile(
     r"|x(?:\{[0-9A-Fa-f]+\}|[0-9A-Fa-f]{2})|u(?:\{[0-9A-Fa-f]+\}|[0-9A-Fa-f]{4})|U[0-9A-Fa-f]{8}"
     r"|[^A-Za-z0-9<>])"
 )
-GROUPS = (
-    ("(?=", "(?="),
-    ("(?!", "(?!"),
-    ("(?<=", "(?<="),
-    ("(?<!", "(?<!"),
-    ("(?:", "(?:"),
-    ("(?>", "atomic"),
-)
+ATOMIC = "(?>"
+OPENINGS = ("(?=", "(?!", "(?<=", "(?<!", "(?:", ATOMIC)
 NAMED_GROUP = re.compile(r"\(\?P?<\w+>")
 KNOWN_FLAGS = frozenset("imsx")
 
@@ -181,18 +175,18 @@ class Translator:
         if not self.rest_starts(")"):
             raise Unsupported("a group has no end")
         self.at += 1
-        if opening == "atomic":
+        if opening == ATOMIC:
             return self.atomic(inner)
         written = f"{opening}{inner})"
         # Browsers do not allow a quantifier after a look-around, unless it is in a group.
         return written if opening == "(?:" else f"(?:{written})"
 
     def opening(self) -> str:
-        """Skip the opening of a group; the opening for browsers."""
-        for theirs, ours in GROUPS:
-            if self.rest_starts(theirs):
-                self.at += len(theirs)
-                return ours
+        """Skip the opening of a group; the opening for browsers, which have none for `ATOMIC`."""
+        for opening in OPENINGS:
+            if self.rest_starts(opening):
+                self.at += len(opening)
+                return opening
         named = NAMED_GROUP.match(self.pattern, self.at)
         if named:
             self.at = named.end()

@@ -13,7 +13,7 @@ from mergewise.reporting.browser import browser_tokenizer
 from mergewise.reporting.charts import Bars, Words, bars_chart
 from mergewise.reporting.compression import compression
 from mergewise.reporting.measuring import Measured, Part
-from mergewise.reporting.sides import headings, legend, lettered, panels
+from mergewise.reporting.sides import headings, legend, lettered, panels, titled
 
 NUM_MERGES = 15
 NUM_LISTED = 300
@@ -246,18 +246,16 @@ def mode_of(bars: Bars) -> int:
 
 def merges(subjects: Sequence[Measured]) -> str:
     """The first and the last merges with their gains."""
-    parts = [merge_panel(subject, is_alone=len(subjects) == 1) for subject in subjects]
     return f"""\
 <section><h2>Merges</h2>
 <p>The gain of a merge is how many tokens it saves on this corpus: how often it is made.</p>
-{panels(parts)}</section>"""
+{panels(titled(subjects, merge_panel))}</section>"""
 
 
-def merge_panel(subject: Measured, *, is_alone: bool) -> str:
+def merge_panel(subject: Measured) -> str:
     """The merges of one tokenizer."""
     pairs = list(enumerate(zip(subject.tokenizer.merges, subject.gains, strict=True), start=1))
     first, last = pairs[:NUM_MERGES], pairs[NUM_MERGES:][-NUM_MERGES:]
-    title = "" if is_alone else tag("h3", escape(subject.name))
     tables = [
         tag(
             "div",
@@ -267,7 +265,7 @@ def merge_panel(subject: Measured, *, is_alone: bool) -> str:
         for name, some in (("the first", first), ("the last", last))
         if some
     ]
-    return title + tag("div", *tables, class_="columns merges")
+    return tag("div", *tables, class_="columns merges")
 
 
 def merge_row(numbered: tuple[int, tuple[tuple[bytes, bytes], int]]) -> list[str]:
@@ -278,15 +276,13 @@ def merge_row(numbered: tuple[int, tuple[tuple[bytes, bytes], int]]) -> list[str
 
 def idle_tokens(subjects: Sequence[Measured]) -> str:
     """Tokens that the corpus does not need."""
-    parts = [idle_panel(subject, is_alone=len(subjects) == 1) for subject in subjects]
     return f"""\
 <section><h2>Tokens without use</h2>
-{panels(parts)}</section>"""
+{panels(titled(subjects, idle_panel))}</section>"""
 
 
-def idle_panel(subject: Measured, *, is_alone: bool) -> str:
+def idle_panel(subject: Measured) -> str:
     """The tokens of one tokenizer that the corpus does not need."""
-    title = "" if is_alone else tag("h3", escape(subject.name))
     stones = len(subject.stepping_stones)
     kinds = (
         ("unreachable", subject.unreachable, "no text becomes them, whatever it is"),
@@ -297,7 +293,7 @@ def idle_panel(subject: Measured, *, is_alone: bool) -> str:
             + (f"; {stones:,} of them are parts of tokens that it does become" if stones else ""),
         ),
     )
-    return title + "".join(
+    return "".join(
         tag(
             "div",
             tag("p", tag("strong", f"{len(ids):,} {name}"), f": {what}."),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from html import escape
 
 from mergewise.pages import tag
@@ -28,6 +28,13 @@ def legend(subjects: Sequence[Measured]) -> str:
         ),
         class_="legend",
     )
+
+
+def titled(subjects: Sequence[Measured], draw: Callable[[Measured], str]) -> list[str]:
+    """What is drawn of each tokenizer, under its name if there are two."""
+    if len(subjects) == 1:
+        return [draw(subjects[0])]
+    return [tag("h3", escape(subject.name)) + draw(subject) for subject in subjects]
 
 
 def panels(parts: Sequence[str]) -> str:
