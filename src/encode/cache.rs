@@ -24,9 +24,10 @@ const NOT_SHORT: usize = u8::MAX as usize;
 /// one, where it ends.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Word {
-    key: u128,
+    pub(super) key: u128,
     start: usize,
-    line: usize,
+    /// Where a short word is looked for in the cache: a hash.
+    pub(super) line: usize,
 }
 
 impl Word {
@@ -39,16 +40,6 @@ impl Word {
     #[inline]
     fn length(&self) -> usize {
         (self.key >> (8 * SHORT)) as usize
-    }
-
-    /// The key of a short word.
-    pub(super) fn key(&self) -> u128 {
-        self.key
-    }
-
-    /// Where a short word is looked for in the cache: a hash.
-    pub(super) fn line(&self) -> usize {
-        self.line
     }
 
     /// Where the word is in the text.
