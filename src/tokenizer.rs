@@ -196,7 +196,7 @@ impl Tokenizer {
     /// ```
     #[must_use]
     pub fn vocab_size(&self) -> usize {
-        self.decoder.num_rows()
+        self.decoder.num_rows
     }
 
     /// How many ids stand for something.

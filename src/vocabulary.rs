@@ -44,9 +44,10 @@ impl Number {
 }
 
 /// What a word begins as.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Symbols {
     /// Its bytes.
+    #[default]
     Bytes,
     /// Its characters.
     Chars,

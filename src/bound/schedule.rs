@@ -72,7 +72,7 @@ impl Schedule {
         Self {
             begin,
             end,
-            has_long_pieces: instance.reach.len() > LONG * instance.pieces.ends().len(),
+            has_long_pieces: instance.reach.len() > LONG * instance.pieces.ends.len(),
             num_steps: 0,
             most_steps,
             pace: Duration::ZERO,

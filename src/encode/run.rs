@@ -69,7 +69,7 @@ impl<S: Sink> Run<'_, S> {
     /// Encode the words of a named pattern, which come in groups.
     pub(super) fn encode_groups(mut self, name: Name) -> Result<()> {
         // What an error in another text left.
-        self.desk.ends.clear();
+        self.desk.ends.take();
         name.for_each_group(self.text, self.watch, &mut self)?;
         self.encode_ends();
         self.result

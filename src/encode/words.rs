@@ -16,9 +16,10 @@ use crate::watch::Watch;
 const LONGEST_SEARCHED: usize = 63;
 
 /// What becomes of a character that is no token.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Unknown {
     /// An error.
+    #[default]
     Refused,
     /// The tokens of its bytes.
     Bytes(Box<[Id; 256]>),

@@ -6,11 +6,11 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict};
 
-use super::arguments::NORMALIZATIONS;
+use super::arguments::{NORMALIZATIONS, choose_or_default, name_of};
 use super::array::{Numbers, PyArray};
 use super::arrow_tables::Texts;
-use super::vocabulary::{self, Fields, SYMBOLS, name_of};
-use super::{PyMergeList, PyWordCounts, TextArgument, settings, threads, watched};
+use super::vocabulary::{self, Fields, SYMBOLS};
+use super::{PyMergeList, PyWordCounts, TextArgument, threads, watched};
 use crate::encode::{Choice, Encoded, Place};
 use crate::error::Result;
 use crate::merges::Id;
@@ -93,7 +93,7 @@ impl PyTokenizer {
         let mut builder = Tokenizer::builder()
             .merge_list(merges)
             .pattern(pattern)
-            .normalization(settings(None, normalize)?.normalization);
+            .normalization(choose_or_default("normalize", normalize, NORMALIZATIONS)?);
         if let Some(tokens) = &tokens {
             builder = builder.tokens(vocabulary::slices(tokens));
         }

@@ -5,9 +5,9 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 
-use super::arguments::NORMALIZATIONS;
-use super::{choose, settings};
-use crate::encode::{PrefixSpace, Unknown};
+use super::arguments::{NORMALIZATIONS, PREFIX_SPACES, choose_or_default, name_of};
+use super::choose;
+use crate::encode::Unknown;
 use crate::merges::Id;
 use crate::tokenizer::{Source, Tokenizer};
 use crate::vocabulary::Symbols;
@@ -16,11 +16,6 @@ pub(super) type Pair<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>);
 
 pub(super) const SYMBOLS: &[(&str, Symbols)] =
     &[("bytes", Symbols::Bytes), ("chars", Symbols::Chars)];
-const PREFIX_SPACES: &[(&str, PrefixSpace)] = &[
-    ("always", PrefixSpace::Always),
-    ("once", PrefixSpace::Once),
-    ("unless_space", PrefixSpace::UnlessSpace),
-];
 /// The fields of Python's `Vocabulary`.
 #[derive(FromPyObject)]
 #[allow(clippy::struct_excessive_bools, reason = "they are Python's")]
@@ -74,8 +69,16 @@ impl Fields<'_> {
             .end_of_word(&self.end_of_word)
             .pattern(self.pattern.as_deref())
             .drops_gaps(self.drops_gaps)
-            .normalization(settings(None, self.normalize.as_deref())?.normalization)
-            .prefix_space(prefix_space(self.prefix_space.as_deref())?)
+            .normalization(choose_or_default(
+                "normalize",
+                self.normalize.as_deref(),
+                NORMALIZATIONS,
+            )?)
+            .prefix_space(choose_or_default(
+                "prefix_space",
+                self.prefix_space.as_deref(),
+                PREFIX_SPACES,
+            )?)
             .mark_is_space(self.mark_is_space);
         for (text, id) in &specials {
             builder = builder.special_token(text, *id);
@@ -92,13 +95,6 @@ impl Fields<'_> {
     }
 }
 
-pub(super) fn prefix_space(name: Option<&str>) -> PyResult<PrefixSpace> {
-    match name {
-        None => Ok(PrefixSpace::Never),
-        Some(name) => choose("prefix_space", name, PREFIX_SPACES),
-    }
-}
-
 /// The keys and values of a dictionary.
 fn pairs_of<'py, K>(dict: &Bound<'py, PyDict>) -> PyResult<Vec<(K, u32)>>
 where
@@ -111,15 +107,6 @@ where
 
 pub(super) fn slices(pairs: &[(PyBackedBytes, u32)]) -> impl Iterator<Item = (&[u8], u32)> {
     pairs.iter().map(|(string, number)| (&**string, *number))
-}
-
-/// The name of a choice, if it has one.
-pub(super) fn name_of<T: PartialEq>(
-    choices: &[(&'static str, T)],
-    chosen: &T,
-) -> Option<&'static str> {
-    let mut names = choices.iter().filter(|(_, choice)| choice == chosen);
-    names.next().map(|(name, _)| *name)
 }
 
 /// The fields of the vocabulary of a tokenizer.
