@@ -309,21 +309,19 @@ impl MergeList {
             }
         }
         let string = [self.token(left), self.token(right)].concat();
-        let product = match self.ids.get(string.as_slice()) {
-            Some(&id) => id,
-            None => self.name(string.into_boxed_slice())?,
+        let product = if let Some(&id) = self.ids.get(string.as_slice()) {
+            id
+        } else {
+            let id = Id::try_from(self.strings.len()).map_err(|_| Error::TooManyTokens)?;
+            let string = string.into_boxed_slice();
+            self.ids.insert(string.clone(), id);
+            self.strings.push(string);
+            id
         };
         let rank = u32::try_from(self.pairs.len()).map_err(|_| Error::TooManyTokens)?;
         self.pairs.push((left, right));
         self.ranks.add((left, right), rank, product);
         Ok(product)
-    }
-
-    fn name(&mut self, string: Box<[u8]>) -> Result<Id> {
-        let id = Id::try_from(self.strings.len()).map_err(|_| Error::TooManyTokens)?;
-        self.ids.insert(string.clone(), id);
-        self.strings.push(string);
-        Ok(id)
     }
 
     /// What the first ids stand for.

@@ -72,12 +72,9 @@ struct Finder {
 
 impl Specials {
     pub(crate) fn new(all: Vec<Special>) -> Self {
+        let lengths = all.iter().map(|special| special.text.len());
         Self {
-            longest: all
-                .iter()
-                .map(|special| special.text.len())
-                .max()
-                .unwrap_or(0),
+            longest: lengths.max().unwrap_or(0),
             all,
             known: Mutex::default(),
         }

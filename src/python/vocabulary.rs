@@ -3,7 +3,7 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyDict, PyTuple};
+use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyTuple};
 
 use super::arguments::{NORMALIZATIONS, PREFIX_SPACES, choose_or_default, name_of};
 use super::choose;
@@ -54,11 +54,7 @@ impl Fields<'_> {
 
     pub(super) fn build(mut self, py: Python<'_>) -> PyResult<Tokenizer> {
         let tokens = pairs_of::<PyBackedBytes>(&self.tokens)?;
-        let ranks = self
-            .ranks
-            .as_ref()
-            .map(pairs_of::<PyBackedBytes>)
-            .transpose()?;
+        let ranks = self.ranks.as_ref().map(pairs_of).transpose()?;
         let specials = pairs_of::<String>(&self.special_tokens)?;
         let added = pairs_of::<String>(&self.added_tokens)?;
         let mut builder = Tokenizer::builder()
@@ -152,11 +148,8 @@ pub(super) fn specials<'py>(
     tokenizer: &Tokenizer,
     always: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let specials = PyDict::new(py);
-    for (text, id, _) in tokenizer.specials().filter(|special| special.2 == always) {
-        specials.set_item(text, id)?;
-    }
-    Ok(specials)
+    let specials = tokenizer.specials().filter(|special| special.2 == always);
+    specials.map(|(text, id, _)| (text, id)).into_py_dict(py)
 }
 
 /// The merges that texts can use, in order.
@@ -171,10 +164,8 @@ pub(super) fn merges<'py>(py: Python<'py>, tokenizer: &Tokenizer) -> Vec<Pair<'p
 pub(super) fn ranks<'py>(py: Python<'py>, tokenizer: &Tokenizer) -> PyResult<Bound<'py, PyDict>> {
     let vocabulary = tokenizer.vocabulary();
     let merges = vocabulary.merges().iter();
-    dict_of(
-        py,
-        merges.map(|merge| (vocabulary.string(merge.product), merge.rank)),
-    )
+    let ranks = merges.map(|merge| (vocabulary.string(merge.product), merge.rank));
+    dict_of(py, ranks)
 }
 
 /// A dictionary from strings to numbers.
@@ -182,9 +173,6 @@ fn dict_of<'py, 's>(
     py: Python<'py>,
     pairs: impl Iterator<Item = (&'s [u8], u32)>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    for (string, number) in pairs {
-        dict.set_item(PyBytes::new(py, string), number)?;
-    }
-    Ok(dict)
+    let pairs = pairs.map(|(string, number)| (PyBytes::new(py, string), number));
+    pairs.into_py_dict(py)
 }

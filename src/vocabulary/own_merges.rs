@@ -146,18 +146,12 @@ fn by_looking(
 ) -> Option<Merge> {
     let num_cells = spelling.symbols.len();
     parts.clear();
-    parts.extend(
-        spelling
-            .symbols
-            .iter()
-            .enumerate()
-            .map(|(cell, &token)| Part {
-                token,
-                cell,
-                rank: NO_RANK,
-                product: Number::NONE,
-            }),
-    );
+    parts.extend((0..).zip(spelling.symbols).map(|(cell, &token)| Part {
+        token,
+        cell,
+        rank: NO_RANK,
+        product: Number::NONE,
+    }));
     let rate = |parts: &mut [Part], index: usize| {
         let Some(&next) = parts.get(index + 1) else {
             parts[index].rank = NO_RANK;
