@@ -71,11 +71,8 @@ impl Instance {
             repeats: Repeats::default(),
         };
         watch.check()?;
-        let words = Words::united(
-            words
-                .iter()
-                .filter(|(word, count)| word.len() > 1 && *count > 0),
-        );
+        let words = words.iter().filter(|word| word.0.len() > 1 && word.1 > 0);
+        let words = Words::united(words);
         if words.symbols.len() >= MOST {
             return Err(Error::CorpusTooLarge);
         }

@@ -154,17 +154,12 @@ impl SameLength {
         for &(start, group) in &self.places {
             let start = start as usize;
             piece += pieces.ends[piece..].partition_point(|&end| end <= start);
-            let first = if piece == 0 {
-                0
-            } else {
-                pieces.ends[piece - 1]
-            };
-            let symbols = &pieces.symbols[first..pieces.ends[piece]];
+            let first = piece.checked_sub(1).map_or(0, |before| pieces.ends[before]);
+            let (left, right) = pieces.symbols[first..pieces.ends[piece]].split_at(start - first);
             let group = &mut self.groups[group as usize];
             group.count = group.count.saturating_add(pieces.counts[piece]);
-            let before = (start - first).checked_sub(1);
-            group.left.add(before.map(|before| &symbols[before]));
-            group.right.add(symbols.get(start - first + length));
+            group.left.add(left.last());
+            group.right.add(right.get(length));
         }
     }
 

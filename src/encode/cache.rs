@@ -163,14 +163,10 @@ impl Cache {
     #[inline]
     fn entry(&mut self, word: &Word) -> Option<Packed> {
         let first = self.short.first(word.key, word.line);
-        if first.is_some() {
+        if first.is_some() || !word.is_short() {
             return first;
         }
-        if word.is_short() {
-            self.short.find_further(word.key, word.line)
-        } else {
-            None
-        }
+        self.short.find_further(word.key, word.line)
     }
 
     /// Find the line of a word again, as the cache may have grown.

@@ -39,11 +39,9 @@ impl Encoder {
             })?;
         let hidden = prefixed.len() - text.len();
         let shown = |at: usize| at.saturating_sub(hidden);
-        let places = found
-            .iter()
-            .map(|&(_, (start, end))| (shown(start), shown(end)));
-        let places = places.collect();
-        Ok((found.into_iter().map(|(id, _)| id).collect(), places))
+        let found = found.into_iter();
+        let shown = found.map(|(id, (start, end))| (id, (shown(start), shown(end))));
+        Ok(shown.unzip())
     }
 
     /// Append the tokens of a stretch of text that begins at `start` of the whole.
