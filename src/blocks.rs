@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 
@@ -60,11 +60,7 @@ impl<'a, C: Fn(&[u8]) -> Option<usize>> Blocks<'a, C> {
         let Some(Input { path, reader }) = self.inputs.pop() else {
             return Ok(false);
         };
-        let failed = |error: std::io::Error| Error::Io {
-            path: path.clone(),
-            kind: error.kind(),
-            code: error.raw_os_error(),
-        };
+        let failed = |error: std::io::Error| io_error(&path, &error);
         let mut reader = match reader {
             Some(reader) => reader,
             None => Box::new(File::open(&path).map_err(failed)?),
@@ -83,6 +79,15 @@ impl<'a, C: Fn(&[u8]) -> Option<usize>> Blocks<'a, C> {
             self.inputs.push(Input { path, reader });
         }
         Ok(true)
+    }
+}
+
+/// Why a file could not be read or written.
+pub(crate) fn io_error(path: &Path, error: &std::io::Error) -> Error {
+    Error::Io {
+        path: path.to_owned(),
+        kind: error.kind(),
+        code: error.raw_os_error(),
     }
 }
 

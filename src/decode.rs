@@ -14,7 +14,7 @@ pub(crate) struct Decoder {
     /// Where the string of each id lies in `bytes`.
     places: FxHashMap<Id, (usize, usize)>,
     /// One more than the largest id.
-    num_rows: usize,
+    pub(crate) num_rows: usize,
     end_of_word: Box<[u8]>,
     hides_first_space: bool,
 }
@@ -60,10 +60,6 @@ impl Decoder {
         self.bytes.extend_from_slice(string);
         self.places.insert(id, (start, self.bytes.len()));
         self.num_rows = self.num_rows.max(id as usize + 1);
-    }
-
-    pub(crate) fn num_rows(&self) -> usize {
-        self.num_rows
     }
 
     pub(crate) fn num_ids(&self) -> usize {

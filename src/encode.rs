@@ -5,7 +5,6 @@
 
 mod batches;
 mod cache;
-mod desk;
 mod encoder;
 mod ends;
 mod joins;

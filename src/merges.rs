@@ -48,29 +48,20 @@ pub struct ByteOrder {
     places: [u8; 256],
 }
 
-impl ByteOrder {
-    /// The order in which each byte has the lowest key that is left; equal keys go by the bytes.
-    fn by_key<K: Ord>(key: impl Fn(u8) -> K) -> Self {
-        let mut bytes = std::array::from_fn(|place| place as u8);
-        bytes.sort_by_key(|&byte| key(byte));
-        let mut places = [0; 256];
-        for (place, &byte) in (0..=u8::MAX).zip(&bytes) {
-            places[usize::from(byte)] = place;
-        }
-        Self { bytes, places }
-    }
-}
-
 impl Alphabet {
     /// The 256 bytes, ordered by a key; equal keys go by the bytes.
     #[must_use]
     pub fn of_bytes<K: Ord>(key: impl Fn(u8) -> K) -> Self {
-        let order = ByteOrder::by_key(key);
-        if order.bytes.is_sorted() {
-            Self::Bytes
-        } else {
-            Self::OrderedBytes(Box::new(order))
+        let mut bytes = std::array::from_fn(|place| place as u8);
+        bytes.sort_by_key(|&byte| key(byte));
+        if bytes.is_sorted() {
+            return Self::Bytes;
         }
+        let mut places = [0; 256];
+        for (place, &byte) in (0..=u8::MAX).zip(&bytes) {
+            places[usize::from(byte)] = place;
+        }
+        Self::OrderedBytes(Box::new(ByteOrder { bytes, places }))
     }
 
     /// The 256 bytes in the order of the letters that GPT-2 writes for them, as in tokenizers:
@@ -318,21 +309,19 @@ impl MergeList {
             }
         }
         let string = [self.token(left), self.token(right)].concat();
-        let product = match self.ids.get(string.as_slice()) {
-            Some(&id) => id,
-            None => self.name(string.into_boxed_slice())?,
+        let product = if let Some(&id) = self.ids.get(string.as_slice()) {
+            id
+        } else {
+            let id = Id::try_from(self.strings.len()).map_err(|_| Error::TooManyTokens)?;
+            let string = string.into_boxed_slice();
+            self.ids.insert(string.clone(), id);
+            self.strings.push(string);
+            id
         };
         let rank = u32::try_from(self.pairs.len()).map_err(|_| Error::TooManyTokens)?;
         self.pairs.push((left, right));
         self.ranks.add((left, right), rank, product);
         Ok(product)
-    }
-
-    fn name(&mut self, string: Box<[u8]>) -> Result<Id> {
-        let id = Id::try_from(self.strings.len()).map_err(|_| Error::TooManyTokens)?;
-        self.ids.insert(string.clone(), id);
-        self.strings.push(string);
-        Ok(id)
     }
 
     /// What the first ids stand for.

@@ -14,6 +14,8 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
+
 use fancy_regex::Regex;
 
 use crate::error::{Error, Result};
@@ -68,10 +70,9 @@ impl Pattern {
         })
     }
 
-    /// The same pattern, except that the text between its matches is dropped.
+    /// The same pattern, with the text between its matches dropped or kept.
     #[must_use]
-    pub fn without_gaps(self) -> Self {
-        let drops_gaps = true;
+    pub fn dropping_gaps(self, drops_gaps: bool) -> Self {
         Self { drops_gaps, ..self }
     }
 
@@ -188,16 +189,16 @@ fn for_each_match(
     drops_gaps: bool,
     word: &mut dyn FnMut(usize, usize),
 ) -> Result<()> {
-    let lossy = Lossy::new(text);
+    let (copy, replacements) = lossy_copy(text);
     let (mut replaced, mut end) = (0, 0);
     // The offset in `text` of an offset in the copy; offsets must be asked for in ascending order.
     let mut place = |at: usize| {
-        while lossy.replaced.get(replaced).is_some_and(|&r| r < at) {
+        while replacements.get(replaced).is_some_and(|&r| r < at) {
             replaced += 1;
         }
         at - 2 * replaced
     };
-    for (index, found) in regex.find_iter(lossy.text.as_ref()).enumerate() {
+    for (index, found) in regex.find_iter(copy.as_ref()).enumerate() {
         if index % 1024 == 0 {
             watch.check()?;
         }
@@ -220,29 +221,20 @@ fn for_each_match(
     Ok(())
 }
 
-/// A copy of a text with U+FFFD for each byte that is not part of valid UTF-8.
-struct Lossy<'a> {
-    text: std::borrow::Cow<'a, str>,
-    /// The offsets in the copy of these U+FFFD.
-    replaced: Vec<usize>,
-}
-
-impl<'a> Lossy<'a> {
-    fn new(bytes: &'a [u8]) -> Self {
-        let mut replaced = Vec::new();
-        if let Ok(text) = std::str::from_utf8(bytes) {
-            let text = text.into();
-            return Self { text, replaced };
-        }
-        let mut text = String::with_capacity(bytes.len());
-        for chunk in bytes.utf8_chunks() {
-            text.push_str(chunk.valid());
-            for _ in chunk.invalid() {
-                replaced.push(text.len());
-                text.push(char::REPLACEMENT_CHARACTER);
-            }
-        }
-        let text = text.into();
-        Self { text, replaced }
+/// A copy of a text with U+FFFD for each byte that is not part of valid UTF-8, and the offsets of
+/// these in the copy.
+fn lossy_copy(bytes: &[u8]) -> (Cow<'_, str>, Vec<usize>) {
+    let mut replaced = Vec::new();
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return (text.into(), replaced);
     }
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        for _ in chunk.invalid() {
+            replaced.push(text.len());
+            text.push(char::REPLACEMENT_CHARACTER);
+        }
+    }
+    (text.into(), replaced)
 }

@@ -50,7 +50,7 @@ mod _core {
     #[pymodule_export]
     use super::ranks::parse_ranks;
     #[pymodule_export]
-    use super::tokenizer::PyTokenizer;
+    use super::tokenizer::{PyChoice, PyTokenizer};
     #[pymodule_export]
     use super::training::{fewest_tokens, train_greedily};
     #[pymodule_export]

@@ -72,12 +72,9 @@ struct Finder {
 
 impl Specials {
     pub(crate) fn new(all: Vec<Special>) -> Self {
+        let lengths = all.iter().map(|special| special.text.len());
         Self {
-            longest: all
-                .iter()
-                .map(|special| special.text.len())
-                .max()
-                .unwrap_or(0),
+            longest: lengths.max().unwrap_or(0),
             all,
             known: Mutex::default(),
         }
@@ -134,9 +131,6 @@ impl Specials {
     /// Finds the special tokens that are wanted; None if none is.
     fn finder(&self, is_wanted: impl Fn(usize, &Special) -> bool) -> Result<Option<Arc<Finder>>> {
         const MOST_KNOWN: usize = 64;
-        if self.all.is_empty() {
-            return Ok(None);
-        }
         let wanted = self.all.iter().enumerate();
         let wanted: Vec<bool> = wanted.map(|(i, special)| is_wanted(i, special)).collect();
         if !wanted.contains(&true) {

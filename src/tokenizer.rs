@@ -10,7 +10,7 @@ use crate::encode::{Choice, Encoder};
 use crate::error::{Error, Result};
 use crate::greedy::{self, Overlaps};
 use crate::merges::{Alphabet, Id, MergeList};
-use crate::vocabulary::{Merge, Symbols, Vocabulary};
+use crate::vocabulary::{Symbols, Vocabulary};
 use crate::watch::Watch;
 
 pub use builder::TokenizerBuilder;
@@ -196,7 +196,7 @@ impl Tokenizer {
     /// ```
     #[must_use]
     pub fn vocab_size(&self) -> usize {
-        self.decoder.num_rows()
+        self.decoder.num_rows
     }
 
     /// How many ids stand for something.
@@ -265,11 +265,8 @@ impl Tokenizer {
     pub fn merges(&self) -> impl Iterator<Item = (&[u8], &[u8], u32)> {
         let vocabulary = self.vocabulary();
         let string = |number| vocabulary.string(number);
-        (vocabulary.merges().iter()).map(
-            move |&Merge {
-                      left, right, rank, ..
-                  }| (string(left), string(right), rank),
-        )
+        let merges = vocabulary.merges().iter();
+        merges.map(move |merge| (string(merge.left), string(merge.right), merge.rank))
     }
 
     /// The special tokens: text, id, and whether it is found in every text.
@@ -333,13 +330,11 @@ impl Tokenizer {
                 Alphabet::of_bytes(|byte| self.id(&[byte]).map_or((1, 0), |id| (0, id)))
             }
             Symbols::Chars => {
-                let texts = self.tokens().map(|(token, _)| std::str::from_utf8(token));
-                let chars =
-                    texts.filter_map(|text| match text.ok()?.chars().collect::<Vec<_>>()[..] {
-                        [symbol] => Some(symbol),
-                        _ => None,
-                    });
-                Alphabet::of_chars(chars)
+                let only_char = |(token, _)| {
+                    let mut chars = std::str::from_utf8(token).ok()?.chars();
+                    chars.next().filter(|_| chars.next().is_none())
+                };
+                Alphabet::of_chars(self.tokens().filter_map(only_char))
             }
         };
         MergeList::from_strings(

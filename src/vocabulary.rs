@@ -44,9 +44,10 @@ impl Number {
 }
 
 /// What a word begins as.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Symbols {
     /// Its bytes.
+    #[default]
     Bytes,
     /// Its characters.
     Chars,
@@ -153,22 +154,33 @@ impl Vocabulary {
         Ok(spellings)
     }
 
+    /// The bytes or the characters of a text; what is not UTF-8 byte by byte.
+    fn units_of<'t>(&self, text: &'t [u8]) -> Vec<&'t [u8]> {
+        if self.symbols == Symbols::Bytes {
+            return text.chunks(1).collect();
+        }
+        let mut units = Vec::new();
+        for chunk in text.utf8_chunks() {
+            let valid = chunk.valid();
+            let ends = valid.char_indices().map(|(at, c)| at..at + c.len_utf8());
+            units.extend(ends.map(|range| &valid.as_bytes()[range]));
+            units.extend(chunk.invalid().chunks(1));
+        }
+        units
+    }
+
     /// The symbols of a token's string.
     fn spell<'t>(&self, token: &'t [u8]) -> Result<Vec<Cow<'t, [u8]>>> {
         let (body, is_end) = match token.strip_suffix(&*self.end_of_word) {
             Some(body) if !self.end_of_word.is_empty() => (body, true),
             _ => (token, false),
         };
-        let mut symbols: Vec<Cow<'_, [u8]>> = match self.symbols {
-            Symbols::Bytes => body.chunks(1).map(Cow::Borrowed).collect(),
-            Symbols::Chars => {
-                let text = std::str::from_utf8(body).map_err(|_| Error::NotText {
-                    word: token.to_vec(),
-                })?;
-                let ends = text.char_indices().map(|(at, c)| at..at + c.len_utf8());
-                ends.map(|range| Cow::Borrowed(&body[range])).collect()
-            }
-        };
+        if self.symbols == Symbols::Chars && std::str::from_utf8(body).is_err() {
+            let word = token.to_vec();
+            return Err(Error::NotText { word });
+        }
+        let units = self.units_of(body).into_iter();
+        let mut symbols: Vec<Cow<'_, [u8]>> = units.map(Cow::Borrowed).collect();
         if is_end {
             match symbols.last_mut() {
                 Some(last) if !self.end_is_symbol => {
@@ -295,22 +307,9 @@ impl Vocabulary {
     /// The numbers of a word's symbols; of a symbol that has none, its string.
     #[must_use]
     pub fn symbols_of<'w>(&self, word: &'w [u8]) -> Vec<std::result::Result<Number, &'w [u8]>> {
-        let mut units: Vec<&[u8]> = Vec::new();
-        match self.symbols {
-            Symbols::Bytes => units.extend(word.chunks(1)),
-            Symbols::Chars => {
-                for chunk in word.utf8_chunks() {
-                    let valid = chunk.valid();
-                    let ends = valid.char_indices().map(|(at, c)| (at, at + c.len_utf8()));
-                    units.extend(ends.map(|(start, end)| &valid.as_bytes()[start..end]));
-                    units.extend(chunk.invalid().chunks(1));
-                }
-            }
-        }
-        let mut symbols: Vec<_> = units
-            .iter()
-            .map(|&unit| self.number(unit).ok_or(unit))
-            .collect();
+        let units = self.units_of(word);
+        let numbers = units.iter().map(|&unit| self.number(unit).ok_or(unit));
+        let mut symbols: Vec<_> = numbers.collect();
         if self.end_of_word.is_empty() {
             return symbols;
         }

@@ -1,12 +1,13 @@
 from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
-from typing import Any, Protocol, final
+from typing import Any, Protocol, TypeAlias, final
 
 from mergewise.vocabulary import Alphabet, Normalize, Vocabulary
 
 __all__ = [
     "Array",
     "Blocks",
+    "Choice",
     "Counter",
     "MergeList",
     "Tokenizer",
@@ -34,6 +35,12 @@ class _Reader(Protocol):
 
 class _ArrowArray(Protocol):
     def __arrow_c_array__(self, requested_schema: object = None, /) -> tuple[object, object]: ...
+
+_Texts: TypeAlias = Sequence[str | bytes] | _ArrowArray
+
+@final
+class Choice:
+    def __new__(cls, allowed: Sequence[bool], refused: Sequence[bool]) -> Choice: ...
 
 @final
 class Array:
@@ -97,53 +104,26 @@ class Tokenizer:
     def ties_matter(self) -> bool: ...
     def num_tokens(self, counts: WordCounts, /) -> int: ...
     def token_counts(self, counts: WordCounts, /) -> dict[int, int]: ...
-    def encode(
-        self, text: str | bytes, /, *, allowed: Sequence[bool], refused: Sequence[bool]
-    ) -> list[int]: ...
+    def encode(self, text: str | bytes, choice: Choice, /) -> list[int]: ...
     def encode_with_offsets(
-        self, text: str | bytes, /, *, allowed: Sequence[bool], refused: Sequence[bool]
+        self, text: str | bytes, choice: Choice, /
     ) -> tuple[list[int], list[tuple[int, int]]]: ...
-    def count(
-        self, text: str | bytes, /, *, allowed: Sequence[bool], refused: Sequence[bool]
-    ) -> int: ...
+    def count(self, text: str | bytes, choice: Choice, /) -> int: ...
     def encode_batch(
-        self,
-        texts: Sequence[str | bytes],
-        /,
-        *,
-        allowed: Sequence[bool],
-        refused: Sequence[bool],
-        num_threads: int,
-        progress: Callable[[int], None] | None = None,
-    ) -> tuple[Array, Array]: ...
-    def encode_arrow(
-        self,
-        array: _ArrowArray,
-        /,
-        *,
-        allowed: Sequence[bool],
-        refused: Sequence[bool],
-        num_threads: int,
+        self, texts: _Texts, choice: Choice, /, *, num_threads: int
     ) -> tuple[Array, Array]: ...
     def encode_batch_lists(
-        self,
-        texts: Sequence[str | bytes],
-        /,
-        *,
-        allowed: Sequence[bool],
-        refused: Sequence[bool],
-        num_threads: int,
+        self, texts: _Texts, choice: Choice, /, *, num_threads: int
     ) -> list[list[int]]: ...
     def encode_to_bytes(
         self,
-        texts: Sequence[str | bytes],
+        texts: _Texts,
+        choice: Choice,
         /,
         *,
         ends: Sequence[bool],
         separator: int | None,
         is_narrow: bool,
-        allowed: Sequence[bool],
-        refused: Sequence[bool],
         num_threads: int,
     ) -> bytes: ...
     def decode(self, ids: Sequence[int], /, *, is_part: bool = False) -> bytes: ...
@@ -220,10 +200,9 @@ class Counter:
         special_tokens: Sequence[str],
         num_threads: int,
     ) -> Counter: ...
-    def add_documents(self, documents: Sequence[str | bytes], /) -> None: ...
+    def add_documents(self, documents: _Texts, /) -> None: ...
     @property
     def memory(self) -> int: ...
-    def add_arrow(self, array: _ArrowArray, /) -> None: ...
     def add_inputs(
         self,
         inputs: Sequence[tuple[str | PathLike[str], _Reader | None]],

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import io
 import struct
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, cast
+from typing import Literal, TypeAlias, cast
 
 from mergewise import _core
 from mergewise.errors import MergewiseError
@@ -100,7 +100,8 @@ def encode_to_file(
     field: str,
     dtype: Dtype,
     vocab_size: int,
-    options: Mapping[str, Any],
+    choice: _core.Choice,
+    num_threads: int,
     progress: Progress,
 ) -> EncodedFile:
     """Write the ids of all documents, each followed by the separator; see `Tokenizer`."""
@@ -124,10 +125,11 @@ def encode_to_file(
                 with naming(place, batch):
                     data = encoder.encode_to_bytes(
                         batch.texts,
+                        choice,
                         ends=batch.ends,
                         separator=separator,
                         is_narrow=dtype == "uint16",
-                        **options,
+                        num_threads=num_threads,
                     )
                 file.write(data)
                 num_tokens += len(data) // (2 if dtype == "uint16" else 4)

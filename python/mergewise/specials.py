@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Literal, TypeAlias, TypedDict
+from typing import Literal, TypeAlias
+
+from mergewise import _core
 
 Specials: TypeAlias = Literal["all"] | Collection[str]
 
 
-class Choice(TypedDict):
-    """A choice among all special tokens, by their places."""
-
-    allowed: list[bool]
-    refused: list[bool]
-
-
 def choice_of(
     special: Collection[str], added: Collection[str], allowed: Specials, disallowed: Specials
-) -> Choice:
+) -> _core.Choice:
     """The choice that the arguments of `Tokenizer.encode` make.
 
     Args:
@@ -41,4 +36,4 @@ def choice_of(
         and (not is_allowed[index] if disallowed == "all" else name in disallowed)
         for index, name in enumerate(names)
     ]
-    return {"allowed": is_allowed, "refused": is_refused}
+    return _core.Choice(is_allowed, is_refused)

@@ -18,7 +18,7 @@ from mergewise.errors import ConversionError, UnknownTokenError
 from mergewise.optional import import_optional
 from mergewise.progress import Progress
 from mergewise.sources import Document, DocumentMode, PathLike
-from mergewise.specials import Choice, Specials, choice_of
+from mergewise.specials import Specials, choice_of
 from mergewise.vocabulary import Alphabet, Normalize, Vocabulary
 
 if TYPE_CHECKING:
@@ -242,8 +242,8 @@ class Tokenizer:
         """
         choice = self._choice(allowed_special, disallowed_special)
         if offsets:
-            return self.core.encode_with_offsets(text, **choice)
-        return self.core.encode(text, **choice)
+            return self.core.encode_with_offsets(text, choice)
+        return self.core.encode(text, choice)
 
     def encode_batch(
         self,
@@ -256,7 +256,7 @@ class Tokenizer:
         """The ids of each text; see `encode`. `num_threads=0` means all cores."""
         choice = self._choice(allowed_special, disallowed_special)
         return self.core.encode_batch_lists(
-            documents_of(texts), num_threads=check_num_threads(num_threads), **choice
+            documents_of(texts), choice, num_threads=check_num_threads(num_threads)
         )
 
     def encode_batch_numpy(
@@ -275,7 +275,7 @@ class Tokenizer:
         numpy = import_optional("numpy", extra="numpy", package="numpy")
         choice = self._choice(allowed_special, disallowed_special)
         ids, offsets = self.core.encode_batch(
-            documents_of(texts), num_threads=check_num_threads(num_threads), **choice
+            documents_of(texts), choice, num_threads=check_num_threads(num_threads)
         )
         return numpy.asarray(ids), numpy.asarray(offsets)
 
@@ -307,7 +307,6 @@ class Tokenizer:
             num_threads: 0 means all cores.
             progress: show a bar, or call this with the bytes done and their total.
         """
-        choice = self._choice(allowed_special, disallowed_special)
         return encode_to_file(
             self.core,
             paths,
@@ -317,7 +316,8 @@ class Tokenizer:
             field=field,
             dtype=dtype or ("uint16" if self.vocab_size <= 2**16 else "uint32"),
             vocab_size=self.vocab_size,
-            options={**choice, "num_threads": check_num_threads(num_threads)},
+            choice=self._choice(allowed_special, disallowed_special),
+            num_threads=check_num_threads(num_threads),
             progress=progress,
         )
 
@@ -329,7 +329,7 @@ class Tokenizer:
         disallowed_special: Specials = "all",
     ) -> int:
         """How many ids a text has, without making them; see `encode`."""
-        return self.core.count(text, **self._choice(allowed_special, disallowed_special))
+        return self.core.count(text, self._choice(allowed_special, disallowed_special))
 
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """The bytes that ids stand for."""
@@ -398,14 +398,14 @@ class Tokenizer:
         ids = self.encode(text, allowed_special=allowed_special)
         return [self.tree(token_id) for token_id in ids]
 
-    def _choice(self, allowed: Specials, disallowed: Specials) -> Choice:
+    def _choice(self, allowed: Specials, disallowed: Specials) -> _core.Choice:
         """Which special tokens to find and which to refuse, for the core."""
         if not allowed and disallowed == "all":
             return self._usual_choice
         return choice_of(*self._specials, allowed, disallowed)
 
     @cached_property
-    def _usual_choice(self) -> Choice:
+    def _usual_choice(self) -> _core.Choice:
         return choice_of(*self._specials, (), "all")
 
     def _special_id(self, text: str) -> int:

@@ -69,12 +69,8 @@ def count(
         kind = type(texts).__name__
         raise TypeError(f"expected an iterable of texts, found one {kind}; hint: count([text])")
     counter = make_counter(pattern, normalize, special_tokens, errors, num_threads)
-    if is_arrow(texts):
-        for chunk in getattr(texts, "chunks", [texts]):
-            counter.add_arrow(chunk)
-    else:
-        for batch in batches(texts):
-            counter.add_documents(batch)
+    for batch in getattr(texts, "chunks", [texts]) if is_arrow(texts) else batches(texts):
+        counter.add_documents(batch)
     return WordCounts(counter.finish())
 
 
@@ -175,7 +171,7 @@ def add_columns(
     done = float(before)
     for texts in columns:
         try:
-            counter.add_arrow(texts.array)
+            counter.add_documents(texts.array)
         except MergewiseError as error:
             error.path = texts.place
             raise

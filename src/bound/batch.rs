@@ -103,7 +103,7 @@ impl<'a> Batch<'a> {
         let mut places = instance.repeats.places.iter().peekable();
         let mut symbol = 0;
         let mut batch = Self::empty();
-        for (&end, &weight) in instance.pieces.ends().iter().zip(instance.pieces.counts()) {
+        for (&end, &weight) in instance.pieces.ends.iter().zip(&instance.pieces.counts) {
             let start = batch.rows.len() - 1;
             for &reach in &instance.reach[symbol..end] {
                 batch.rows.push(batch.num_items() as u32 + u32::from(reach));

@@ -181,7 +181,7 @@ impl<'a> Descent<'a> {
         let step = Step {
             shares: self.shares.of_spans(width),
             adam: Adam::new(stride.rate, self.num_steps),
-            threshold: self.shares.threshold(),
+            threshold: self.shares.threshold,
         };
         self.for_each_batch(|batch, (changes, scratch): &mut (Vec<f64>, Scratch)| {
             long::press(batch, step.shares, changes);
@@ -209,7 +209,7 @@ impl<'a> Descent<'a> {
         })?;
         self.sum_losses();
         let losses = &self.shares.losses[self.instance.num_strings..];
-        let threshold = self.shares.threshold();
+        let threshold = self.shares.threshold;
         self.for_each_batch(|batch, (): &mut ()| {
             long::settle(batch, against, losses, threshold);
         })

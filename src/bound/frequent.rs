@@ -26,7 +26,7 @@ pub(super) struct FrequentStrings {
 impl FrequentStrings {
     /// The strings of one symbol, numbered by their symbols.
     pub(super) fn of_one_symbol(words: &Words) -> Self {
-        let symbols = words.symbols();
+        let symbols = &words.symbols;
         Self {
             places: (0..symbols.len() as u32).collect(),
             strings: symbols.iter().map(|&symbol| StringIndex(symbol)).collect(),
@@ -69,7 +69,7 @@ impl FrequentStrings {
 
     /// Call `visit(place, key, count)` for each place where a longer string may begin.
     fn for_each_key(&self, words: &Words, mut visit: impl FnMut(u32, u64, u64)) {
-        let (ends, counts) = (words.ends(), words.counts());
+        let (ends, counts) = (&words.ends, &words.counts);
         let mut word = 0;
         let pairs = self.places.windows(2).zip(self.strings.windows(2));
         for (places, strings) in pairs {

@@ -33,7 +33,7 @@ pub struct Instance {
     pub(super) num_merges: usize,
     /// Strings that occur at most this often have no price.
     pub(super) floor: u64,
-    /// No longer string has a price.
+    /// No longer string has a price: what was asked for, or less if there are too many long strings.
     pub(super) longest: usize,
     /// Distinct pieces in ascending order.
     pub(super) pieces: Words,
@@ -71,12 +71,9 @@ impl Instance {
             repeats: Repeats::default(),
         };
         watch.check()?;
-        let words = Words::united(
-            words
-                .iter()
-                .filter(|(word, count)| word.len() > 1 && *count > 0),
-        );
-        if words.symbols().len() >= MOST {
+        let words = words.iter().filter(|word| word.0.len() > 1 && word.1 > 0);
+        let words = Words::united(words);
+        if words.symbols.len() >= MOST {
             return Err(Error::CorpusTooLarge);
         }
         instance.pieces = match against {
@@ -88,7 +85,7 @@ impl Instance {
     }
 
     fn find_strings(&mut self, num_threads: usize, watch: &Watch) -> Result<()> {
-        let num_symbols = self.pieces.symbols().len();
+        let num_symbols = self.pieces.symbols.len();
         self.reach = vec![1; num_symbols];
         // For each length the strings of that length, from left to right.
         let mut lengths: Vec<Vec<StringIndex>> = Vec::new();
@@ -148,22 +145,10 @@ impl Instance {
         }
     }
 
-    /// No longer string has a price: what was asked for, or less if there are too many long strings.
-    #[must_use]
-    pub fn longest(&self) -> usize {
-        self.longest
-    }
-
     /// Longer strings than that, up to this length, cost as much as their symbols.
     #[must_use]
     pub fn counted(&self) -> usize {
         self.repeats.counted.max(self.longest)
-    }
-
-    /// Strings that occur at most this often have no price.
-    #[must_use]
-    pub fn floor(&self) -> u64 {
-        self.floor
     }
 
     /// Against merges, what each merge counts as at least: the floor, or how often a string beyond
@@ -182,7 +167,7 @@ impl Instance {
 /// The words cut at every pair that is not frequent, without pieces of one symbol.
 fn cut(words: &Words, floor: u64, num_threads: usize) -> Result<Words> {
     let pairs = FrequentStrings::of_one_symbol(words).longer(words, floor, num_threads)?;
-    let mut is_joined = vec![false; words.symbols().len()];
+    let mut is_joined = vec![false; words.symbols.len()];
     for &place in &pairs.places {
         is_joined[place as usize] = true;
     }

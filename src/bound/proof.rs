@@ -98,8 +98,8 @@ pub fn find(
         discounts: written(&found.discounts),
         setting: PriceSetting {
             one: 1 << options.bits,
-            floor: instance.floor(),
-            longest: instance.longest(),
+            floor: instance.floor,
+            longest: instance.longest,
             counted: instance.counted(),
         },
         num_steps: found.num_steps,
@@ -207,17 +207,10 @@ fn written(numbers: &[u32]) -> Vec<u8> {
 /// The numbers of varints; None if the last is cut short or one needs more than 31 bits.
 fn read(bytes: &[u8]) -> Option<Vec<u32>> {
     let mut numbers = Vec::with_capacity(bytes.len());
-    let (mut number, mut shift) = (0_u64, 0);
-    for &byte in bytes {
-        number |= u64::from(byte & 0x7F) << shift;
-        shift += 7;
-        if number >> 31 != 0 || shift > 56 {
-            return None;
-        }
-        if byte < 0x80 {
-            numbers.push(number as u32);
-            (number, shift) = (0, 0);
-        }
+    let mut bytes = bytes.iter();
+    while !bytes.as_slice().is_empty() {
+        let number = varint::read(|| bytes.next().copied().ok_or(())).ok()??;
+        numbers.push(i32::try_from(number).ok()?.cast_unsigned());
     }
-    (shift == 0).then_some(numbers)
+    Some(numbers)
 }

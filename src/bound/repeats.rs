@@ -49,7 +49,7 @@ pub(super) fn find(
     floor: u64,
     watch: &Watch,
 ) -> Result<Repeats> {
-    let mut room = PLACES_OF_A_SYMBOL * pieces.symbols().len() + ROOM_FOR_PLACES;
+    let mut room = PLACES_OF_A_SYMBOL * pieces.symbols.len() + ROOM_FOR_PLACES;
     let mut repeats = Repeats {
         counted: length - 1,
         ..Repeats::default()
@@ -153,18 +153,13 @@ impl SameLength {
         let mut piece = 0;
         for &(start, group) in &self.places {
             let start = start as usize;
-            piece += pieces.ends()[piece..].partition_point(|&end| end <= start);
-            let first = if piece == 0 {
-                0
-            } else {
-                pieces.ends()[piece - 1]
-            };
-            let symbols = &pieces.symbols()[first..pieces.ends()[piece]];
+            piece += pieces.ends[piece..].partition_point(|&end| end <= start);
+            let first = piece.checked_sub(1).map_or(0, |before| pieces.ends[before]);
+            let (left, right) = pieces.symbols[first..pieces.ends[piece]].split_at(start - first);
             let group = &mut self.groups[group as usize];
-            group.count = group.count.saturating_add(pieces.counts()[piece]);
-            let before = (start - first).checked_sub(1);
-            group.left.add(before.map(|before| &symbols[before]));
-            group.right.add(symbols.get(start - first + length));
+            group.count = group.count.saturating_add(pieces.counts[piece]);
+            group.left.add(left.last());
+            group.right.add(right.get(length));
         }
     }
 
@@ -189,12 +184,12 @@ impl SameLength {
         let mut piece = 0;
         for (start, group) in self.places {
             let next = start as usize + length;
-            piece += pieces.ends()[piece..].partition_point(|&end| end < next);
-            if pieces.ends()[piece] == next {
+            piece += pieces.ends[piece..].partition_point(|&end| end < next);
+            if pieces.ends[piece] == next {
                 continue;
             }
             let new = longer.groups.len() as u32;
-            let key = (group, pieces.symbols()[next]);
+            let key = (group, pieces.symbols[next]);
             let group = *groups.entry(key).or_insert(new);
             if group == new {
                 longer.groups.push(NEW);

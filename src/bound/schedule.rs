@@ -60,21 +60,14 @@ pub(super) struct Schedule {
 impl Schedule {
     pub(super) fn new(instance: &Instance, options: &DescentOptions) -> Self {
         let begin = Instant::now();
-        let end = match options.num_steps {
-            Some(_) => None,
-            None => options.deadline,
-        };
-        let most_steps = match (options.num_steps, end) {
-            (Some(num_steps), _) => num_steps,
-            (None, None) => USUAL_STEPS,
-            (None, Some(_)) => MOST_STEPS,
-        };
+        let end = options.deadline.filter(|_| options.num_steps.is_none());
+        let usual = end.map_or(USUAL_STEPS, |_| MOST_STEPS);
         Self {
             begin,
             end,
-            has_long_pieces: instance.reach.len() > LONG * instance.pieces.ends().len(),
+            has_long_pieces: instance.reach.len() > LONG * instance.pieces.ends.len(),
             num_steps: 0,
-            most_steps,
+            most_steps: options.num_steps.unwrap_or(usual),
             pace: Duration::ZERO,
             evaluation: Duration::ZERO,
             since: begin,

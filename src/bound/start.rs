@@ -24,7 +24,7 @@ pub(super) fn known(instance: &Instance, tokens: &[Vec<Id>]) -> Vec<bool> {
 /// The symbols of each string.
 pub(super) fn strings(instance: &Instance) -> Vec<&[Id]> {
     let mut strings: Vec<&[Id]> = vec![&[]; instance.num_strings];
-    let symbols = instance.pieces.symbols();
+    let symbols = &instance.pieces.symbols;
     let mut row = 0;
     for (symbol, &reach) in instance.reach.iter().enumerate() {
         let row_strings = &instance.strings[row..row + reach as usize];

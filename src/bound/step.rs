@@ -40,8 +40,8 @@ pub(super) fn weigh(batch: &mut Batch, width: f32, scratch: &mut Scratch) {
         let groups = piece.overlaps();
         let excess = match (piece.by_symbol, groups.is_empty()) {
             (true, true) => {
-                symbol_prices::for_each_excess(rows, prices, beyond, |span, excess| {
-                    lose(span.item, excess);
+                symbol_prices::for_each_excess(rows, prices, beyond, |_, item, excess| {
+                    lose(item, excess);
                 });
                 continue;
             }

@@ -3,25 +3,19 @@
 //! The loss of a span is what its symbols cost more than 1; a span that counts pulls all of its
 //! symbols down.
 
+use std::ops::Range;
+
 use crate::prices::{SpanShares, StringIndex};
 
-/// A span of two symbols or more.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Span {
-    start: usize,
-    end: usize,
-    /// Its item, counted from the first of the piece.
-    pub(super) item: usize,
-}
-
-/// Call `visit` for each span whose symbols cost more than `1 + beyond`, with what they cost more
-/// than 1.
+/// Call `visit(symbols, item, excess)` for each span of two symbols or more that cost more than
+/// `1 + beyond`: its symbols and its item, counted from the first of the piece, and what they cost
+/// more than 1.
 #[inline]
 pub(super) fn for_each_excess(
     rows: &[u32],
     prices: &[f32],
     beyond: f32,
-    mut visit: impl FnMut(Span, f32),
+    mut visit: impl FnMut(Range<usize>, usize, f32),
 ) {
     for (start, ends) in rows.windows(2).enumerate() {
         let mut excess = prices[start] - 1.0;
@@ -30,12 +24,7 @@ pub(super) fn for_each_excess(
         for (index, price) in (1..reach).zip(&prices[start + 1..]) {
             excess += price;
             if excess > beyond {
-                let span = Span {
-                    start,
-                    end: start + index + 1,
-                    item: row + index,
-                };
-                visit(span, excess);
+                visit(start..start + index + 1, row + index, excess);
             }
         }
     }
@@ -45,8 +34,8 @@ pub(super) fn for_each_excess(
 pub(super) fn find_excess(rows: &[u32], prices: &[f32], excess: &mut Vec<f32>) {
     excess.clear();
     excess.resize((rows[rows.len() - 1] - rows[0]) as usize, f32::NEG_INFINITY);
-    for_each_excess(rows, prices, f32::NEG_INFINITY, |span, found| {
-        excess[span.item] = found;
+    for_each_excess(rows, prices, f32::NEG_INFINITY, |_, item, found| {
+        excess[item] = found;
     });
 }
 
@@ -64,8 +53,8 @@ pub(super) fn pull(
     pulls.resize(rows.len(), 0.0);
     // First the differences from symbol to symbol, then their sums.
     pulls[0] = 1.0;
-    for_each_excess(rows, prices, -shares.width / 2.0, |span, excess| {
-        let share = shares.of(strings[span.item].at(), excess_of(span.item, excess));
+    for_each_excess(rows, prices, -shares.width / 2.0, |span, item, excess| {
+        let share = shares.of(strings[item].at(), excess_of(item, excess));
         pulls[span.start] -= share;
         pulls[span.end] += share;
     });

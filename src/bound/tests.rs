@@ -78,7 +78,7 @@ fn find(words: &Words, claim: &Claim, tokens: &[Vec<Id>], num_threads: usize) ->
     let found = descend(&instance, tokens, &options, &watch, &progress).expect("nothing stops it");
     assert_eq!(progress.read(), (NUM_STEPS, Some(found.gain)));
     let claim = Claim {
-        longest: instance.longest(),
+        longest: instance.longest,
         counted: instance.counted(),
         ..*claim
     };

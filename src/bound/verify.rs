@@ -66,7 +66,7 @@ const NONE: u32 = u32::MAX;
 /// The most that M merges or M strings can save, in units of 1 / 2^bits.
 pub fn verify(words: &Words, claim: &Claim, discounts: &[u32]) -> Result<i128, Flaw> {
     let pieces = pieces(words, claim);
-    let is_too_large = claim.num_merges.max(pieces.symbols().len()) >= NONE as usize;
+    let is_too_large = claim.num_merges.max(pieces.symbols.len()) >= NONE as usize;
     if claim.bits > 30 || claim.longest < 2 || is_too_large {
         return Err(Flaw::Claim);
     }
@@ -163,7 +163,7 @@ fn longer(pieces: &Words, strings: &Occurrences, floor: u64) -> Occurrences {
                 sums.push(0);
             }
             let sum = &mut sums[number as usize];
-            *sum = sum.saturating_add(pieces.counts()[piece as usize]);
+            *sum = sum.saturating_add(pieces.counts[piece as usize]);
             next.places.push((piece, symbol, number));
         }
     }
@@ -186,7 +186,7 @@ fn longer(pieces: &Words, strings: &Occurrences, floor: u64) -> Occurrences {
 /// Where the prices of the spans of each symbol begin, and where the last end; and the strings that
 /// are one symbol too long for a price.
 fn rows(pieces: &Words, claim: &Claim) -> (Vec<usize>, Occurrences) {
-    let mut reach = vec![1; pieces.symbols().len()];
+    let mut reach = vec![1; pieces.symbols.len()];
     let mut strings = single_symbols(pieces);
     for length in 2.. {
         strings = longer(pieces, &strings, claim.floor);
@@ -290,7 +290,7 @@ impl Check<'_> {
                     found.push((string, symbol, self.loss(symbol, length)));
                 }
                 found.sort_unstable();
-                let count = i128::from(self.pieces.counts()[places[0].0 as usize]);
+                let count = i128::from(self.pieces.counts[places[0].0 as usize]);
                 for same in found.chunk_by(|a, b| a.0 == b.0) {
                     losses[same[0].0 as usize] += count * heaviest(same, length);
                 }
@@ -358,13 +358,13 @@ impl Check<'_> {
             let (string, start) = (&mut long[string as usize], symbol as usize);
             let first = match piece {
                 0 => 0,
-                _ => self.pieces.ends()[piece as usize - 1],
+                _ => self.pieces.ends[piece as usize - 1],
             };
-            let before = (start > first).then(|| self.pieces.symbols()[start - 1]);
+            let before = (start > first).then(|| self.pieces.symbols[start - 1]);
             string.is_left_maximal |=
                 before.is_none() || (string.count > 0 && before != string.before);
             string.before = before;
-            let count = self.pieces.counts()[piece as usize];
+            let count = self.pieces.counts[piece as usize];
             string.count = string.count.saturating_add(count);
             let loss = (sums[start + length] - sums[start] - self.one).clamp(0, most);
             string.loss += i128::from(count) * i128::from(loss);
@@ -377,9 +377,9 @@ impl Check<'_> {
         let mut next = Occurrences::default();
         for &(piece, symbol, string) in &strings.places {
             let after = symbol as usize + length;
-            if after < self.pieces.ends()[piece as usize] {
+            if after < self.pieces.ends[piece as usize] {
                 let new = numbers.len() as u32;
-                let key = (string, self.pieces.symbols()[after]);
+                let key = (string, self.pieces.symbols[after]);
                 let number = *numbers.entry(key).or_insert(new);
                 next.places.push((piece, symbol, number));
             }

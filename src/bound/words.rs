@@ -7,9 +7,9 @@ use crate::merges::{Alphabet, Id};
 /// Words as symbols, one after another, each with its count.
 #[derive(Debug, Clone, Default)]
 pub struct Words {
-    symbols: Vec<Id>,
-    ends: Vec<usize>,
-    counts: Vec<u64>,
+    pub(super) symbols: Vec<Id>,
+    pub(super) ends: Vec<usize>,
+    pub(super) counts: Vec<u64>,
 }
 
 impl Words {
@@ -61,17 +61,5 @@ impl Words {
             last = Some(word);
         }
         united
-    }
-
-    pub(super) fn symbols(&self) -> &[Id] {
-        &self.symbols
-    }
-
-    pub(super) fn ends(&self) -> &[usize] {
-        &self.ends
-    }
-
-    pub(super) fn counts(&self) -> &[u64] {
-        &self.counts
     }
 }

@@ -13,6 +13,7 @@ use super::WordCounts;
 use crate::error::{Error, Result};
 use crate::pattern::Pattern;
 use crate::settings::{Normalization, Settings};
+use crate::varint;
 
 const MAGIC: &[u8] = b"mwcounts";
 const VERSION: u64 = 1;
@@ -208,19 +209,8 @@ fn write_number(out: &mut Summed<impl Write>, mut number: u64) -> std::io::Resul
 }
 
 fn read_number(input: &mut Summed<impl Read>) -> Reading<u64> {
-    let mut number = 0;
-    for shift in (0..64).step_by(7) {
-        let byte = read_bytes(input, 1)?[0];
-        let bits = u64::from(byte & 0x7F);
-        if bits << shift >> shift != bits {
-            break;
-        }
-        number |= bits << shift;
-        if byte & 0x80 == 0 {
-            return Ok(number);
-        }
-    }
-    wrong("a longer number", "a number of 64 bits")
+    let number = varint::read(|| read_bytes(input, 1).map(|bytes| bytes[0]))?;
+    number.map_or_else(|| wrong("a longer number", "a number of 64 bits"), Ok)
 }
 
 /// Exactly `length` bytes, without trusting `length` for memory that the file does not fill.

@@ -27,7 +27,10 @@ pub(super) fn encode_in_groups(
     encode: impl Fn((usize, usize), &mut Vec<Id>) -> Result<Vec<usize>> + Sync,
 ) -> Result<Encoded> {
     let groups = in_groups(documents, num_threads);
-    let assembly = Mutex::new(Assembly::new(documents));
+    let assembly = Mutex::new(Assembly {
+        done: (with_room_for(documents), vec![0]),
+        ..Assembly::default()
+    });
     let mut buffers = vec![Vec::new(); num_threads.min(groups.len())];
     for_each(&mut buffers, groups.len(), |buffer, index| {
         // Taken out, so that threads do not write to one line of cache.
@@ -40,6 +43,7 @@ pub(super) fn encode_in_groups(
 }
 
 /// Puts groups together as they come, in the order of the documents.
+#[derive(Default)]
 struct Assembly {
     done: Encoded,
     next: usize,
@@ -49,15 +53,6 @@ struct Assembly {
 }
 
 impl Assembly {
-    fn new(documents: &[&[u8]]) -> Self {
-        Self {
-            done: (with_room_for(documents), vec![0]),
-            next: 0,
-            waiting: BTreeMap::new(),
-            spare: Vec::new(),
-        }
-    }
-
     /// Take over the ids of a group; returns an empty buffer for the next one.
     fn add(&mut self, index: usize, group: Encoded) -> Vec<Id> {
         self.waiting.insert(index, group);

@@ -24,9 +24,10 @@ const NOT_SHORT: usize = u8::MAX as usize;
 /// one, where it ends.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Word {
-    key: u128,
+    pub(super) key: u128,
     start: usize,
-    line: usize,
+    /// Where a short word is looked for in the cache: a hash.
+    pub(super) line: usize,
 }
 
 impl Word {
@@ -39,16 +40,6 @@ impl Word {
     #[inline]
     fn length(&self) -> usize {
         (self.key >> (8 * SHORT)) as usize
-    }
-
-    /// The key of a short word.
-    pub(super) fn key(&self) -> u128 {
-        self.key
-    }
-
-    /// Where a short word is looked for in the cache: a hash.
-    pub(super) fn line(&self) -> usize {
-        self.line
     }
 
     /// Where the word is in the text.
@@ -172,14 +163,10 @@ impl Cache {
     #[inline]
     fn entry(&mut self, word: &Word) -> Option<Packed> {
         let first = self.short.first(word.key, word.line);
-        if first.is_some() {
+        if first.is_some() || !word.is_short() {
             return first;
         }
-        if word.is_short() {
-            self.short.find_further(word.key, word.line)
-        } else {
-            None
-        }
+        self.short.find_further(word.key, word.line)
     }
 
     /// Find the line of a word again, as the cache may have grown.

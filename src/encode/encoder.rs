@@ -4,13 +4,11 @@
 use std::sync::Mutex;
 
 use super::batches::{Encoded, encode_in_groups, with_room_for};
-use super::desk::Desk;
 use super::joins::Joins;
 use super::prepare::Preparation;
-use super::run::Run;
-use super::search::Scratch;
+use super::run::{Desk, Run};
 use super::sink::{Count, Keep, Sink};
-use super::words::{Piece, Unknown, Words};
+use super::words::{Unknown, Words};
 use crate::error::Result;
 use crate::merges::Id;
 use crate::parallel::lock;
@@ -22,10 +20,10 @@ use crate::watch::Watch;
 /// Encodes texts.
 #[derive(Debug)]
 pub struct Encoder {
-    words: Words,
+    pub(super) words: Words,
     pattern: Pattern,
-    preparation: Preparation,
-    specials: Specials,
+    pub(super) preparation: Preparation,
+    pub(super) specials: Specials,
     /// Without a pattern, where texts can be cut; `None` if they cannot.
     joins: Option<Joins>,
     /// How many bits an id has in the cache.
@@ -60,10 +58,10 @@ impl Encoder {
         let largest = largest.chain(unknown.ids().iter().copied()).max();
         let words = Words::new(vocabulary, unknown, whole_words);
         let has_words = pattern.spec().is_some()
-            || words.looks_up_whole_words()
-            || !words.vocabulary().end_of_word().is_empty();
+            || words.looks_up_whole
+            || !words.vocabulary.end_of_word().is_empty();
         Self {
-            joins: (!has_words).then(|| Joins::new(words.vocabulary())),
+            joins: (!has_words).then(|| Joins::new(&words.vocabulary)),
             words,
             pattern,
             preparation,
@@ -76,19 +74,19 @@ impl Encoder {
     /// The tokens and their merges.
     #[must_use]
     pub fn vocabulary(&self) -> &Vocabulary {
-        self.words.vocabulary()
+        &self.words.vocabulary
     }
 
     /// What becomes of a character that is no token.
     #[must_use]
     pub fn unknown(&self) -> &Unknown {
-        self.words.unknown()
+        &self.words.unknown
     }
 
     /// Whether some word becomes a token that its merges would not make.
     #[must_use]
     pub fn looks_up_whole_words(&self) -> bool {
-        self.words.looks_up_whole_words()
+        self.words.looks_up_whole
     }
 
     /// What cuts a text into words.
@@ -245,7 +243,15 @@ impl Encoder {
                 Part::Ordinary(start, text) => {
                     sink.begin(self.fused());
                     let prepared = preparation.prepare(text);
-                    let run = Run::new(&self.words, &prepared, desk, sink, watch);
+                    let run = Run {
+                        encoder: &self.words,
+                        text: &prepared,
+                        start: 0,
+                        desk,
+                        sink,
+                        watch,
+                        result: Ok(()),
+                    };
                     let encoded = match (given, self.pattern.name()) {
                         (Given::Word(_), _) => run.encode_one(),
                         (_, Some(name)) => run.encode_groups(name),
@@ -262,7 +268,7 @@ impl Encoder {
 
     /// The unknown token, if neighbours are one wherever the text was cut: without a pattern.
     pub(super) fn fused(&self) -> Option<Id> {
-        match (self.words.unknown(), self.pattern.spec()) {
+        match (&self.words.unknown, self.pattern.spec()) {
             (Unknown::Token { id, fuse: true }, None) => Some(*id),
             _ => None,
         }
@@ -283,32 +289,6 @@ impl Encoder {
                 Ok(())
             }
         }
-    }
-
-    /// The tokens of a word of a prepared text.
-    pub(super) fn pieces_of(
-        &self,
-        word: &[u8],
-        scratch: &mut Scratch,
-        pieces: &mut Vec<Piece>,
-        watch: &Watch,
-    ) -> Result<()> {
-        pieces.clear();
-        self.words.encode(word, scratch, pieces, watch)
-    }
-
-    /// Call `use_part` with the stretches between special tokens, and these, of a text with its
-    /// prefix, if the text itself holds no special token that is refused.
-    pub(super) fn for_each_part<'t>(
-        &'t self,
-        text: &[u8],
-        prefixed: &'t [u8],
-        choice: &Choice,
-        use_part: impl FnMut(Part<'t>) -> Result<()>,
-    ) -> Result<()> {
-        let finders = self.specials.finders(choice)?;
-        self.specials.check(text, &finders)?;
-        self.specials.for_each_part(prefixed, &finders, use_part)
     }
 
     /// The last place after 0 where a text can be cut whatever follows it, if one is sure: the ids

@@ -38,11 +38,6 @@ impl Ends {
         self.len >= BATCH
     }
 
-    /// Remove all ends.
-    pub(super) fn clear(&mut self) {
-        self.len = 0;
-    }
-
     /// Remove all ends and return them.
     pub(super) fn take(&mut self) -> &[usize] {
         let len = std::mem::take(&mut self.len);

@@ -207,7 +207,7 @@ impl<F: FnMut(usize, &[Number]) -> Result<()>> Windows<'_, F> {
     fn join(&mut self, window: &Merging<KEY>, start: usize, end: usize) -> Result<bool> {
         let bounds = Bounds {
             at: start,
-            bits: u64::from(window.starts()) | 1 << (end - start),
+            bits: u64::from(window.starts) | 1 << (end - start),
         };
         let mut seam = if self.scratch.end == 0 {
             Some(0)

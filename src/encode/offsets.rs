@@ -20,27 +20,28 @@ impl Encoder {
         watch: &Watch,
     ) -> Result<(Vec<Id>, Vec<Place>)> {
         let mut found = Vec::new();
-        let prefixed = self.preparation().with_prefix(text);
+        let prefixed = self.preparation.with_prefix(text);
         let mut end = 0;
-        self.for_each_part(text, &prefixed, choice, |part| match part {
-            Part::Special(special) => {
-                let start = end;
-                end += special.text.len();
-                found.push((special.id, (start, end)));
-                Ok(())
-            }
-            Part::Ordinary(start, text) => {
-                end = start + text.len();
-                self.place(start, text, &mut found, watch)
-            }
-        })?;
+        let finders = self.specials.finders(choice)?;
+        self.specials.check(text, &finders)?;
+        self.specials
+            .for_each_part(&prefixed, &finders, |part| match part {
+                Part::Special(special) => {
+                    let start = end;
+                    end += special.text.len();
+                    found.push((special.id, (start, end)));
+                    Ok(())
+                }
+                Part::Ordinary(start, text) => {
+                    end = start + text.len();
+                    self.place(start, text, &mut found, watch)
+                }
+            })?;
         let hidden = prefixed.len() - text.len();
         let shown = |at: usize| at.saturating_sub(hidden);
-        let places = found
-            .iter()
-            .map(|&(_, (start, end))| (shown(start), shown(end)));
-        let places = places.collect();
-        Ok((found.into_iter().map(|(id, _)| id).collect(), places))
+        let found = found.into_iter();
+        let shown = found.map(|(id, (start, end))| (id, (shown(start), shown(end))));
+        Ok(shown.unzip())
     }
 
     /// Append the tokens of a stretch of text that begins at `start` of the whole.
@@ -51,7 +52,7 @@ impl Encoder {
         found: &mut Vec<(Id, Place)>,
         watch: &Watch,
     ) -> Result<()> {
-        let prepared = self.preparation().prepare(text);
+        let prepared = self.preparation.prepare(text);
         let hidden = prepared.len().saturating_sub(text.len());
         if hidden > 1 || prepared[hidden..] != *text {
             return Err(Error::NoOffsets);
@@ -62,9 +63,11 @@ impl Encoder {
             if result.is_err() {
                 return;
             }
+            pieces.clear();
             result = self
-                .pieces_of(&prepared[from..to], &mut scratch, &mut pieces, watch)
-                .map_err(|error| error.moved(start + from, self.preparation().hidden_bytes(text)));
+                .words
+                .encode(&prepared[from..to], &mut scratch, &mut pieces, watch)
+                .map_err(|error| error.moved(start + from, self.preparation.hidden_bytes(text)));
             let mut at = from;
             for &(id, length) in &pieces {
                 let shown = |at: usize| start + at.saturating_sub(hidden);

@@ -1,23 +1,57 @@
 //! One prepared text on its way through the cache, a batch of words at a time.
 
-use super::desk::Desk;
-use super::ends::BATCH;
+use super::cache::{Buffer, Cache, Miss, NO_IDS, Word};
+use super::ends::{BATCH, Ends, MOST_WORDS};
+use super::long::LongWords;
+use super::search::Scratch;
 use super::sink::Sink;
-use super::words::Words;
+use super::words::{Piece, Words};
 use crate::error::Result;
+use crate::merges::Id;
 use crate::pattern::{Name, Processor, TakeGroups};
 use crate::watch::Watch;
 
+/// What one thread encodes with: its cache and memory that is used again.
+#[derive(Debug)]
+pub(super) struct Desk {
+    cache: Cache,
+    ends: Ends,
+    words: [Word; MOST_WORDS],
+    buffer: Buffer,
+    misses: [Miss; MOST_WORDS],
+    scratch: Scratch,
+    long_words: LongWords,
+    /// The tokens of one word.
+    pieces: Vec<Piece>,
+    ids: Vec<Id>,
+}
+
+impl Desk {
+    pub(super) fn new(bits: u32) -> Self {
+        Self {
+            cache: Cache::new(bits),
+            ends: Ends::NONE,
+            words: [Word::default(); MOST_WORDS],
+            buffer: NO_IDS,
+            misses: [Miss::default(); MOST_WORDS],
+            scratch: Scratch::default(),
+            long_words: LongWords::default(),
+            pieces: Vec::new(),
+            ids: Vec::new(),
+        }
+    }
+}
+
 /// A prepared text that is encoded.
 pub(super) struct Run<'a, S> {
-    encoder: &'a Words,
-    text: &'a [u8],
+    pub(super) encoder: &'a Words,
+    pub(super) text: &'a [u8],
     /// Where the first word begins that is not encoded yet.
-    start: usize,
-    desk: &'a mut Desk,
-    sink: &'a mut S,
-    watch: &'a Watch,
-    result: Result<()>,
+    pub(super) start: usize,
+    pub(super) desk: &'a mut Desk,
+    pub(super) sink: &'a mut S,
+    pub(super) watch: &'a Watch,
+    pub(super) result: Result<()>,
 }
 
 impl<S: Sink> TakeGroups for Run<'_, S> {
@@ -31,29 +65,11 @@ impl<S: Sink> TakeGroups for Run<'_, S> {
     }
 }
 
-impl<'a, S: Sink> Run<'a, S> {
-    pub(super) fn new(
-        encoder: &'a Words,
-        text: &'a [u8],
-        desk: &'a mut Desk,
-        sink: &'a mut S,
-        watch: &'a Watch,
-    ) -> Self {
-        Self {
-            encoder,
-            text,
-            start: 0,
-            desk,
-            sink,
-            watch,
-            result: Ok(()),
-        }
-    }
-
+impl<S: Sink> Run<'_, S> {
     /// Encode the words of a named pattern, which come in groups.
     pub(super) fn encode_groups(mut self, name: Name) -> Result<()> {
         // What an error in another text left.
-        self.desk.ends.clear();
+        self.desk.ends.take();
         name.for_each_group(self.text, self.watch, &mut self)?;
         self.encode_ends();
         self.result
@@ -112,7 +128,7 @@ impl<'a, S: Sink> Run<'a, S> {
         let (cache, words) = (&mut desk.cache, &mut desk.words[..len]);
         let (num_ids, num_misses) = cache.copy_known(words, &mut desk.buffer, &mut desk.misses);
         let (buffer, misses) = (&desk.buffer, &desk.misses[..num_misses]);
-        if let Some(short) = encoder.short()
+        if let Some(short) = &encoder.short
             && misses.iter().any(|miss| words[miss.index()].is_short())
         {
             short.learn(text, words, misses, cache);

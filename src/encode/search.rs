@@ -90,8 +90,7 @@ impl Search {
         let trie = Trie::new(made.iter().map(|&n| (vocabulary.string(n), n)))?;
         for &number in &made {
             let string = vocabulary.string(number);
-            let shorter = trie.longest(&string[..string.len() - 1]);
-            tokens[number.index()].shorter = shorter.unwrap_or(NONE);
+            tokens[number.index()].shorter = trie.longest(&string[..string.len() - 1]);
         }
         Some(Self {
             trie,
@@ -130,7 +129,7 @@ impl Search {
         } = scratch;
         // Of the tokens from here on, the longer ones in their place are known to lead nowhere.
         let mut num_given = tokens.len();
-        let mut candidate = self.longest(&word[*start..]);
+        let mut candidate = self.trie.longest(&word[*start..]);
         while *start < word.len() {
             if candidate == NONE {
                 // Nothing can follow the last token here.
@@ -140,7 +139,7 @@ impl Search {
                 *start -= last.length as usize;
                 if tokens.len() < num_given {
                     num_given = tokens.len();
-                    candidate = self.longest(&word[*start..]);
+                    candidate = self.trie.longest(&word[*start..]);
                 } else {
                     candidate = last.shorter;
                 }
@@ -161,18 +160,12 @@ impl Search {
                 if is_last(std::mem::replace(start, end), end) {
                     break;
                 }
-                candidate = self.longest(&word[end..]);
+                candidate = self.trie.longest(&word[end..]);
             } else {
                 candidate = token.shorter;
             }
         }
         Ok(())
-    }
-
-    /// The longest token that a text begins with.
-    #[inline]
-    fn longest(&self, text: &[u8]) -> Number {
-        self.trie.longest(text).unwrap_or(NONE)
     }
 
     /// Whether two tokens stay what they are, side by side.

@@ -158,11 +158,11 @@ impl ShortWords {
         for miss in misses {
             let word = &words[miss.index()];
             // Most words that come twice in the batch are found here.
-            let seen = &mut seen[word.line() % NUM_SEEN];
+            let seen = &mut seen[word.line % NUM_SEEN];
             let last = words.get(usize::from(*seen));
-            if cache.is_new(word) && last.is_none_or(|last| last.key() != word.key()) {
+            if cache.is_new(word) && last.is_none_or(|last| last.key != word.key) {
                 *seen = miss.index() as u16;
-                self.whole.expect(word.key());
+                self.whole.expect(word.key);
                 indices[num_new] = miss.index() as u16;
                 num_new += 1;
             }
@@ -170,10 +170,10 @@ impl ShortWords {
         let (mut keys, mut waiting, mut len) = ([[0; 16]; AT_ONCE], [0; AT_ONCE], 0);
         for (place, &index) in indices[..num_new].iter().enumerate() {
             let word = &mut words[usize::from(index)];
-            if let Some(id) = self.whole_word(word.key()) {
+            if let Some(id) = self.whole_word(word.key) {
                 cache.insert_new(text, word, &[id]);
             } else {
-                (keys[len], waiting[len]) = (word.key().to_le_bytes(), index);
+                (keys[len], waiting[len]) = (word.key.to_le_bytes(), index);
                 len += 1;
             }
             if len == AT_ONCE || place + 1 == num_new {
@@ -356,8 +356,8 @@ pub(super) struct Merging<const N: usize> {
     tokens: [u32; N],
     /// The turn of each with the next: its product, then its place.
     turns: [u32; N],
-    /// Whether a token starts at a place.
-    starts: u32,
+    /// Where tokens start, a bit for each place.
+    pub(super) starts: u32,
     /// Two pairs, with their places, whose turns are not known yet.
     new: [(u32, u64); 2],
 }
@@ -371,11 +371,6 @@ impl<const N: usize> Merging<N> {
         starts: 0,
         new: [Self::NOTHING_NEW; 2],
     };
-
-    /// Where tokens start, a bit for each place.
-    pub(super) fn starts(&self) -> u32 {
-        self.starts
-    }
 
     /// Where the token behind the one at `place` starts.
     #[inline]

@@ -162,14 +162,14 @@ fn windows_of_long_words_are_joined_to_what_merging_makes() {
         words.extend([&text[..], &text[1000..1016]]);
         let mut found = Vec::new();
         let mut use_tokens = |index, tokens: &[Number]| {
-            let ids = tokens.iter().filter_map(|&n| encoder.vocabulary().id(n));
+            let ids = tokens.iter().filter_map(|&n| encoder.vocabulary.id(n));
             found.push((index, ids.collect::<Vec<_>>()));
             Ok(())
         };
         let watch = Watch::default();
         let result = tools.encode(&words, &mut Scratch::default(), &watch, &mut use_tokens);
         result.expect("nobody interrupts");
-        let expected = words.iter().map(|word| merged(encoder.vocabulary(), word));
+        let expected = words.iter().map(|word| merged(&encoder.vocabulary, word));
         assert_eq!(found, expected.enumerate().collect::<Vec<_>>(), "{pairs:?}");
     }
 }

@@ -78,11 +78,15 @@ impl Trie {
         });
     }
 
-    /// The longest token that `text` begins with.
+    /// The longest token that `text` begins with, or `Number::NONE`.
     #[inline]
-    pub(super) fn longest(&self, text: &[u8]) -> Option<Number> {
-        let (&first, rest) = text.split_first()?;
-        let mut node = self.nodes.get(self.first[usize::from(first)] as usize)?;
+    pub(super) fn longest(&self, text: &[u8]) -> Number {
+        let Some((&first, rest)) = text.split_first() else {
+            return Number::NONE;
+        };
+        let Some(mut node) = self.nodes.get(self.first[usize::from(first)] as usize) else {
+            return Number::NONE;
+        };
         let mut longest = node.token;
         for &byte in rest {
             if node.children == 0 {
@@ -103,6 +107,6 @@ impl Trie {
                 longest = node.token;
             }
         }
-        (longest != Number::NONE).then_some(longest)
+        longest
     }
 }

@@ -16,9 +16,10 @@ use crate::watch::Watch;
 const LONGEST_SEARCHED: usize = 63;
 
 /// What becomes of a character that is no token.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Unknown {
     /// An error.
+    #[default]
     Refused,
     /// The tokens of its bytes.
     Bytes(Box<[Id; 256]>),
@@ -48,13 +49,13 @@ pub(super) type Piece = (Id, usize);
 /// Encodes words.
 #[derive(Debug)]
 pub(super) struct Words {
-    vocabulary: Vocabulary,
-    unknown: Unknown,
+    pub(super) vocabulary: Vocabulary,
+    pub(super) unknown: Unknown,
     /// Whether a word that is a token becomes that token, whatever its merges make of it.
-    looks_up_whole: bool,
+    pub(super) looks_up_whole: bool,
     search: Option<Search>,
     /// None if short words need more than merging.
-    short: Option<ShortWords>,
+    pub(super) short: Option<ShortWords>,
 }
 
 impl Words {
@@ -75,18 +76,6 @@ impl Words {
         }
     }
 
-    pub(super) fn vocabulary(&self) -> &Vocabulary {
-        &self.vocabulary
-    }
-
-    pub(super) fn unknown(&self) -> &Unknown {
-        &self.unknown
-    }
-
-    pub(super) fn looks_up_whole_words(&self) -> bool {
-        self.looks_up_whole
-    }
-
     /// Whether some text would be encoded differently if merges of one rank came in the order of the
     /// list; true also where that is not known.
     pub(super) fn ties_matter(&self) -> bool {
@@ -94,11 +83,6 @@ impl Words {
         let has_ties = merges.windows(2).any(|pair| pair[0].rank == pair[1].rank);
         let search = self.search.as_ref();
         has_ties && search.is_none_or(|search| search.ties_matter(&self.vocabulary))
-    }
-
-    /// The encoder of short words, if merging is all they need.
-    pub(super) fn short(&self) -> Option<&ShortWords> {
-        self.short.as_ref()
     }
 
     /// The encoder of long words, if merging is all they need.
@@ -151,14 +135,11 @@ impl Words {
                 let strings = numbers.iter().map(|&n| self.vocabulary.string(n));
                 let run = strings.collect::<Vec<_>>().concat();
                 search.encode(&self.vocabulary, &run, scratch, watch)?;
-                self.push_all(&scratch.tokens, first, pieces)?;
             } else {
-                let tokens = self
-                    .vocabulary
-                    .ranks()
-                    .apply(numbers, |_, _| watch.check())?;
-                self.push_all(&tokens, first, pieces)?;
+                let ranks = self.vocabulary.ranks();
+                scratch.tokens = ranks.apply(numbers, |_, _| watch.check())?;
             }
+            self.push_all(&scratch.tokens, first, pieces)?;
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::text::{Pair, PairCount, Text};
+use super::text::{Pair, PairCount, Text, sum_of_largest};
 use crate::watch::Watch;
 
 /// Merges one after another, and what they gain.
@@ -19,6 +19,12 @@ impl MergePath {
             gain: self.gain + rest.gain,
             merges: [self.merges.as_slice(), &rest.merges].concat(),
         }
+    }
+
+    /// This path, and then the merge of a pair.
+    pub(super) fn then(&self, &PairCount { pair, gain, .. }: &PairCount) -> Self {
+        let merges = vec![pair];
+        self.and(&Self { gain, merges })
     }
 }
 
@@ -67,11 +73,10 @@ pub(super) fn beam(text: &Text, num_merges: usize, watch: &Watch) -> MergePath {
                 if !seen.insert(merged.shape()) {
                     continue;
                 }
-                let path = path.and(&MergePath {
-                    gain: pair.gain,
-                    merges: vec![pair.pair],
-                });
-                let estimate = path.gain + largest_gains(&merged.pairs(), left);
+                let path = path.then(pair);
+                // What the most frequent pairs would gain if their merges did not conflict.
+                let gains = merged.pairs().into_iter().map(|pair| pair.gain);
+                let estimate = path.gain + sum_of_largest(gains.collect(), left);
                 longer.push((estimate, path, merged));
             }
         }
@@ -88,11 +93,4 @@ pub(super) fn beam(text: &Text, num_merges: usize, watch: &Watch) -> MergePath {
         }
     }
     best
-}
-
-/// What the most frequent pairs would gain if their merges did not conflict.
-fn largest_gains(pairs: &[PairCount], num_merges: usize) -> u64 {
-    let mut gains: Vec<u64> = pairs.iter().map(|pair| pair.gain).collect();
-    gains.sort_unstable_by(|a, b| b.cmp(a));
-    gains.iter().take(num_merges).sum()
 }

@@ -23,7 +23,10 @@ pub(super) fn depth_first(
         is_guarded: options.method == Method::Guarded,
         watch,
         path: Vec::new(),
-        strings: Strings::new(root.next_id()),
+        strings: Strings {
+            num_symbols: root.next_id(),
+            merged: Vec::new(),
+        },
         best: MergePath::default(),
         nodes: 0,
     };
@@ -66,17 +69,14 @@ impl DepthFirst<'_> {
             let Some(pair) = frame.untried.next() else {
                 frames.pop();
                 self.path.pop();
-                self.strings.pop();
+                self.strings.merged.pop();
                 continue;
             };
             if self.is_guarded && self.is_out_of_order(pair.pair, frame.text.next_id()) {
                 continue;
             }
-            if self
-                .options
-                .node_limit
-                .is_some_and(|most| self.nodes >= most)
-            {
+            let limit = self.options.node_limit;
+            if limit.is_some_and(|most| self.nodes >= most) {
                 return Some(Limit::Nodes);
             }
             if self.watch.is_stopped() {
@@ -84,7 +84,8 @@ impl DepthFirst<'_> {
             }
             let (text, gain) = (frame.text.merged(pair.pair), frame.gain + pair.gain);
             self.path.push(pair.pair);
-            self.strings.push(pair.pair);
+            let (_, string) = self.strings.of_pair(pair.pair);
+            self.strings.merged.push(string);
             let next = self.visit(text, gain, &report);
             frames.push(next);
         }
@@ -129,22 +130,6 @@ struct Strings {
 }
 
 impl Strings {
-    fn new(num_symbols: Id) -> Self {
-        Self {
-            num_symbols,
-            merged: Vec::new(),
-        }
-    }
-
-    fn push(&mut self, pair: Pair) {
-        let (_, string) = self.of_pair(pair);
-        self.merged.push(string);
-    }
-
-    fn pop(&mut self) {
-        self.merged.pop();
-    }
-
     /// The key of a token in a total order: its length, then its string.
     fn of(&self, token: Id) -> (usize, Vec<Id>) {
         let string = match token.checked_sub(self.num_symbols) {

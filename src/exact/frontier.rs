@@ -57,6 +57,7 @@ impl Seen {
 ///
 /// The largest bound comes first, so that the bound of all falls as fast as it can, and among equals
 /// the longest path. Once memory is used up, the longest path comes first, which needs little more.
+#[derive(Default)]
 pub(super) struct Frontier {
     nodes: BTreeMap<(u64, u64, Reverse<u64>), Node>,
     /// The number of nodes with each bound.
@@ -69,11 +70,8 @@ pub(super) struct Frontier {
 impl Frontier {
     pub(super) fn new(bytes_left: usize) -> Self {
         Self {
-            nodes: BTreeMap::new(),
-            bounds: BTreeMap::new(),
-            num_pushed: 0,
             bytes_left,
-            is_full: false,
+            ..Self::default()
         }
     }
 

@@ -61,7 +61,10 @@ pub(super) fn search(
                 Limit::of(watch)
             });
         }
-        let outcomes = expand_all(&batch, root, search.best.gain, options, watch)?;
+        let (num_merges, best) = (options.num_merges, search.best.gain);
+        let outcomes = parallel::map(options.num_threads, batch.len(), |index| {
+            Ok(expand(&batch[index], root, best, num_merges, watch))
+        })?;
         search.use_outcomes(batch, outcomes, watch);
         // Most texts are solved at the root. For the others a better list spares many nodes.
         if search.nodes == 1 && search.bound() > search.best.gain {
@@ -115,20 +118,8 @@ impl Search {
     }
 }
 
-/// Expand each node of a batch; None where a stop came first.
-fn expand_all(
-    batch: &[Node],
-    root: &Text,
-    best: u64,
-    options: &SearchOptions,
-    watch: &Watch,
-) -> Result<Vec<Option<Outcome>>> {
-    parallel::map(options.num_threads, batch.len(), |index| {
-        Ok(expand(&batch[index], root, best, options.num_merges, watch))
-    })
-}
-
-/// Bound a node, and list the nodes below it that may hold something better than `best`.
+/// Bound a node, and list the nodes below it that may hold something better than `best`; None if the
+/// watch stops it.
 fn expand(
     node: &Node,
     root: &Text,
@@ -174,10 +165,7 @@ fn expand(
             return None;
         }
         let pair = &pairs[index];
-        let path = node.path.and(&MergePath {
-            gain: pair.gain,
-            merges: vec![pair.pair],
-        });
+        let path = node.path.then(pair);
         let merged = text.merged(pair.pair);
         let next = merged.pairs();
         let bound = bound.min(path.gain + boundary_bound(&next, num_left - 1));

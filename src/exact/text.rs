@@ -172,9 +172,14 @@ impl Text {
 /// remove at most the boundaries of the `num_merges` most frequent types. And no merge gains more
 /// than the first could.
 pub(super) fn boundary_bound(pairs: &[PairCount], num_merges: usize) -> u64 {
-    let mut places: Vec<u64> = pairs.iter().map(|pair| pair.places).collect();
-    places.sort_unstable_by(|a, b| b.cmp(a));
-    let by_types: u64 = places.iter().take(num_merges).sum();
+    let places = pairs.iter().map(|pair| pair.places).collect();
+    let by_types = sum_of_largest(places, num_merges);
     let most = pairs.iter().map(|pair| pair.gain).max().unwrap_or(0);
     by_types.min(most.saturating_mul(num_merges as u64))
+}
+
+/// The sum of the `number` largest of some numbers.
+pub(super) fn sum_of_largest(mut numbers: Vec<u64>, number: usize) -> u64 {
+    numbers.sort_unstable_by(|a, b| b.cmp(a));
+    numbers.iter().take(number).sum()
 }

@@ -106,39 +106,28 @@ fn scan<S: Scanner>(text: &[u8], start: usize, groups: &mut impl TakeGroups) {
 }
 
 /// A text to be scanned.
-struct Scan<'a, S, G> {
-    text: &'a [u8],
-    start: usize,
-    groups: &'a mut G,
-    scanner: PhantomData<S>,
+pub(super) struct Scan<'a, S, G> {
+    pub(super) text: &'a [u8],
+    pub(super) start: usize,
+    pub(super) groups: &'a mut G,
+    pub(super) scanner: PhantomData<S>,
 }
 
 impl<S: Scanner, G: TakeGroups> Work for Scan<'_, S, G> {
     #[allow(clippy::inline_always, reason = "see `Work`")]
     #[inline(always)]
     fn run<P: Processor>(self, processor: P) {
-        scan_by::<S, P>(processor, self.text, self.start, self.groups);
-    }
-}
-
-/// The same for a given processor. Always inlined, as [`Block`] explains.
-#[allow(clippy::inline_always, reason = "see `Block`")]
-#[inline(always)]
-pub(super) fn scan_by<S: Scanner, P: Processor>(
-    processor: P,
-    text: &[u8],
-    mut start: usize,
-    groups: &mut impl TakeGroups,
-) {
-    while start < text.len() {
-        let mut base = start;
-        let mut ends = starts_after::<S, P>(processor, text, base);
-        if ends == 0 {
-            // A group of one word, however long: its end is the second bit.
-            (base, ends) = (S::word_end(text, base) - 1, 2);
+        let (text, mut start) = (self.text, self.start);
+        while start < text.len() {
+            let mut base = start;
+            let mut ends = starts_after::<S, P>(processor, text, base);
+            if ends == 0 {
+                // A group of one word, however long: its end is the second bit.
+                (base, ends) = (S::word_end(text, base) - 1, 2);
+            }
+            self.groups.take(processor, base, ends);
+            start = base + ends.ilog2() as usize;
         }
-        groups.take(processor, base, ends);
-        start = base + ends.ilog2() as usize;
     }
 }
 

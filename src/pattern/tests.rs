@@ -1,7 +1,8 @@
 use std::fmt::Write;
+use std::marker::PhantomData;
 
-use super::block::Any;
-use super::scan::{Scanner, scan_by};
+use super::block::{Any, Work};
+use super::scan::{Scan, Scanner};
 use super::scanners::{Gpt2, Tiktoken, Whitespace};
 use super::*;
 
@@ -251,8 +252,13 @@ fn words_are_the_same_on_all_processors() {
     fn words_by<S: Scanner>(processor: impl Processor, text: &[u8]) -> Vec<(usize, usize)> {
         let mut words = Vec::new();
         let word = |start, end| words.push((start, end));
-        let mut groups = Singly { start: 0, word };
-        scan_by::<S, _>(processor, text, 0, &mut groups);
+        let scan = Scan {
+            text,
+            start: 0,
+            groups: &mut Singly { start: 0, word },
+            scanner: PhantomData::<S>,
+        };
+        scan.run(processor);
         words
     }
     fn assert_same<S: Scanner>(name: &str, text: &[u8]) {

@@ -23,7 +23,8 @@ impl StringIndex {
 pub(crate) struct Shares {
     pub(crate) losses: Vec<f32>,
     of_strings: Vec<f32>,
-    threshold: f32,
+    /// The loss from which on a string counts.
+    pub(crate) threshold: f32,
 }
 
 impl Shares {
@@ -44,11 +45,6 @@ impl Shares {
         for (share, &loss) in self.of_strings.iter_mut().zip(&self.losses) {
             *share = ramp((loss - self.threshold) / slope);
         }
-    }
-
-    /// The loss from which on a string counts.
-    pub(crate) fn threshold(&self) -> f32 {
-        self.threshold
     }
 
     /// The shares of spans, with corners smoothed over `width`.
@@ -116,7 +112,7 @@ mod tests {
             shares.update(num_merges, floor, 0.01);
             let sum: f32 = shares.of_strings.iter().sum();
             assert!((sum - expected).abs() < 0.51, "{sum} {expected}");
-            assert!(shares.threshold() >= floor);
+            assert!(shares.threshold >= floor);
             assert!(shares.of_strings.is_sorted());
         }
     }

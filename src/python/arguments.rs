@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyBytes, PyString};
 
+use crate::encode::PrefixSpace;
 use crate::settings::{Normalization, Settings};
 
 /// A text argument: `str`, taken as UTF-8, or `bytes`, taken as they are.
@@ -56,14 +57,34 @@ pub(super) fn choose<T: Copy>(what: &str, name: &str, choices: &[(&str, T)]) -> 
 
 pub(super) const NORMALIZATIONS: &[(&str, Normalization)] =
     &[("nfc", Normalization::Nfc), ("nfkc", Normalization::Nfkc)];
+pub(super) const PREFIX_SPACES: &[(&str, PrefixSpace)] = &[
+    ("always", PrefixSpace::Always),
+    ("once", PrefixSpace::Once),
+    ("unless_space", PrefixSpace::UnlessSpace),
+];
+
+/// One of a few names, or the default without one.
+pub(super) fn choose_or_default<T: Copy + Default>(
+    what: &str,
+    name: Option<&str>,
+    choices: &[(&str, T)],
+) -> PyResult<T> {
+    name.map_or(Ok(T::default()), |name| choose(what, name, choices))
+}
+
+/// The name of a choice, if it has one.
+pub(super) fn name_of<T: PartialEq>(
+    choices: &[(&'static str, T)],
+    chosen: &T,
+) -> Option<&'static str> {
+    let mut names = choices.iter().filter(|(_, choice)| choice == chosen);
+    names.next().map(|(name, _)| *name)
+}
+
 pub(super) fn settings(pattern: Option<String>, normalize: Option<&str>) -> PyResult<Settings> {
-    let normalization = match normalize {
-        None => Normalization::None,
-        Some(name) => choose("normalize", name, NORMALIZATIONS)?,
-    };
     Ok(Settings {
         pattern,
-        normalization,
+        normalization: choose_or_default("normalize", normalize, NORMALIZATIONS)?,
     })
 }
 

@@ -7,7 +7,7 @@ use std::num::NonZeroU64;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule};
 
-use super::{PyWordCounts, settings};
+use super::{PyWordCounts, TextArgument, settings};
 use crate::arrow;
 use crate::counts::{WordCounts, part_of};
 use crate::error::{Error, Result};
@@ -45,6 +45,37 @@ impl<'py> ArrowArray<'py> {
         let (schema, array) = self.pointers()?;
         // SAFETY: as above.
         Ok(unsafe { arrow::numbers(schema, array) }?)
+    }
+}
+
+/// An argument of many texts: a sequence of them, or an Arrow array of strings, where they lie.
+pub(super) enum Texts<'py> {
+    Sequence(Vec<TextArgument>),
+    Arrow(ArrowArray<'py>),
+}
+
+impl<'py> FromPyObject<'_, 'py> for Texts<'py> {
+    type Error = PyErr;
+
+    fn extract(argument: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if argument.hasattr("__arrow_c_array__")? {
+            ArrowArray::import(&argument).map(Self::Arrow)
+        } else {
+            argument.extract().map(Self::Sequence)
+        }
+    }
+}
+
+impl Texts<'_> {
+    /// The bytes of each text. A null is an empty text, so that the others keep their indices.
+    pub(super) fn slices(&self) -> PyResult<Vec<&[u8]>> {
+        Ok(match self {
+            Self::Sequence(texts) => texts.iter().map(TextArgument::as_bytes).collect(),
+            Self::Arrow(array) => {
+                let rows = array.strings()?.into_iter();
+                rows.map(Option::unwrap_or_default).collect()
+            }
+        })
     }
 }
 

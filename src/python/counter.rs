@@ -7,9 +7,9 @@ use std::sync::Mutex;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
-use super::arrow_tables::ArrowArray;
+use super::arrow_tables::Texts;
 use super::reader::PyReader;
-use super::{PyWordCounts, TextArgument, choose, settings, threads, watched};
+use super::{PyWordCounts, choose, settings, threads, watched};
 use crate::counting::{Counter, Documents, Input, InvalidBytes};
 use crate::watch::Watch;
 
@@ -57,25 +57,15 @@ impl PyCounter {
         Ok(Self(Mutex::new(Some(counter))))
     }
 
-    #[pyo3(signature = (documents, /))]
-    fn add_documents(&self, py: Python<'_>, documents: Vec<TextArgument>) -> PyResult<()> {
-        let documents: Vec<_> = documents.iter().map(TextArgument::as_bytes).collect();
-        self.with(|counter| watched(py, None, |watch| counter.add_documents(&documents, watch)))
-    }
-
     /// How many bytes of memory the words counted so far take.
     #[getter]
     fn memory(&self) -> PyResult<usize> {
         self.with(|counter| Ok(counter.memory()))
     }
 
-    /// Count the strings of an Arrow array, where they lie; a null has no words.
-    #[pyo3(signature = (array, /))]
-    fn add_arrow(&self, py: Python<'_>, array: &Bound<'_, PyAny>) -> PyResult<()> {
-        let array = ArrowArray::import(array)?;
-        // Nulls stay, as empty documents, so that an error names a document by its row.
-        let rows = array.strings()?.into_iter();
-        let documents: Vec<_> = rows.map(Option::unwrap_or_default).collect();
+    #[pyo3(signature = (documents, /))]
+    fn add_documents(&self, py: Python<'_>, documents: Texts<'_>) -> PyResult<()> {
+        let documents = documents.slices()?;
         self.with(|counter| {
             // Engines hand over small arrays by the thousand: no thread for each of them.
             if counter.is_quick(&documents) {

@@ -6,12 +6,12 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict};
 
-use super::arguments::NORMALIZATIONS;
+use super::arguments::{NORMALIZATIONS, choose_or_default, name_of};
 use super::array::{Numbers, PyArray};
-use super::arrow_tables::ArrowArray;
-use super::vocabulary::{self, Fields, SYMBOLS, name_of};
-use super::{PyMergeList, PyWordCounts, TextArgument, settings, threads, watched};
-use crate::encode::{Choice, Place};
+use super::arrow_tables::Texts;
+use super::vocabulary::{self, Fields, SYMBOLS};
+use super::{PyMergeList, PyWordCounts, TextArgument, threads, watched};
+use crate::encode::{Choice, Encoded, Place};
 use crate::error::Result;
 use crate::merges::Id;
 use crate::tokenizer::{Source, Tokenizer};
@@ -30,36 +30,42 @@ impl PyTokenizer {
     fn run<T: Send>(
         py: Python<'_>,
         num_bytes: usize,
-        progress: Option<&Bound<'_, PyAny>>,
         work: impl FnOnce(&Watch) -> Result<T> + Send,
     ) -> PyResult<T> {
         if num_bytes < QUICK {
             return Ok(py.detach(|| work(&Watch::default()))?);
         }
-        watched(py, progress, work)
+        watched(py, None, work)
     }
 
-    /// The ids of all texts, one after the other, and where each text's begin and the last's end.
-    fn encode_texts(
+    /// What `convert` makes of the ids of all texts and where each text's begin and the last's end.
+    fn encode_texts<T: Send>(
         &self,
         py: Python<'_>,
-        texts: Vec<&[u8]>,
-        choice: Choice,
+        texts: &Texts<'_>,
+        choice: &PyChoice,
         num_threads: usize,
-        progress: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<(PyArray, PyArray)> {
+        convert: impl FnOnce(Encoded) -> T + Send,
+    ) -> PyResult<T> {
+        let texts = texts.slices()?;
         let num_bytes = texts.iter().map(|text| text.len()).sum();
-        let num_threads = threads(num_threads);
-        let (ids, offsets) = Self::run(py, num_bytes, progress, |watch| {
-            self.0
-                .encoder()
-                .encode_batch(&texts, &choice, num_threads, watch)
-        })?;
-        let offsets = offsets
-            .into_iter()
-            .map(|offset| (offset as u64).cast_signed());
-        let offsets = offsets.collect();
-        Ok((PyArray(Numbers::U32(ids)), PyArray(Numbers::I64(offsets))))
+        Self::run(py, num_bytes, |watch| {
+            let (encoder, num_threads) = (self.0.encoder(), threads(num_threads));
+            let ids = encoder.encode_batch(&texts, &choice.0, num_threads, watch);
+            ids.map(convert)
+        })
+    }
+}
+
+/// Which special tokens a call finds in texts, and which it refuses.
+#[pyclass(frozen, module = "mergewise._core", name = "Choice")]
+pub(super) struct PyChoice(Choice);
+
+#[pymethods]
+impl PyChoice {
+    #[new]
+    fn new(allowed: Vec<bool>, refused: Vec<bool>) -> Self {
+        Self(Choice { allowed, refused })
     }
 }
 
@@ -87,7 +93,7 @@ impl PyTokenizer {
         let mut builder = Tokenizer::builder()
             .merge_list(merges)
             .pattern(pattern)
-            .normalization(settings(None, normalize)?.normalization);
+            .normalization(choose_or_default("normalize", normalize, NORMALIZATIONS)?);
         if let Some(tokens) = &tokens {
             builder = builder.tokens(vocabulary::slices(tokens));
         }
@@ -242,33 +248,25 @@ impl PyTokenizer {
         ids.collect()
     }
 
-    #[pyo3(signature = (text, /, *, allowed, refused))]
-    fn encode(
-        &self,
-        py: Python<'_>,
-        text: TextArgument,
-        allowed: Vec<bool>,
-        refused: Vec<bool>,
-    ) -> PyResult<Vec<Id>> {
-        let (text, choice) = (text.as_bytes(), Choice { allowed, refused });
-        Self::run(py, text.len(), None, |watch| {
-            self.0.encoder().encode(text, &choice, watch)
+    #[pyo3(signature = (text, choice, /))]
+    fn encode(&self, py: Python<'_>, text: TextArgument, choice: &PyChoice) -> PyResult<Vec<Id>> {
+        let text = text.as_bytes();
+        Self::run(py, text.len(), |watch| {
+            self.0.encoder().encode(text, &choice.0, watch)
         })
     }
 
     /// The ids, and for each the characters of a `str`, or the bytes, that it stands for.
-    #[pyo3(signature = (text, /, *, allowed, refused))]
+    #[pyo3(signature = (text, choice, /))]
     fn encode_with_offsets(
         &self,
         py: Python<'_>,
         text: TextArgument,
-        allowed: Vec<bool>,
-        refused: Vec<bool>,
+        choice: &PyChoice,
     ) -> PyResult<(Vec<Id>, Vec<Place>)> {
-        let choice = Choice { allowed, refused };
-        let bytes = text.as_bytes();
-        let (ids, mut places) = Self::run(py, bytes.len(), None, |watch| {
-            self.0.encoder().encode_with_offsets(bytes, &choice, watch)
+        let (encoder, bytes) = (self.0.encoder(), text.as_bytes());
+        let (ids, mut places) = Self::run(py, bytes.len(), |watch| {
+            encoder.encode_with_offsets(bytes, &choice.0, watch)
         })?;
         if let TextArgument::Text(text) = &text {
             py.detach(|| to_characters(text, &mut places));
@@ -276,118 +274,69 @@ impl PyTokenizer {
         Ok((ids, places))
     }
 
-    #[pyo3(signature = (text, /, *, allowed, refused))]
-    fn count(
-        &self,
-        py: Python<'_>,
-        text: TextArgument,
-        allowed: Vec<bool>,
-        refused: Vec<bool>,
-    ) -> PyResult<usize> {
-        let (text, choice) = (text.as_bytes(), Choice { allowed, refused });
-        Self::run(py, text.len(), None, |watch| {
-            self.0.encoder().count(text, &choice, watch)
+    #[pyo3(signature = (text, choice, /))]
+    fn count(&self, py: Python<'_>, text: TextArgument, choice: &PyChoice) -> PyResult<usize> {
+        let text = text.as_bytes();
+        Self::run(py, text.len(), |watch| {
+            self.0.encoder().count(text, &choice.0, watch)
         })
     }
 
     /// The ids of all texts, one after the other, and where each text's begin and the last's end.
-    #[pyo3(signature = (texts, /, *, allowed, refused, num_threads, progress=None))]
+    #[pyo3(signature = (texts, choice, /, *, num_threads))]
     fn encode_batch(
         &self,
         py: Python<'_>,
-        texts: Vec<TextArgument>,
-        allowed: Vec<bool>,
-        refused: Vec<bool>,
-        num_threads: usize,
-        progress: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<(PyArray, PyArray)> {
-        let texts = texts.iter().map(TextArgument::as_bytes).collect();
-        self.encode_texts(
-            py,
-            texts,
-            Choice { allowed, refused },
-            num_threads,
-            progress,
-        )
-    }
-
-    /// The same for the strings of an Arrow array, where they lie; a null is an empty text.
-    #[pyo3(signature = (array, /, *, allowed, refused, num_threads))]
-    fn encode_arrow(
-        &self,
-        py: Python<'_>,
-        array: &Bound<'_, PyAny>,
-        allowed: Vec<bool>,
-        refused: Vec<bool>,
+        texts: Texts<'_>,
+        choice: &PyChoice,
         num_threads: usize,
     ) -> PyResult<(PyArray, PyArray)> {
-        let array = ArrowArray::import(array)?;
-        let texts = array.strings()?.into_iter().map(Option::unwrap_or_default);
-        let texts = texts.collect();
-        self.encode_texts(py, texts, Choice { allowed, refused }, num_threads, None)
+        self.encode_texts(py, &texts, choice, num_threads, |(ids, offsets)| {
+            let offsets = offsets.into_iter();
+            let offsets = offsets.map(|offset| (offset as u64).cast_signed());
+            let offsets = Numbers::I64(offsets.collect());
+            (PyArray(Numbers::U32(ids)), PyArray(offsets))
+        })
     }
 
     /// The same as lists.
-    #[pyo3(signature = (texts, /, *, allowed, refused, num_threads))]
+    #[pyo3(signature = (texts, choice, /, *, num_threads))]
     fn encode_batch_lists(
         &self,
         py: Python<'_>,
-        texts: Vec<TextArgument>,
-        allowed: Vec<bool>,
-        refused: Vec<bool>,
+        texts: Texts<'_>,
+        choice: &PyChoice,
         num_threads: usize,
     ) -> PyResult<Vec<Vec<Id>>> {
-        let texts: Vec<&[u8]> = texts.iter().map(TextArgument::as_bytes).collect();
-        let choice = Choice { allowed, refused };
-        let num_bytes = texts.iter().map(|text| text.len()).sum();
-        let num_threads = threads(num_threads);
-        let (ids, offsets) = Self::run(py, num_bytes, None, |watch| {
-            self.0
-                .encoder()
-                .encode_batch(&texts, &choice, num_threads, watch)
-        })?;
-        let ends = offsets.windows(2);
-        Ok(ends.map(|ends| ids[ends[0]..ends[1]].to_vec()).collect())
+        self.encode_texts(py, &texts, choice, num_threads, |(ids, offsets)| {
+            let ends = offsets.windows(2);
+            ends.map(|ends| ids[ends[0]..ends[1]].to_vec()).collect()
+        })
     }
 
     /// The ids of all texts as little-endian numbers of 16 bits, if they are narrow, or of 32; the
     /// separator follows each text that ends a document.
-    #[pyo3(signature = (
-        texts, /, *, ends, separator, is_narrow, allowed, refused, num_threads
-    ))]
+    #[pyo3(signature = (texts, choice, /, *, ends, separator, is_narrow, num_threads))]
     #[allow(clippy::too_many_arguments)]
     fn encode_to_bytes<'py>(
         &self,
         py: Python<'py>,
-        texts: Vec<TextArgument>,
+        texts: Texts<'py>,
+        choice: &PyChoice,
         ends: Vec<bool>,
         separator: Option<Id>,
         is_narrow: bool,
-        allowed: Vec<bool>,
-        refused: Vec<bool>,
         num_threads: usize,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let texts: Vec<&[u8]> = texts.iter().map(TextArgument::as_bytes).collect();
-        let choice = Choice { allowed, refused };
-        let num_bytes = texts.iter().map(|text| text.len()).sum();
-        let bytes = Self::run(py, num_bytes, None, |watch| {
-            let (ids, offsets) =
-                self.0
-                    .encoder()
-                    .encode_batch(&texts, &choice, threads(num_threads), watch)?;
-            let mut bytes = Vec::with_capacity((ids.len() + texts.len()) * 4);
-            let mut push = |id: Id| {
-                let size = if is_narrow { 2 } else { 4 };
-                bytes.extend_from_slice(&id.to_le_bytes()[..size]);
-            };
+        let size = if is_narrow { 2 } else { 4 };
+        let bytes = self.encode_texts(py, &texts, choice, num_threads, |(ids, offsets)| {
+            let mut bytes = Vec::with_capacity((ids.len() + ends.len()) * size);
+            let mut push = |id: &Id| bytes.extend_from_slice(&id.to_le_bytes()[..size]);
             for (range, is_end) in offsets.windows(2).zip(&ends) {
-                ids[range[0]..range[1]].iter().for_each(|&id| push(id));
-                separator
-                    .filter(|_| *is_end)
-                    .into_iter()
-                    .for_each(&mut push);
+                ids[range[0]..range[1]].iter().for_each(&mut push);
+                separator.iter().filter(|_| *is_end).for_each(&mut push);
             }
-            Ok(bytes)
+            bytes
         })?;
         Ok(PyBytes::new(py, &bytes))
     }

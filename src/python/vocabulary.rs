@@ -3,11 +3,11 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyDict, PyTuple};
+use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyTuple};
 
-use super::arguments::NORMALIZATIONS;
-use super::{choose, settings};
-use crate::encode::{PrefixSpace, Unknown};
+use super::arguments::{NORMALIZATIONS, PREFIX_SPACES, choose_or_default, name_of};
+use super::choose;
+use crate::encode::Unknown;
 use crate::merges::Id;
 use crate::tokenizer::{Source, Tokenizer};
 use crate::vocabulary::Symbols;
@@ -16,11 +16,6 @@ pub(super) type Pair<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>);
 
 pub(super) const SYMBOLS: &[(&str, Symbols)] =
     &[("bytes", Symbols::Bytes), ("chars", Symbols::Chars)];
-const PREFIX_SPACES: &[(&str, PrefixSpace)] = &[
-    ("always", PrefixSpace::Always),
-    ("once", PrefixSpace::Once),
-    ("unless_space", PrefixSpace::UnlessSpace),
-];
 /// The fields of Python's `Vocabulary`.
 #[derive(FromPyObject)]
 #[allow(clippy::struct_excessive_bools, reason = "they are Python's")]
@@ -59,11 +54,7 @@ impl Fields<'_> {
 
     pub(super) fn build(mut self, py: Python<'_>) -> PyResult<Tokenizer> {
         let tokens = pairs_of::<PyBackedBytes>(&self.tokens)?;
-        let ranks = self
-            .ranks
-            .as_ref()
-            .map(pairs_of::<PyBackedBytes>)
-            .transpose()?;
+        let ranks = self.ranks.as_ref().map(pairs_of).transpose()?;
         let specials = pairs_of::<String>(&self.special_tokens)?;
         let added = pairs_of::<String>(&self.added_tokens)?;
         let mut builder = Tokenizer::builder()
@@ -74,8 +65,16 @@ impl Fields<'_> {
             .end_of_word(&self.end_of_word)
             .pattern(self.pattern.as_deref())
             .drops_gaps(self.drops_gaps)
-            .normalization(settings(None, self.normalize.as_deref())?.normalization)
-            .prefix_space(prefix_space(self.prefix_space.as_deref())?)
+            .normalization(choose_or_default(
+                "normalize",
+                self.normalize.as_deref(),
+                NORMALIZATIONS,
+            )?)
+            .prefix_space(choose_or_default(
+                "prefix_space",
+                self.prefix_space.as_deref(),
+                PREFIX_SPACES,
+            )?)
             .mark_is_space(self.mark_is_space);
         for (text, id) in &specials {
             builder = builder.special_token(text, *id);
@@ -92,13 +91,6 @@ impl Fields<'_> {
     }
 }
 
-pub(super) fn prefix_space(name: Option<&str>) -> PyResult<PrefixSpace> {
-    match name {
-        None => Ok(PrefixSpace::Never),
-        Some(name) => choose("prefix_space", name, PREFIX_SPACES),
-    }
-}
-
 /// The keys and values of a dictionary.
 fn pairs_of<'py, K>(dict: &Bound<'py, PyDict>) -> PyResult<Vec<(K, u32)>>
 where
@@ -111,15 +103,6 @@ where
 
 pub(super) fn slices(pairs: &[(PyBackedBytes, u32)]) -> impl Iterator<Item = (&[u8], u32)> {
     pairs.iter().map(|(string, number)| (&**string, *number))
-}
-
-/// The name of a choice, if it has one.
-pub(super) fn name_of<T: PartialEq>(
-    choices: &[(&'static str, T)],
-    chosen: &T,
-) -> Option<&'static str> {
-    let mut names = choices.iter().filter(|(_, choice)| choice == chosen);
-    names.next().map(|(name, _)| *name)
 }
 
 /// The fields of the vocabulary of a tokenizer.
@@ -165,11 +148,8 @@ pub(super) fn specials<'py>(
     tokenizer: &Tokenizer,
     always: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let specials = PyDict::new(py);
-    for (text, id, _) in tokenizer.specials().filter(|special| special.2 == always) {
-        specials.set_item(text, id)?;
-    }
-    Ok(specials)
+    let specials = tokenizer.specials().filter(|special| special.2 == always);
+    specials.map(|(text, id, _)| (text, id)).into_py_dict(py)
 }
 
 /// The merges that texts can use, in order.
@@ -184,10 +164,8 @@ pub(super) fn merges<'py>(py: Python<'py>, tokenizer: &Tokenizer) -> Vec<Pair<'p
 pub(super) fn ranks<'py>(py: Python<'py>, tokenizer: &Tokenizer) -> PyResult<Bound<'py, PyDict>> {
     let vocabulary = tokenizer.vocabulary();
     let merges = vocabulary.merges().iter();
-    dict_of(
-        py,
-        merges.map(|merge| (vocabulary.string(merge.product), merge.rank)),
-    )
+    let ranks = merges.map(|merge| (vocabulary.string(merge.product), merge.rank));
+    dict_of(py, ranks)
 }
 
 /// A dictionary from strings to numbers.
@@ -195,9 +173,6 @@ fn dict_of<'py, 's>(
     py: Python<'py>,
     pairs: impl Iterator<Item = (&'s [u8], u32)>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    for (string, number) in pairs {
-        dict.set_item(PyBytes::new(py, string), number)?;
-    }
-    Ok(dict)
+    let pairs = pairs.map(|(string, number)| (PyBytes::new(py, string), number));
+    pairs.into_py_dict(py)
 }

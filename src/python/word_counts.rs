@@ -2,13 +2,14 @@
 
 use std::fs::File;
 use std::io::{BufReader, BufWriter};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use super::arguments::NORMALIZATIONS;
-use super::{TextArgument, settings, vocabulary, watched};
+use super::arguments::{NORMALIZATIONS, PREFIX_SPACES, choose_or_default, name_of};
+use super::{TextArgument, settings, watched};
+use crate::blocks::io_error;
 use crate::counts::WordCounts;
 use crate::encode::Preparation;
 use crate::error::Error;
@@ -62,11 +63,7 @@ impl PyWordCounts {
 
     #[getter]
     fn normalize(&self) -> Option<&'static str> {
-        let normalization = self.0.settings().normalization;
-        let mut names = NORMALIZATIONS
-            .iter()
-            .filter(|(_, known)| *known == normalization);
-        names.next().map(|(name, _)| *name)
+        name_of(NORMALIZATIONS, &self.0.settings().normalization)
     }
 
     fn characters(&self) -> PyResult<String> {
@@ -108,12 +105,9 @@ impl PyWordCounts {
         prefix_space: Option<&str>,
         mark_is_space: bool,
     ) -> PyResult<Self> {
-        let mut pattern = Pattern::new(self.pattern())?;
-        if drops_gaps {
-            pattern = pattern.without_gaps();
-        }
+        let pattern = Pattern::new(self.pattern())?.dropping_gaps(drops_gaps);
         let preparation = Preparation {
-            prefix_space: vocabulary::prefix_space(prefix_space)?,
+            prefix_space: choose_or_default("prefix_space", prefix_space, PREFIX_SPACES)?,
             mark_is_space,
             ..Preparation::default()
         };
@@ -175,13 +169,5 @@ impl PyWordCounts {
     fn read(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         let read = py.detach(|| WordCounts::read(BufReader::new(File::open(&path)?)));
         Ok(Self(read.map_err(|error| io_error(&path, &error))??))
-    }
-}
-
-pub(super) fn io_error(path: &Path, error: &std::io::Error) -> Error {
-    Error::Io {
-        path: path.to_owned(),
-        kind: error.kind(),
-        code: error.raw_os_error(),
     }
 }

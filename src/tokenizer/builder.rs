@@ -25,12 +25,12 @@ use crate::vocabulary::{Merging, Symbols, Vocabulary};
 /// assert_eq!(tokenizer.encode("bab")?, [1, 2]);
 /// # Ok::<(), mergewise::Error>(())
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Default)]
 #[must_use = "nothing is built before `build`"]
 pub struct TokenizerBuilder<'a> {
     tokens: Vec<(&'a [u8], Id)>,
-    merging: Merging<'a>,
-    source: Source,
+    merging: Option<Merging<'a>>,
+    source: Option<Source>,
     symbols: Symbols,
     end_of_word: &'a [u8],
     unknown: Unknown,
@@ -39,24 +39,6 @@ pub struct TokenizerBuilder<'a> {
     drops_gaps: bool,
     preparation: Preparation,
     specials: Vec<Special>,
-}
-
-impl Default for TokenizerBuilder<'_> {
-    fn default() -> Self {
-        Self {
-            tokens: Vec::new(),
-            merging: Merging::Pairs(Vec::new()),
-            source: Source::Pairs(0),
-            symbols: Symbols::Bytes,
-            end_of_word: b"",
-            unknown: Unknown::Refused,
-            whole_words: false,
-            pattern: None,
-            drops_gaps: false,
-            preparation: Preparation::default(),
-            specials: Vec::new(),
-        }
-    }
 }
 
 impl<'a> TokenizerBuilder<'a> {
@@ -111,8 +93,8 @@ impl<'a> TokenizerBuilder<'a> {
         pairs: impl IntoIterator<Item = (&'a [u8], &'a [u8], u32)>,
     ) -> Self {
         let pairs: Vec<_> = pairs.into_iter().collect();
-        self.source = Source::Pairs(pairs.len());
-        self.merging = Merging::Pairs(pairs);
+        self.source = Some(Source::Pairs(pairs.len()));
+        self.merging = Some(Merging::Pairs(pairs));
         self
     }
 
@@ -128,14 +110,14 @@ impl<'a> TokenizerBuilder<'a> {
     /// # Ok::<(), mergewise::Error>(())
     /// ```
     pub fn ranks(mut self, ranks: impl IntoIterator<Item = (&'a [u8], u32)>) -> Self {
-        self.source = Source::Ranks;
-        self.merging = Merging::Ranks(ranks.into_iter().collect());
+        self.source = Some(Source::Ranks);
+        self.merging = Some(Merging::Ranks(ranks.into_iter().collect()));
         self
     }
 
     /// What the merges that were given last were made of.
     pub(super) fn source(mut self, source: Source) -> Self {
-        self.source = source;
+        self.source = Some(source);
         self
     }
 
@@ -277,7 +259,7 @@ impl<'a> TokenizerBuilder<'a> {
         self.special(text, id, true)
     }
 
-    fn special(mut self, text: &str, id: Id, always: bool) -> Self {
+    pub(super) fn special(mut self, text: &str, id: Id, always: bool) -> Self {
         let text = text.to_owned();
         self.specials.push(Special { text, id, always });
         self
@@ -288,12 +270,9 @@ impl<'a> TokenizerBuilder<'a> {
         if self.specials.iter().any(|special| special.text.is_empty()) {
             return Err(Error::EmptySpecial);
         }
-        let mut pattern = Pattern::new(self.pattern)?;
-        if self.drops_gaps {
-            pattern = pattern.without_gaps();
-        }
-        let vocabulary =
-            Vocabulary::new(&self.tokens, &self.merging, self.symbols, self.end_of_word)?;
+        let pattern = Pattern::new(self.pattern)?.dropping_gaps(self.drops_gaps);
+        let merging = self.merging.unwrap_or(Merging::Pairs(Vec::new()));
+        let vocabulary = Vocabulary::new(&self.tokens, &merging, self.symbols, self.end_of_word)?;
         Ok(Tokenizer {
             decoder: Decoder::new(&vocabulary, &self.unknown, &self.specials, self.preparation),
             encoder: Encoder::new(
@@ -305,7 +284,7 @@ impl<'a> TokenizerBuilder<'a> {
                 self.specials,
             ),
             whole_words: self.whole_words,
-            source: self.source,
+            source: self.source.unwrap_or(Source::Pairs(0)),
         })
     }
 }

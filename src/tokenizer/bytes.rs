@@ -121,11 +121,7 @@ impl Tokenizer {
         for (text, id, always) in
             input.many(|input| Ok((input.text()?, input.id()?, input.flag()?)))?
         {
-            builder = if always {
-                builder.added_token(text, id)
-            } else {
-                builder.special_token(text, id)
-            };
+            builder = builder.special(text, id, always);
         }
         if input.at < bytes.len() {
             return Err(input.malformed("more bytes", "the end"));

@@ -53,9 +53,9 @@ impl Tokenizer {
     ) -> Result<u64> {
         let sums =
             self.for_each_share(counts, num_threads, watch, |sum: &mut u64, ids, count| {
-                *sum = product(ids.len(), count)
-                    .and_then(|tokens| sum.checked_add(tokens))
-                    .ok_or(Error::CountsTooLarge)?;
+                let tokens = count.checked_mul(ids.len() as u64);
+                let total = tokens.and_then(|tokens| sum.checked_add(tokens));
+                *sum = total.ok_or(Error::CountsTooLarge)?;
                 Ok(())
             })?;
         let mut sums = sums.into_iter();
@@ -190,8 +190,4 @@ pub fn encoded_words<'c>(
         words = words.cut(pattern, watch)?;
     }
     Ok(Cow::Owned(words))
-}
-
-fn product(num_ids: usize, count: u64) -> Option<u64> {
-    (num_ids as u64).checked_mul(count)
 }

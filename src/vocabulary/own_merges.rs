@@ -1,11 +1,9 @@
 //! The own merge of each token: the last of the merges that make its string, alone, that token.
 
-use rustc_hash::FxHashMap;
-
 use super::strings::Strings;
 use super::{Merge, Merging, Number};
 use crate::error::{Error, Result};
-use crate::merges::merge_by_rank;
+use crate::merges::{Ranks, merge_by_rank};
 
 /// Tokens of more symbols are merged with a queue, in O(n log n); of fewer, by looking for the lowest
 /// rank each time, which is faster.
@@ -15,7 +13,7 @@ const NO_RANK: u32 = u32::MAX;
 /// Which pairs have a rank, as the vocabulary was given.
 pub(super) enum Candidates<'v> {
     /// Pairs, each with its rank and the token it makes.
-    Pairs(FxHashMap<(Number, Number), (u32, Number)>),
+    Pairs(Ranks<Number>),
     /// A pair has the rank of the token it makes.
     Ranks {
         strings: &'v Strings,
@@ -46,8 +44,7 @@ impl<'v> Candidates<'v> {
     pub(super) fn new(strings: &'v Strings, merging: &Merging<'_>) -> Result<Self> {
         match merging {
             Merging::Pairs(pairs) => {
-                let mut ranks = FxHashMap::default();
-                ranks.reserve(pairs.len());
+                let mut ranks = Ranks::with_capacity(pairs.len());
                 let mut product = Vec::new();
                 for (index, &(left, right, rank)) in pairs.iter().enumerate() {
                     let find = |string: &[u8]| {
@@ -60,9 +57,7 @@ impl<'v> Candidates<'v> {
                     product.extend_from_slice(left);
                     product.extend_from_slice(right);
                     let product = find(&product)?;
-                    ranks
-                        .entry((find(left)?, find(right)?))
-                        .or_insert((rank, product));
+                    ranks.add((find(left)?, find(right)?), rank, product);
                 }
                 Ok(Self::Pairs(ranks))
             }
@@ -91,7 +86,7 @@ impl<'v> Candidates<'v> {
         cells: std::ops::Range<usize>,
     ) -> Option<(u32, Number)> {
         match self {
-            Self::Pairs(ranks) => ranks.get(&(left, right)).copied(),
+            Self::Pairs(ranks) => ranks.get(left, right),
             Self::Ranks { strings, ranks } => {
                 let bytes = spelling.starts[cells.start]..spelling.starts[cells.end];
                 let product = strings.find(&spelling.string[bytes])?;
@@ -151,18 +146,12 @@ fn by_looking(
 ) -> Option<Merge> {
     let num_cells = spelling.symbols.len();
     parts.clear();
-    parts.extend(
-        spelling
-            .symbols
-            .iter()
-            .enumerate()
-            .map(|(cell, &token)| Part {
-                token,
-                cell,
-                rank: NO_RANK,
-                product: Number::NONE,
-            }),
-    );
+    parts.extend((0..).zip(spelling.symbols).map(|(cell, &token)| Part {
+        token,
+        cell,
+        rank: NO_RANK,
+        product: Number::NONE,
+    }));
     let rate = |parts: &mut [Part], index: usize| {
         let Some(&next) = parts.get(index + 1) else {
             parts[index].rank = NO_RANK;

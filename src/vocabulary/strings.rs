@@ -41,11 +41,7 @@ impl Strings {
     /// If there is no such number.
     pub(super) fn get(&self, number: Number) -> &[u8] {
         let number = number.index();
-        let start = if number == 0 {
-            0
-        } else {
-            self.ends[number - 1]
-        };
+        let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.bytes[start..self.ends[number]]
     }
 

@@ -101,7 +101,7 @@ class Task:
         counter = self.new_counter()
         for batch in batches:
             for texts in slices_of(texts_of(batch, self.column)):
-                counter.add_arrow(texts)
+                counter.add_documents(texts)
                 if counter.memory > self.memory_limit:
                     yield counter.finish()
                     counter = self.new_counter()
@@ -136,8 +136,8 @@ class Task:
         for whole in batches:
             for batch in narrow_batches(whole, self.column):
                 texts = texts_of(batch, self.column)
-                ids, offsets = self.tokenizer.core.encode_arrow(
-                    texts, num_threads=self.num_threads, **choice
+                ids, offsets = self.tokenizer.core.encode_batch(
+                    texts, choice, num_threads=self.num_threads
                 )
                 lists = pa.ListArray.from_arrays(
                     pa.array(numpy.asarray(offsets).astype(numpy.int32)),

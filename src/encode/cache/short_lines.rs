@@ -33,10 +33,6 @@ impl Packed {
         (self.rest >> 56) as usize
     }
 
-    fn is_elsewhere(self) -> bool {
-        self.rest == u64::MAX
-    }
-
     /// None if the ids, of at most `bits` bits, do not fit.
     pub(super) fn new(ids: &[Id], bits: u32) -> Option<Self> {
         let mut packed = Self::default();
@@ -60,7 +56,7 @@ impl Packed {
         buffer[at..at + 2].copy_from_slice(&self.first);
         let end = at + self.len();
         if self.len() > 2 {
-            if self.is_elsewhere() {
+            if self.rest == Self::ELSEWHERE.rest {
                 return None;
             }
             let mut rest = self.rest;
