@@ -960,7 +960,7 @@ def test_an_unknown_character_after_a_special_token_is_named_with_its_offset() -
     vocabulary = over_chars("ab ", merges=[], pattern="whitespace", special_tokens={"<é>": 9})
     tok = mw.Tokenizer(vocabulary)
     for options in ({}, {"offsets": True}):
-        with pytest.raises(UnknownTokenError, match="'x' at byte 8$"):
+        with pytest.raises(UnknownTokenError, match=r"'x' at byte 8$"):
             tok.encode("ab <é>ax", allowed_special="all", **options)  # type: ignore[call-overload]
 
 

@@ -29,7 +29,6 @@ class MergewiseError(Exception):
     ('a.json: found 1, expected 2 at byte 7', 7)
 
     Attributes:
-        kind: the class of the error, by a name that does not change.
         message: what is wrong, without its place.
         path: the file, if there is one.
         place: where in it, in words: "record 3", "line 2".
@@ -38,8 +37,6 @@ class MergewiseError(Exception):
         hint: what may help: a name in `HINTS`, or the advice itself.
         token: the special token that the error is about.
     """
-
-    kind = "other"
 
     def __init__(
         self,
@@ -60,6 +57,11 @@ class MergewiseError(Exception):
         self.offset = offset
         self.hint = hint
         self.token = token
+
+    @property
+    def kind(self) -> str:
+        """The class of the error: "Format" of a FormatError."""
+        return type(self).__name__.removesuffix("Error")
 
     def worded(self, hints: dict[str, str]) -> str:
         """The error in one line, with its hint in the words of this table."""
@@ -82,40 +84,26 @@ class MergewiseError(Exception):
 class FormatError(MergewiseError, ValueError):
     """A file is not what it should be; the message says where, what was found and expected."""
 
-    kind = "format"
-
 
 class ConversionError(MergewiseError, ValueError):
     """A format cannot hold all that a tokenizer is; the message lists what would be lost."""
-
-    kind = "conversion"
 
 
 class InputError(MergewiseError, ValueError):
     """An argument, a text or a pattern that cannot be used."""
 
-    kind = "input"
-
 
 class InvalidMergesError(MergewiseError, ValueError):
     """A merge list uses a token that no earlier merge makes."""
-
-    kind = "merges"
 
 
 class UnknownTokenError(MergewiseError, LookupError):
     """A token, an id or a character that the vocabulary does not hold."""
 
-    kind = "unknown_token"
-
 
 class CertificateError(MergewiseError, ValueError):
     """A certificate does not prove what it says, or not of these counts."""
 
-    kind = "certificate"
-
 
 class ClusterError(MergewiseError, RuntimeError):
     """A worker of a cluster could not do its part; the message says why."""
-
-    kind = "cluster"
