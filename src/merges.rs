@@ -12,7 +12,6 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::hash::Hash;
-use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
@@ -173,61 +172,53 @@ impl<T: Copy + Eq + Hash> Ranks<T> {
         self.table.get(&(left, right)).copied()
     }
 
-    /// The tokens that are left of `tokens` after all merges, those of the lowest rank first.
-    pub fn apply(&self, tokens: Vec<T>, merged: impl FnMut(T, T) -> Result<()>) -> Result<Vec<T>> {
-        merge_by_rank(tokens, |left, right, _| self.get(left, right), merged)
+    /// Merge the adjacent pair of the lowest rank, the leftmost first, until no pair has a rank; the
+    /// tokens that are left.
+    ///
+    /// `merged` is called with each pair that merges and may end the work by an error. O(n log n).
+    pub fn apply(
+        &self,
+        mut tokens: Vec<T>,
+        mut merged: impl FnMut(T, T) -> Result<()>,
+    ) -> Result<Vec<T>> {
+        let end = tokens.len();
+        // next[i] and previous[i] link the tokens that are left; a merged one keeps its first cell.
+        let mut next: Vec<usize> = (1..=end).collect();
+        let mut previous: Vec<usize> = (0..end).map(|i| i.wrapping_sub(1)).collect();
+        let mut is_token = vec![true; end];
+        let rank =
+            |tokens: &[T], next: &[usize], left: usize| self.get(tokens[left], tokens[next[left]]);
+        let mut queue: BinaryHeap<_> = (1..end)
+            .filter_map(|right| Some(Reverse((rank(&tokens, &next, right - 1)?.0, right - 1))))
+            .collect();
+        while let Some(Reverse((queued_rank, left))) = queue.pop() {
+            let right = next[left];
+            if !is_token[left] || right == end {
+                continue;
+            }
+            let Some((current_rank, product)) = rank(&tokens, &next, left) else {
+                continue;
+            };
+            if current_rank != queued_rank {
+                continue;
+            }
+            merged(tokens[left], tokens[right])?;
+            tokens[left] = product;
+            is_token[right] = false;
+            next[left] = next[right];
+            if next[left] != end {
+                previous[next[left]] = left;
+                queue.extend(rank(&tokens, &next, left).map(|(r, _)| Reverse((r, left))));
+            }
+            if left != 0 {
+                let before = previous[left];
+                queue.extend(rank(&tokens, &next, before).map(|(r, _)| Reverse((r, before))));
+            }
+        }
+        let mut kept = is_token.into_iter();
+        tokens.retain(|_| kept.next() == Some(true));
+        Ok(tokens)
     }
-}
-
-/// Merge the adjacent pair of the lowest rank, the leftmost first, until no pair has a rank.
-///
-/// `rank_of(left, right, cells)` is the rank of a pair and the token it makes, if it merges; `cells`
-/// are the places in `tokens` that the pair covers. `merged` is called with each pair that merges
-/// and may end the work by an error. O(n log n).
-pub(crate) fn merge_by_rank<T: Copy>(
-    mut tokens: Vec<T>,
-    rank_of: impl Fn(T, T, Range<usize>) -> Option<(u32, T)>,
-    mut merged: impl FnMut(T, T) -> Result<()>,
-) -> Result<Vec<T>> {
-    let end = tokens.len();
-    // next[i] and previous[i] link the tokens that are left; a merged one keeps its first cell.
-    let mut next: Vec<usize> = (1..=end).collect();
-    let mut previous: Vec<usize> = (0..end).map(|i| i.wrapping_sub(1)).collect();
-    let mut is_token = vec![true; end];
-    let rank = |tokens: &[T], next: &[usize], left: usize| {
-        let right = next[left];
-        rank_of(tokens[left], tokens[right], left..next[right])
-    };
-    let mut queue: BinaryHeap<_> = (1..end)
-        .filter_map(|right| Some(Reverse((rank(&tokens, &next, right - 1)?.0, right - 1))))
-        .collect();
-    while let Some(Reverse((queued_rank, left))) = queue.pop() {
-        let right = next[left];
-        if !is_token[left] || right == end {
-            continue;
-        }
-        let Some((current_rank, product)) = rank(&tokens, &next, left) else {
-            continue;
-        };
-        if current_rank != queued_rank {
-            continue;
-        }
-        merged(tokens[left], tokens[right])?;
-        tokens[left] = product;
-        is_token[right] = false;
-        next[left] = next[right];
-        if next[left] != end {
-            previous[next[left]] = left;
-            queue.extend(rank(&tokens, &next, left).map(|(r, _)| Reverse((r, left))));
-        }
-        if left != 0 {
-            let before = previous[left];
-            queue.extend(rank(&tokens, &next, before).map(|(r, _)| Reverse((r, before))));
-        }
-    }
-    let mut kept = is_token.into_iter();
-    tokens.retain(|_| kept.next() == Some(true));
-    Ok(tokens)
 }
 
 /// A valid list of merges over an alphabet.

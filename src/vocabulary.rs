@@ -17,7 +17,7 @@ use std::cmp::Reverse;
 
 use crate::error::{Error, Result};
 use crate::merges::{Id, Ranks};
-use own_merges::{Candidates, Finder};
+use own_merges::Finder;
 use strings::Strings;
 
 /// Names a token or a symbol inside a vocabulary and its encoder; its id is what files and users see.
@@ -194,14 +194,12 @@ impl Vocabulary {
 
     fn keep_own_merges(&mut self, merging: &Merging<'_>, spellings: &Spellings) -> Result<()> {
         let strings = &self.strings;
-        let candidates = Candidates::new(strings, merging)?;
-        let mut finder = Finder::default();
-        let tokens = 0..self.ids.len();
+        let mut finder = Finder::new(strings, merging)?;
+        let mut tokens: Vec<usize> = (0..self.ids.len()).collect();
+        tokens.sort_by_key(|&token| spellings.of(token).len());
         let mut merges: Vec<Merge> = tokens
-            .filter_map(|token| {
-                let symbols = spellings.of(token);
-                finder.find(&candidates, strings, Number::new(token), symbols)
-            })
+            .into_iter()
+            .filter_map(|token| finder.find(Number::new(token), spellings.of(token)))
             .collect();
         // Of equal ranks, the longer product comes first: where a list must break the ties, runs of one
         // character still merge from the left.

@@ -54,7 +54,9 @@ impl Fields<'_> {
 
     pub(super) fn build(mut self, py: Python<'_>) -> PyResult<Tokenizer> {
         let tokens = pairs_of::<PyBackedBytes>(&self.tokens)?;
-        let ranks = self.ranks.as_ref().map(pairs_of).transpose()?;
+        // Files whose ids are the ranks give one dictionary for both.
+        let other_ranks = self.ranks.as_ref().filter(|ranks| !ranks.is(&self.tokens));
+        let other_ranks = other_ranks.map(pairs_of).transpose()?;
         let specials = pairs_of::<String>(&self.special_tokens)?;
         let added = pairs_of::<String>(&self.added_tokens)?;
         let mut builder = Tokenizer::builder()
@@ -82,9 +84,9 @@ impl Fields<'_> {
         for (text, id) in &added {
             builder = builder.added_token(text, *id);
         }
-        builder = match (&self.merges, &ranks) {
+        builder = match (&self.merges, &self.ranks) {
             (Some(merges), _) => builder.merges(merges.iter().map(|(l, r)| (&**l, &**r))),
-            (None, Some(ranks)) => builder.ranks(slices(ranks)),
+            (None, Some(_)) => builder.ranks(slices(other_ranks.as_ref().unwrap_or(&tokens))),
             (None, None) => builder,
         };
         Ok(py.detach(|| builder.build())?)

@@ -3,205 +3,155 @@
 use super::strings::Strings;
 use super::{Merge, Merging, Number};
 use crate::error::{Error, Result};
-use crate::merges::{Ranks, merge_by_rank};
+use crate::merges::Ranks;
 
 /// Tokens of more symbols are merged with a queue, in O(n log n); of fewer, by looking for the lowest
 /// rank each time, which is faster.
 const FEW_SYMBOLS: usize = 64;
 const NO_RANK: u32 = u32::MAX;
 
-/// Which pairs have a rank, as the vocabulary was given.
-pub(super) enum Candidates<'v> {
-    /// Pairs, each with its rank and the token it makes.
-    Pairs(Ranks<Number>),
-    /// A pair has the rank of the token it makes.
-    Ranks {
-        strings: &'v Strings,
-        /// The rank of each token; `NO_RANK` if no pair makes it.
-        ranks: Vec<u32>,
-    },
-}
-
-/// A token's string while its symbols merge.
-struct Spelling<'s> {
-    string: &'s [u8],
-    symbols: &'s [Number],
-    /// Where each symbol begins in the string, and where the last one ends.
-    starts: &'s [usize],
+/// Finds own merges, those of shorter tokens first.
+///
+/// All merges inside a token are own merges of shorter tokens. So where tokens have the ranks, the own
+/// merges found so far are all the pairs that have to be known.
+pub(super) struct Finder {
+    pairs: Ranks<Number>,
+    /// If tokens have the ranks: that of each token; `NO_RANK` if no pair makes it.
+    token_ranks: Option<Vec<u32>>,
+    parts: Vec<Part>,
 }
 
 #[derive(Clone, Copy)]
 struct Part {
     token: Number,
-    /// The first of its symbols.
-    cell: usize,
     /// Of the pair that this part and the next are: its rank and what it makes.
     rank: u32,
     product: Number,
 }
 
-impl<'v> Candidates<'v> {
-    pub(super) fn new(strings: &'v Strings, merging: &Merging<'_>) -> Result<Self> {
-        match merging {
-            Merging::Pairs(pairs) => {
-                let mut ranks = Ranks::with_capacity(pairs.len());
-                let mut product = Vec::new();
-                for (index, &(left, right, rank)) in pairs.iter().enumerate() {
-                    let find = |string: &[u8]| {
-                        strings.find(string).ok_or_else(|| Error::UnknownPart {
-                            index,
-                            string: string.to_vec(),
-                        })
-                    };
-                    product.clear();
-                    product.extend_from_slice(left);
-                    product.extend_from_slice(right);
-                    let product = find(&product)?;
-                    ranks.add((find(left)?, find(right)?), rank, product);
-                }
-                Ok(Self::Pairs(ranks))
-            }
-            Merging::Ranks(tokens) => {
-                let mut ranks = vec![NO_RANK; strings.len()];
-                for &(token, rank) in tokens {
-                    if rank == NO_RANK {
-                        return Err(Error::TooManyTokens);
-                    }
-                    if let Some(number) = strings.find(token)
-                        && ranks[number.index()] == NO_RANK
-                    {
-                        ranks[number.index()] = rank;
-                    }
-                }
-                Ok(Self::Ranks { strings, ranks })
-            }
-        }
-    }
-
-    fn rank_of(
-        &self,
-        spelling: &Spelling<'_>,
-        left: Number,
-        right: Number,
-        cells: std::ops::Range<usize>,
-    ) -> Option<(u32, Number)> {
-        match self {
-            Self::Pairs(ranks) => ranks.get(left, right),
-            Self::Ranks { strings, ranks } => {
-                let bytes = spelling.starts[cells.start]..spelling.starts[cells.end];
-                let product = strings.find(&spelling.string[bytes])?;
-                let rank = ranks[product.index()];
-                (rank != NO_RANK).then_some((rank, product))
-            }
-        }
-    }
-}
-
-/// Finds own merges, one token after the other.
-#[derive(Default)]
-pub(super) struct Finder {
-    starts: Vec<usize>,
-    parts: Vec<Part>,
-}
-
 impl Finder {
-    /// The own merge of the token `product` of these symbols, if it has one. The rank is that of
-    /// the candidates.
-    pub(super) fn find(
-        &mut self,
-        candidates: &Candidates<'_>,
-        strings: &Strings,
-        product: Number,
-        symbols: &[Number],
-    ) -> Option<Merge> {
+    pub(super) fn new(strings: &Strings, merging: &Merging<'_>) -> Result<Self> {
+        let (pairs, token_ranks) = match merging {
+            Merging::Pairs(pairs) => (ranks_of_pairs(strings, pairs)?, None),
+            Merging::Ranks(tokens) => {
+                let token_ranks = ranks_of_tokens(strings, tokens)?;
+                (Ranks::with_capacity(tokens.len()), Some(token_ranks))
+            }
+        };
+        Ok(Self {
+            pairs,
+            token_ranks,
+            parts: Vec::new(),
+        })
+    }
+
+    /// The own merge of the token `product` of these symbols, if it has one. The rank is the given
+    /// one.
+    pub(super) fn find(&mut self, product: Number, symbols: &[Number]) -> Option<Merge> {
         if symbols.len() < 2 {
             return None;
         }
-        self.starts.clear();
-        self.starts.push(0);
-        let mut end = 0;
-        for &symbol in symbols {
-            end += strings.get(symbol).len();
-            self.starts.push(end);
-        }
-        let spelling = Spelling {
-            string: strings.get(product),
-            symbols,
-            starts: &self.starts,
-        };
-        let merge = if symbols.len() <= FEW_SYMBOLS {
-            by_looking(candidates, &spelling, &mut self.parts)
+        let (left, right) = if symbols.len() <= FEW_SYMBOLS {
+            self.last_pair_by_looking(symbols)?
         } else {
-            by_queue(candidates, &spelling)
+            self.last_pair_by_queue(symbols)?
         };
-        merge.filter(|merge| merge.product == product)
+        let rank = match &self.token_ranks {
+            None => self.pairs.get(left, right)?.0,
+            Some(ranks) => {
+                let rank = ranks[product.index()];
+                if rank == NO_RANK {
+                    return None;
+                }
+                self.pairs.add((left, right), rank, product);
+                rank
+            }
+        };
+        Some(Merge {
+            left,
+            right,
+            product,
+            rank,
+        })
+    }
+
+    /// What the symbols are when two parts are left, if they become so few.
+    fn last_pair_by_looking(&mut self, symbols: &[Number]) -> Option<(Number, Number)> {
+        let Self { pairs, parts, .. } = self;
+        parts.clear();
+        parts.extend(symbols.iter().map(|&token| Part {
+            token,
+            rank: NO_RANK,
+            product: Number::NONE,
+        }));
+        let rate = |parts: &mut [Part], index: usize| {
+            let next = parts.get(index + 1);
+            let found = next.and_then(|next| pairs.get(parts[index].token, next.token));
+            let part = &mut parts[index];
+            (part.rank, part.product) = found.unwrap_or((NO_RANK, Number::NONE));
+        };
+        if parts.len() > 2 {
+            (0..parts.len()).for_each(|index| rate(parts, index));
+        }
+        while parts.len() > 2 {
+            let (index, lowest) = parts.iter().enumerate().min_by_key(|(_, part)| part.rank)?;
+            if lowest.rank == NO_RANK {
+                return None;
+            }
+            parts[index].token = lowest.product;
+            parts.remove(index + 1);
+            rate(parts, index);
+            if index > 0 {
+                rate(parts, index - 1);
+            }
+        }
+        Some((parts[0].token, parts[1].token))
+    }
+
+    /// The same for many symbols.
+    fn last_pair_by_queue(&self, symbols: &[Number]) -> Option<(Number, Number)> {
+        let mut last = None;
+        let merged = self.pairs.apply(symbols.to_vec(), |left, right| {
+            last = Some((left, right));
+            Ok(())
+        });
+        match merged.ok()?[..] {
+            [_] => last,
+            [left, right] => Some((left, right)),
+            _ => None,
+        }
     }
 }
 
-/// The last of the merges that join all symbols.
-fn by_looking(
-    candidates: &Candidates<'_>,
-    spelling: &Spelling<'_>,
-    parts: &mut Vec<Part>,
-) -> Option<Merge> {
-    let num_cells = spelling.symbols.len();
-    parts.clear();
-    parts.extend((0..).zip(spelling.symbols).map(|(cell, &token)| Part {
-        token,
-        cell,
-        rank: NO_RANK,
-        product: Number::NONE,
-    }));
-    let rate = |parts: &mut [Part], index: usize| {
-        let Some(&next) = parts.get(index + 1) else {
-            parts[index].rank = NO_RANK;
-            return;
+fn ranks_of_pairs(strings: &Strings, pairs: &[(&[u8], &[u8], u32)]) -> Result<Ranks<Number>> {
+    let mut ranks = Ranks::with_capacity(pairs.len());
+    for (index, &(left, right, rank)) in pairs.iter().enumerate() {
+        let find = |string: &[u8]| {
+            strings.find(string).ok_or_else(|| Error::UnknownPart {
+                index,
+                string: string.to_vec(),
+            })
         };
-        let end = parts.get(index + 2).map_or(num_cells, |part| part.cell);
-        let part = &mut parts[index];
-        let found = candidates.rank_of(spelling, part.token, next.token, part.cell..end);
-        (part.rank, part.product) = found.unwrap_or((NO_RANK, Number::NONE));
-    };
-    for index in 0..num_cells {
-        rate(parts, index);
+        let product = find(&[left, right].concat())?;
+        ranks.add((find(left)?, find(right)?), rank, product);
     }
-    loop {
-        let (index, lowest) = parts.iter().enumerate().min_by_key(|(_, part)| part.rank)?;
-        let Part { rank, product, .. } = *lowest;
+    Ok(ranks)
+}
+
+fn ranks_of_tokens(strings: &Strings, tokens: &[(&[u8], u32)]) -> Result<Vec<u32>> {
+    let mut ranks = vec![NO_RANK; strings.len()];
+    for (index, &(token, rank)) in tokens.iter().enumerate() {
         if rank == NO_RANK {
-            return None;
+            return Err(Error::TooManyTokens);
         }
-        if let [left, right] = parts[..] {
-            return Some(Merge {
-                left: left.token,
-                right: right.token,
-                product,
-                rank,
-            });
-        }
-        parts[index].token = product;
-        parts.remove(index + 1);
-        rate(parts, index);
-        if index > 0 {
-            rate(parts, index - 1);
+        // Most files list the ranks in the order of the tokens.
+        let same_place = Some(Number::new(index)).filter(|_| index < strings.len());
+        let number = same_place.filter(|&number| strings.get(number) == token);
+        if let Some(number) = number.or_else(|| strings.find(token))
+            && ranks[number.index()] == NO_RANK
+        {
+            ranks[number.index()] = rank;
         }
     }
-}
-
-/// The same for many symbols.
-fn by_queue(candidates: &Candidates<'_>, spelling: &Spelling<'_>) -> Option<Merge> {
-    let mut last = None;
-    let rank_of = |left, right, cells| candidates.rank_of(spelling, left, right, cells);
-    let made = merge_by_rank(spelling.symbols.to_vec(), rank_of, |left, right| {
-        last = Some((left, right));
-        Ok(())
-    });
-    let (left, right) = last.filter(|_| made.is_ok_and(|made| made.len() == 1))?;
-    let (rank, product) = rank_of(left, right, 0..spelling.symbols.len())?;
-    Some(Merge {
-        left,
-        right,
-        product,
-        rank,
-    })
+    Ok(ranks)
 }
