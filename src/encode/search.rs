@@ -87,11 +87,12 @@ impl Search {
         }
         let is_made = |&n: &Number| vocabulary.is_symbol(n) || tokens[n.index()].time > 0;
         let made: Vec<Number> = vocabulary.numbers().filter(is_made).collect();
-        let trie = Trie::new(made.iter().map(|&n| (vocabulary.string(n), n)))?;
-        for &number in &made {
-            let string = vocabulary.string(number);
-            tokens[number.index()].shorter = trie.longest(&string[..string.len() - 1]);
-        }
+        let strings = made
+            .iter()
+            .map(|&number| (vocabulary.string(number), number));
+        let trie = Trie::new(strings, |token, shorter| {
+            tokens[token.index()].shorter = shorter
+        })?;
         Some(Self {
             trie,
             pairs: PairTable::new(vocabulary),

@@ -29,31 +29,38 @@ struct Node {
 const CHILD_BITS: u32 = 24;
 
 impl Trie {
-    /// None if there are too many nodes.
-    pub(super) fn new<'s>(strings: impl IntoIterator<Item = (&'s [u8], Number)>) -> Option<Self> {
-        let mut strings: Vec<_> = strings.into_iter().collect();
+    /// None if there are too many nodes. `shorter` is called with each token and the longest other
+    /// one that it begins with, or `Number::NONE`.
+    pub(super) fn new<'s>(
+        strings: impl IntoIterator<Item = (&'s [u8], Number)>,
+        mut shorter: impl FnMut(Number, Number),
+    ) -> Option<Self> {
+        let strings = strings.into_iter();
+        let mut strings: Vec<_> = strings.map(|(s, n)| (first_bytes(s), s, n)).collect();
         strings.sort_unstable();
         let mut trie = Self {
             first: Box::new([NONE; 256]),
             nodes: Vec::new(),
             labels: Vec::new(),
         };
-        // Groups of strings that share their first `depth` bytes, and the node of these bytes; the
-        // first group is on top.
-        let mut tasks = vec![(0, strings.as_slice(), None)];
-        while let Some((depth, mut group, node)) = tasks.pop() {
-            if let (Some(node), [(string, token), rest @ ..]) = (node, group)
+        // Groups of strings that share their first `depth` bytes, the node of these bytes, and the
+        // longest token before it; the first group is on top.
+        let mut tasks = vec![(0, strings.as_slice(), None, Number::NONE)];
+        while let Some((depth, mut group, node, mut longest)) = tasks.pop() {
+            if let (Some(node), [(_, string, token), rest @ ..]) = (node, group)
                 && string.len() == depth
             {
                 let node: &mut Node = &mut trie.nodes[node];
                 node.token = *token;
+                shorter(*token, longest);
+                longest = *token;
                 group = rest;
             }
             let start = trie.nodes.len();
             let first_task = tasks.len();
-            for branch in group.chunk_by(|(a, _), (b, _)| a[depth] == b[depth]) {
-                tasks.push((depth + 1, branch, Some(trie.nodes.len())));
-                trie.add_node(branch[0].0[depth], node.is_none());
+            for branch in group.chunk_by(|a, b| a.1[depth] == b.1[depth]) {
+                tasks.push((depth + 1, branch, Some(trie.nodes.len()), longest));
+                trie.add_node(branch[0].1[depth], node.is_none());
             }
             tasks[first_task..].reverse();
             if trie.nodes.len() >> CHILD_BITS > 0 {
@@ -109,4 +116,13 @@ impl Trie {
         }
         longest
     }
+}
+
+/// The first bytes of a string as a number: the order of the numbers is that of the strings, and is
+/// decided without reading them again.
+fn first_bytes(string: &[u8]) -> u64 {
+    let mut bytes = [0; 8];
+    let length = string.len().min(8);
+    bytes[..length].copy_from_slice(&string[..length]);
+    u64::from_be_bytes(bytes)
 }
