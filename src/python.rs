@@ -48,7 +48,7 @@ mod _core {
     #[pymodule_export]
     use super::patterns::{check_pattern, class_ranges, named_patterns};
     #[pymodule_export]
-    use super::ranks::parse_ranks;
+    use super::ranks::PyRanks;
     #[pymodule_export]
     use super::tokenizer::{PyChoice, PyTokenizer};
     #[pymodule_export]

@@ -9,13 +9,12 @@ pub fn lines(file: &[u8]) -> impl Iterator<Item = &[u8]> {
         .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
 }
 
-/// Writes the token of a line to `token` and returns its id; `None` if the line is malformed.
+/// Appends the token of a line to `token` and returns its id; `None` if the line is malformed.
 ///
 /// A token without bytes is written as nothing or, in Whisper's files, as `=`.
 pub fn parse_line(line: &[u8], token: &mut Vec<u8>) -> Option<Id> {
     let space = memchr::memchr(b' ', line)?;
     let (written, digits) = (&line[..space], &line[space + 1..]);
-    token.clear();
     if written != b"=" {
         decode_base64(written, token)?;
     }
@@ -66,9 +65,9 @@ mod tests {
     use super::{lines, parse_line};
 
     fn parsed(line: &str) -> Option<(Vec<u8>, u32)> {
-        let mut token = b"left over".to_vec();
+        let mut token = b"before".to_vec();
         let id = parse_line(line.as_bytes(), &mut token)?;
-        Some((token, id))
+        Some((token.split_off(6), id))
     }
 
     #[test]

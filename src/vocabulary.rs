@@ -197,10 +197,12 @@ impl Vocabulary {
         let mut finder = Finder::new(strings, merging)?;
         let mut tokens: Vec<usize> = (0..self.ids.len()).collect();
         tokens.sort_by_key(|&token| spellings.of(token).len());
-        let mut merges: Vec<Merge> = tokens
-            .into_iter()
-            .filter_map(|token| finder.find(Number::new(token), spellings.of(token)))
-            .collect();
+        let mut merges = vec![None; tokens.len()];
+        for token in tokens {
+            merges[token] = finder.find(Number::new(token), spellings.of(token));
+        }
+        // Tokens mostly have the order of their ranks already.
+        let mut merges: Vec<Merge> = merges.into_iter().flatten().collect();
         // Of equal ranks, the longer product comes first: where a list must break the ties, runs of one
         // character still merge from the left.
         merges.sort_unstable_by(|a, b| {

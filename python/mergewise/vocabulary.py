@@ -50,9 +50,9 @@ class Vocabulary:
             its own data.
     """
 
-    tokens: dict[bytes, int]
+    tokens: Mapping[bytes, int]
     merges: Sequence[tuple[bytes, bytes]] | None = None
-    ranks: dict[bytes, int] | None = None
+    ranks: Mapping[bytes, int] | None = None
     alphabet: Alphabet = "bytes"
     byte_tokens: tuple[int, ...] | None = None
     unknown_token: int | None = None

@@ -1,9 +1,9 @@
-//! Arguments that several functions take.
+//! Arguments that several functions take, and what they return.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyString};
 
 use crate::encode::PrefixSpace;
 use crate::settings::{Normalization, Settings};
@@ -93,4 +93,13 @@ pub(super) fn threads(asked: usize) -> usize {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         given => given,
     }
+}
+
+/// A dictionary from strings to numbers.
+pub(super) fn dict_of<'py, 's>(
+    py: Python<'py>,
+    pairs: impl Iterator<Item = (&'s [u8], u32)>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let pairs = pairs.map(|(string, number)| (PyBytes::new(py, string), number));
+    pairs.into_py_dict(py)
 }

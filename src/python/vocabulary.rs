@@ -5,8 +5,9 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyTuple};
 
-use super::arguments::{NORMALIZATIONS, PREFIX_SPACES, choose_or_default, name_of};
+use super::arguments::{NORMALIZATIONS, PREFIX_SPACES, choose_or_default, dict_of, name_of};
 use super::choose;
+use super::ranks::PyRanks;
 use crate::encode::Unknown;
 use crate::merges::Id;
 use crate::tokenizer::{Source, Tokenizer};
@@ -20,9 +21,9 @@ pub(super) const SYMBOLS: &[(&str, Symbols)] =
 #[derive(FromPyObject)]
 #[allow(clippy::struct_excessive_bools, reason = "they are Python's")]
 pub(super) struct Fields<'py> {
-    tokens: Bound<'py, PyDict>,
+    tokens: Tokens,
     merges: Option<Vec<(PyBackedBytes, PyBackedBytes)>>,
-    ranks: Option<Bound<'py, PyDict>>,
+    ranks: Option<Tokens>,
     alphabet: String,
     byte_tokens: Option<Vec<Id>>,
     unknown_token: Option<Id>,
@@ -36,6 +37,32 @@ pub(super) struct Fields<'py> {
     mark_is_space: bool,
     special_tokens: Bound<'py, PyDict>,
     added_tokens: Bound<'py, PyDict>,
+}
+
+/// Strings with ids or ranks: Python's `RankTable` or a dictionary.
+enum Tokens {
+    Table(Py<PyRanks>),
+    Entries(Vec<(PyBackedBytes, u32)>),
+}
+
+impl<'py> FromPyObject<'_, 'py> for Tokens {
+    type Error = PyErr;
+
+    fn extract(tokens: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        match tokens.getattr("core") {
+            Ok(core) => Ok(Self::Table(core.cast_into()?.unbind())),
+            Err(_) => Ok(Self::Entries(pairs_of(&*tokens.cast()?)?)),
+        }
+    }
+}
+
+impl Tokens {
+    fn slices(&self) -> Vec<(&[u8], u32)> {
+        match self {
+            Self::Table(core) => core.get().pairs().collect(),
+            Self::Entries(entries) => slices(entries).collect(),
+        }
+    }
 }
 
 impl Fields<'_> {
@@ -53,16 +80,13 @@ impl Fields<'_> {
     }
 
     pub(super) fn build(mut self, py: Python<'_>) -> PyResult<Tokenizer> {
-        let tokens = pairs_of::<PyBackedBytes>(&self.tokens)?;
-        // Files whose ids are the ranks give one dictionary for both.
-        let other_ranks = self.ranks.as_ref().filter(|ranks| !ranks.is(&self.tokens));
-        let other_ranks = other_ranks.map(pairs_of).transpose()?;
+        let unknown = self.unknown()?;
         let specials = pairs_of::<String>(&self.special_tokens)?;
         let added = pairs_of::<String>(&self.added_tokens)?;
         let mut builder = Tokenizer::builder()
-            .tokens(slices(&tokens))
+            .tokens(self.tokens.slices())
             .symbols(choose("alphabet", &self.alphabet, SYMBOLS)?)
-            .unknown(self.unknown()?)
+            .unknown(unknown)
             .whole_words(self.whole_words)
             .end_of_word(&self.end_of_word)
             .pattern(self.pattern.as_deref())
@@ -86,7 +110,7 @@ impl Fields<'_> {
         }
         builder = match (&self.merges, &self.ranks) {
             (Some(merges), _) => builder.merges(merges.iter().map(|(l, r)| (&**l, &**r))),
-            (None, Some(_)) => builder.ranks(slices(other_ranks.as_ref().unwrap_or(&tokens))),
+            (None, Some(ranks)) => builder.ranks(ranks.slices()),
             (None, None) => builder,
         };
         Ok(py.detach(|| builder.build())?)
@@ -168,13 +192,4 @@ pub(super) fn ranks<'py>(py: Python<'py>, tokenizer: &Tokenizer) -> PyResult<Bou
     let merges = vocabulary.merges().iter();
     let ranks = merges.map(|merge| (vocabulary.string(merge.product), merge.rank));
     dict_of(py, ranks)
-}
-
-/// A dictionary from strings to numbers.
-fn dict_of<'py, 's>(
-    py: Python<'py>,
-    pairs: impl Iterator<Item = (&'s [u8], u32)>,
-) -> PyResult<Bound<'py, PyDict>> {
-    let pairs = pairs.map(|(string, number)| (PyBytes::new(py, string), number));
-    pairs.into_py_dict(py)
 }

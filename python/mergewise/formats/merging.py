@@ -116,7 +116,7 @@ def first_use(merges: Iterable[tuple[str, str]], strings: Container[str]) -> tup
     )
 
 
-def check_bytes(reading: Reading, tokens: Mapping[bytes, int], *, place: str) -> None:
+def check_bytes(reading: Reading, tokens: Container[bytes], *, place: str) -> None:
     """Refuse tokens over bytes that lack one of the 256 bytes."""
     missing = [byte for byte in range(256) if bytes([byte]) not in tokens]
     if missing:

@@ -10,6 +10,8 @@ import base64
 import hashlib
 import json
 import re
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
@@ -49,21 +51,41 @@ def looks_like(head: bytes, _path: Path) -> bool:
 def read(reading: Reading) -> Vocabulary:
     """The vocabulary of a file of ranks."""
     data = reading.path.read_bytes()
-    tokens = parsed_ranks(reading, data)
-    check_bytes(reading, tokens, place="the tokens")
+    ranks = parsed_ranks(reading, data)
+    check_bytes(reading, ranks.single_bytes(), place="the tokens")
     cut, special_tokens = read_settings(reading, data)
-    check_special_ids(reading, special_tokens, tokens.values())
-    return ranked_vocabulary(tokens, cut, special_tokens)
+    check_special_ids(reading, special_tokens, ranks.taken(list(special_tokens.values())))
+    return ranked_vocabulary(RankTable(ranks), cut, special_tokens)
 
 
-def parsed_ranks(reading: Reading, data: bytes) -> dict[bytes, int]:
+class RankTable(Mapping[bytes, int]):
+    """The tokens of a file and their ranks: Python objects only once they are looked at."""
+
+    def __init__(self, core: _core.Ranks) -> None:
+        self.core = core
+
+    @cached_property
+    def _ranks(self) -> dict[bytes, int]:
+        return self.core.to_dict()
+
+    def __getitem__(self, token: bytes) -> int:
+        return self._ranks[token]
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self._ranks)
+
+    def __len__(self) -> int:
+        return len(self._ranks)
+
+
+def parsed_ranks(reading: Reading, data: bytes) -> _core.Ranks:
     """The tokens and their ranks."""
-    tokens, empty_lines, first_wrong = _core.parse_ranks(data)
-    for number in empty_lines:
+    ranks = _core.Ranks(data)
+    for number in ranks.empty_lines:
         reading.leave_out(f"line {number}", "a token without bytes", "tokens that texts have")
-    if first_wrong is None:
-        return tokens
-    number, fault = first_wrong
+    if ranks.first_fault is None:
+        return ranks
+    number, fault = ranks.first_fault
     found = shown(data.split(b"\n", number)[number - 1])
     if fault == "line":
         raise reading.wrong(f"line {number}", found, "a token in base64 and an id")
@@ -72,7 +94,7 @@ def parsed_ranks(reading: Reading, data: bytes) -> dict[bytes, int]:
 
 
 def ranked_vocabulary(
-    ranks: dict[bytes, int], cut: Cut, special_tokens: dict[str, int], *, first_id: int = 0
+    ranks: Mapping[bytes, int], cut: Cut, special_tokens: dict[str, int], *, first_id: int = 0
 ) -> Vocabulary:
     """The vocabulary of tokens with these ranks, whose ids are the ranks plus `first_id`."""
     return Vocabulary(
