@@ -91,7 +91,7 @@ impl Search {
             .iter()
             .map(|&number| (vocabulary.string(number), number));
         let trie = Trie::new(strings, |token, shorter| {
-            tokens[token.index()].shorter = shorter
+            tokens[token.index()].shorter = shorter;
         })?;
         Some(Self {
             trie,
