@@ -4,6 +4,8 @@ mod builder;
 mod bytes;
 mod corpus;
 
+use serde::{Deserialize, Serialize};
+
 use crate::counts::WordCounts;
 use crate::decode::Decoder;
 use crate::encode::{Choice, Encoder};
@@ -38,7 +40,7 @@ pub struct Tokenizer {
 }
 
 /// What the merges were made of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Source {
     /// A list of this many pairs.
     Pairs(usize),

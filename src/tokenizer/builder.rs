@@ -1,5 +1,7 @@
 //! The parts of a tokenizer, each with a name.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Source, Tokenizer};
 use crate::decode::Decoder;
 use crate::encode::{Encoder, PrefixSpace, Preparation, Special, Unknown};
@@ -25,10 +27,12 @@ use crate::vocabulary::{Merging, Symbols, Vocabulary};
 /// assert_eq!(tokenizer.encode("bab")?, [1, 2]);
 /// # Ok::<(), mergewise::Error>(())
 /// ```
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 #[must_use = "nothing is built before `build`"]
 pub struct TokenizerBuilder<'a> {
+    #[serde(borrow)]
     tokens: Vec<(&'a [u8], Id)>,
+    #[serde(borrow)]
     merging: Option<Merging<'a>>,
     source: Option<Source>,
     symbols: Symbols,
