@@ -1,7 +1,7 @@
 //! The Python module `mergewise._core`: conversions, error types and waiting, nothing else.
 
-// PyO3 hands arguments over by value.
-#![allow(clippy::needless_pass_by_value)]
+// PyO3 hands arguments over by value, and as many as Python's functions have.
+#![allow(clippy::needless_pass_by_value, clippy::too_many_arguments)]
 
 mod arguments;
 mod array;
