@@ -58,7 +58,6 @@ pub enum Hint {
 
 impl Hint {
     /// A name that does not change.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::AllowSpecial => "allow_special",
@@ -268,7 +267,6 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
     /// What is wrong, without the document and the file in which it was found.
-    #[must_use]
     pub fn cause(&self) -> &Self {
         match self {
             Self::InDocument { error, .. } | Self::InFile { error, .. } => error.cause(),
@@ -277,7 +275,6 @@ impl Error {
     }
 
     /// The class of the error.
-    #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self.cause() {
             Self::InvalidMerge { .. } | Self::UnknownPart { .. } => ErrorKind::Merges,
@@ -291,7 +288,6 @@ impl Error {
     }
 
     /// The file in which it was found, if one was read.
-    #[must_use]
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::InFile { path, .. } | Self::Io { path, .. } => Some(path),
@@ -301,7 +297,6 @@ impl Error {
     }
 
     /// The document in which it was found, from 0, if there were several.
-    #[must_use]
     pub fn document(&self) -> Option<usize> {
         match self {
             Self::InDocument { index, .. } => Some(*index),
@@ -311,7 +306,6 @@ impl Error {
     }
 
     /// Where in the text or file it was found, in bytes.
-    #[must_use]
     pub fn offset(&self) -> Option<u64> {
         match self.cause() {
             Self::UnknownCharacter { offset, .. }
@@ -323,7 +317,6 @@ impl Error {
     }
 
     /// What may help.
-    #[must_use]
     pub fn hint(&self) -> Option<Hint> {
         match self.cause() {
             Self::DisallowedSpecial { .. } => Some(Hint::AllowSpecial),
@@ -337,7 +330,6 @@ impl Error {
     }
 
     /// What is wrong, without its place: what `Display` puts between the document and the offset.
-    #[must_use]
     pub fn message(&self) -> String {
         if let Self::Io { kind, .. } = self.cause() {
             return kind.to_string();
@@ -350,7 +342,6 @@ impl Error {
 
     /// The same error of a text that begins at `start` of another, whose first `hidden` bytes were
     /// put before it and are not part of what the caller knows.
-    #[must_use]
     pub(crate) fn moved(mut self, start: usize, hidden: usize) -> Self {
         if let Self::UnknownCharacter { offset, .. } | Self::InvalidUtf8 { offset } = &mut self {
             *offset = (start + *offset).saturating_sub(hidden);
@@ -359,7 +350,6 @@ impl Error {
     }
 
     /// The same error as one of a document among several, unless it is of no text at all.
-    #[must_use]
     pub(crate) fn in_document(self, index: usize) -> Self {
         match self {
             Self::Interrupted | Self::WorkerPanicked => self,
@@ -371,7 +361,6 @@ impl Error {
     }
 
     /// The same error as one of a file.
-    #[must_use]
     pub(crate) fn in_file(self, path: &Path) -> Self {
         Self::InFile {
             path: path.to_owned(),

@@ -77,19 +77,16 @@ impl Pattern {
     }
 
     /// Whether what lies between its matches is left out.
-    #[must_use]
     pub fn drops_gaps(&self) -> bool {
         self.drops_gaps
     }
 
     /// The name or the regular expression that the pattern was made from.
-    #[must_use]
     pub fn spec(&self) -> Option<&str> {
         self.spec.as_deref()
     }
 
     /// Whether it takes time in proportion to the text. A regular expression may take longer.
-    #[must_use]
     pub fn is_linear(&self) -> bool {
         !matches!(self.kind, Kind::User(_))
     }
@@ -131,7 +128,6 @@ impl Pattern {
     ///
     /// Searches backwards from the end, by a word or so in usual text. `None` for regular
     /// expressions, of which nothing is known, and for documents that are one word.
-    #[must_use]
     pub fn last_safe_cut(&self, text: &[u8]) -> Option<usize> {
         self.name()?.last_safe_cut(text)
     }

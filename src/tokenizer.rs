@@ -168,7 +168,6 @@ impl Tokenizer {
     /// assert_eq!((ids, starts), (vec![256, 256, 97], vec![0, 1, 3]));
     /// # Ok::<(), mergewise::Error>(())
     /// ```
-    #[must_use]
     pub fn encoder(&self) -> &Encoder {
         &self.encoder
     }
@@ -183,7 +182,6 @@ impl Tokenizer {
     /// assert_eq!(vocabulary.unreachable().count(), 0);
     /// # Ok::<(), mergewise::Error>(())
     /// ```
-    #[must_use]
     pub fn vocabulary(&self) -> &Vocabulary {
         self.encoder.vocabulary()
     }
@@ -196,7 +194,6 @@ impl Tokenizer {
     /// assert_eq!((tokenizer.vocab_size(), tokenizer.num_ids()), (10, 1));
     /// # Ok::<(), mergewise::Error>(())
     /// ```
-    #[must_use]
     pub fn vocab_size(&self) -> usize {
         self.decoder.num_rows
     }
@@ -209,7 +206,6 @@ impl Tokenizer {
     /// assert_eq!(tokenizer.num_ids(), 257);
     /// # Ok::<(), mergewise::Error>(())
     /// ```
-    #[must_use]
     pub fn num_ids(&self) -> usize {
         self.decoder.num_ids()
     }
@@ -235,7 +231,6 @@ impl Tokenizer {
     /// assert_eq!(tokenizer.id(b"ba"), None);
     /// # Ok::<(), mergewise::Error>(())
     /// ```
-    #[must_use]
     pub fn id(&self, string: &[u8]) -> Option<Id> {
         let vocabulary = self.vocabulary();
         vocabulary.id(vocabulary.number(string)?)
@@ -294,7 +289,6 @@ impl Tokenizer {
     /// assert_eq!(tokenizer.source(), Source::Pairs(1));
     /// # Ok::<(), mergewise::Error>(())
     /// ```
-    #[must_use]
     pub fn source(&self) -> Source {
         self.source
     }
@@ -307,7 +301,6 @@ impl Tokenizer {
     /// assert!(tokenizer.whole_words());
     /// # Ok::<(), mergewise::Error>(())
     /// ```
-    #[must_use]
     pub fn whole_words(&self) -> bool {
         self.whole_words
     }

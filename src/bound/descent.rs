@@ -56,7 +56,6 @@ pub struct DescentProgress(Mutex<(usize, Option<u64>)>);
 impl DescentProgress {
     /// The number of steps taken, and the most that can be gained by the best bound so far; None
     /// before the first.
-    #[must_use]
     pub fn read(&self) -> (usize, Option<u64>) {
         *parallel::lock(&self.0)
     }

@@ -42,7 +42,6 @@ enum Given<'t> {
 impl Encoder {
     /// An encoder of these parts. With `whole_words`, a word that is a token becomes that token,
     /// whatever its merges make of it.
-    #[must_use]
     pub(crate) fn new(
         vocabulary: Vocabulary,
         unknown: Unknown,
@@ -72,44 +71,37 @@ impl Encoder {
     }
 
     /// The tokens and their merges.
-    #[must_use]
     pub fn vocabulary(&self) -> &Vocabulary {
         &self.words.vocabulary
     }
 
     /// What becomes of a character that is no token.
-    #[must_use]
     pub fn unknown(&self) -> &Unknown {
         &self.words.unknown
     }
 
     /// Whether some word becomes a token that its merges would not make.
-    #[must_use]
     pub fn looks_up_whole_words(&self) -> bool {
         self.words.looks_up_whole
     }
 
     /// What cuts a text into words.
-    #[must_use]
     pub fn pattern(&self) -> &Pattern {
         &self.pattern
     }
 
     /// What happens to a text first.
-    #[must_use]
     pub fn preparation(&self) -> Preparation {
         self.preparation
     }
 
     /// The special tokens.
-    #[must_use]
     pub fn specials(&self) -> &[Special] {
         self.specials.all()
     }
 
     /// Whether some text would be encoded otherwise if merges of one rank came in the order of the
     /// list. True also where that is not known.
-    #[must_use]
     pub fn ties_matter(&self) -> bool {
         self.words.ties_matter()
     }
@@ -293,7 +285,6 @@ impl Encoder {
 
     /// The last place after 0 where a text can be cut whatever follows it, if one is sure: the ids
     /// of both parts, encoded by themselves, are those of the whole.
-    #[must_use]
     pub fn last_cut(&self, text: &[u8]) -> Option<usize> {
         let text = self.preparation.unchanged(text)?;
         self.specials.last_cut(text, |text| match &self.joins {

@@ -18,7 +18,6 @@ impl Tokenizer {
     /// assert_eq!(Tokenizer::from_bytes(&tokenizer.to_bytes())?, tokenizer);
     /// # Ok::<(), mergewise::Error>(())
     /// ```
-    #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let never_fails = postcard::to_extend(&self.to_builder(), MAGIC.to_vec());
         never_fails.unwrap_or_default()
