@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::{Tokenizer, TokenizerBuilder};
 use crate::error::{Error, Result};
 
-const MAGIC: &[u8] = b"mergewise tokenizer 2\n";
+const MAGIC: [u8; 22] = *b"mergewise tokenizer 2\n";
 
 impl Tokenizer {
     /// All that the tokenizer is. The same version of this crate reads it anywhere.
@@ -19,7 +19,7 @@ impl Tokenizer {
     /// # Ok::<(), mergewise::Error>(())
     /// ```
     pub fn to_bytes(&self) -> Vec<u8> {
-        let never_fails = postcard::to_extend(&self.to_builder(), MAGIC.to_vec());
+        let never_fails = postcard::to_allocvec(&(MAGIC, self.to_builder()));
         never_fails.unwrap_or_default()
     }
 
@@ -37,7 +37,7 @@ impl Tokenizer {
             expected: expected.into(),
         };
         let parts = bytes
-            .strip_prefix(MAGIC)
+            .strip_prefix(&MAGIC)
             .ok_or_else(|| malformed(bytes, "other bytes", "a tokenizer of this version"))?;
         let mut reader = postcard::Deserializer::from_bytes(parts);
         let builder = TokenizerBuilder::deserialize(&mut reader);
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn a_number_of_tokens_takes_no_memory() {
-        let huge = [MAGIC, &[0xFF; 9], &[1], b"a"].concat();
+        let huge = [&MAGIC[..], &[0xFF; 9], &[1], b"a"].concat();
         let error = Tokenizer::from_bytes(&huge).map_err(|error| error.kind());
         assert_eq!(error, Err(ErrorKind::Format));
     }
