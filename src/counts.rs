@@ -53,10 +53,9 @@ impl WordCounts {
             num_bytes = plus(num_bytes, count, word.len())?;
         }
         Ok(Self {
-            settings,
             table,
             num_bytes,
-            dropped: 0,
+            ..Self::new(settings)
         })
     }
 

@@ -32,27 +32,18 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
-    use super::array::PyArray;
-    #[pymodule_export]
-    use super::arrow_tables::{counts_of_arrow, rows_of_counts};
-    #[pymodule_export]
-    use super::blocks::PyBlocks;
-    #[pymodule_export]
-    use super::counter::PyCounter;
-    #[pymodule_export]
-    use super::curvature::{curvature_units, measure_curvature, measure_sigma, walk_curvature};
-    #[pymodule_export]
-    use super::merge_list::PyMergeList;
-    #[pymodule_export]
-    use super::optimize::{find_bound, improve_merges, solve_exactly, verify_bound};
-    #[pymodule_export]
-    use super::patterns::{check_pattern, class_ranges, named_patterns};
-    #[pymodule_export]
-    use super::ranks::parse_ranks;
-    #[pymodule_export]
-    use super::tokenizer::{PyChoice, PyTokenizer};
-    #[pymodule_export]
-    use super::training::{fewest_tokens, train_greedily};
-    #[pymodule_export]
-    use super::word_counts::PyWordCounts;
+    use super::{
+        array::PyArray,
+        arrow_tables::{counts_of_arrow, rows_of_counts},
+        blocks::PyBlocks,
+        counter::PyCounter,
+        curvature::{curvature_units, measure_curvature, measure_sigma, walk_curvature},
+        merge_list::PyMergeList,
+        optimize::{find_bound, improve_merges, solve_exactly, verify_bound},
+        patterns::{check_pattern, class_ranges, named_patterns},
+        ranks::parse_ranks,
+        tokenizer::{PyChoice, PyTokenizer},
+        training::{fewest_tokens, train_greedily},
+        word_counts::PyWordCounts,
+    };
 }
