@@ -11,7 +11,7 @@ use crate::merges::Id;
 use crate::parallel::lock;
 
 /// A token that is found in a text before it is cut into words.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Special {
     /// Its text.
     pub text: String,

@@ -360,28 +360,3 @@ impl Tokenizer {
             .build()
     }
 }
-
-impl PartialEq for Tokenizer {
-    /// Whether both encode and decode everything alike: ids, merges, steps and special tokens are the
-    /// same, whatever the order in which they were given.
-    fn eq(&self, other: &Self) -> bool {
-        let (ours, theirs) = (&self.encoder, &other.encoder);
-        let same_tokens = self.tokens().count() == other.tokens().count()
-            && self.tokens().all(|(token, id)| other.id(token) == Some(id));
-        let sorted = |tokenizer: &Self| {
-            let mut specials = tokenizer.encoder.specials().to_vec();
-            specials.sort_unstable_by(|a, b| (&a.text, a.id).cmp(&(&b.text, b.id)));
-            specials
-        };
-        same_tokens
-            && self.merges().eq(other.merges())
-            && self.vocabulary().symbols() == other.vocabulary().symbols()
-            && self.vocabulary().end_of_word() == other.vocabulary().end_of_word()
-            && ours.unknown() == theirs.unknown()
-            && ours.looks_up_whole_words() == theirs.looks_up_whole_words()
-            && ours.pattern().spec() == theirs.pattern().spec()
-            && ours.pattern().drops_gaps() == theirs.pattern().drops_gaps()
-            && ours.preparation() == theirs.preparation()
-            && sorted(self) == sorted(other)
-    }
-}

@@ -54,7 +54,7 @@ pub enum Symbols {
 }
 
 /// Which pairs merge.
-#[derive(Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum Merging<'a> {
     /// These, those of the lowest rank first. Of a pair given twice the first rank counts.
     #[serde(borrow)]

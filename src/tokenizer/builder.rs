@@ -27,7 +27,7 @@ use crate::vocabulary::{Merging, Symbols, Vocabulary};
 /// assert_eq!(tokenizer.encode("bab")?, [1, 2]);
 /// # Ok::<(), mergewise::Error>(())
 /// ```
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 #[must_use = "nothing is built before `build`"]
 pub struct TokenizerBuilder<'a> {
     #[serde(borrow)]
@@ -298,5 +298,21 @@ impl Tokenizer {
             preparation: self.encoder().preparation(),
             specials: self.encoder().specials().to_vec(),
         }
+    }
+}
+
+impl PartialEq for Tokenizer {
+    /// Whether both encode and decode everything alike: ids, merges, steps and special tokens are the
+    /// same, whatever the order in which they were given.
+    fn eq(&self, other: &Self) -> bool {
+        fn parts(tokenizer: &Tokenizer) -> TokenizerBuilder<'_> {
+            let mut parts = tokenizer.to_builder();
+            parts.tokens.sort_unstable();
+            parts.specials.sort_unstable();
+            parts.source = None;
+            parts.whole_words = tokenizer.encoder().looks_up_whole_words();
+            parts
+        }
+        parts(self) == parts(other)
     }
 }
