@@ -6,6 +6,9 @@
 //! The named patterns, listed in [`NAMED_PATTERNS`], have scanners that equal their regular
 //! expressions on every input. Any other pattern is a regular expression for the crate fancy-regex.
 
+// Only what is always inlined is compiled with the target features of the calling function.
+#![allow(clippy::inline_always)]
+
 mod block;
 mod class;
 mod scan;
@@ -165,7 +168,6 @@ struct Singly<F> {
 }
 
 impl<F: FnMut(usize, usize)> TakeGroups for Singly<F> {
-    #[allow(clippy::inline_always, reason = "see `TakeGroups`")]
     #[inline(always)]
     fn take<P: Processor>(&mut self, _: P, base: usize, mut ends: u64) {
         while ends != 0 {

@@ -55,7 +55,6 @@ pub(super) struct Run<'a, 'i> {
 }
 
 impl TakeGroups for Run<'_, '_> {
-    #[allow(clippy::inline_always, reason = "see `TakeGroups`")]
     #[inline(always)]
     fn take<P: Processor>(&mut self, processor: P, base: usize, ends: u64) {
         self.desk.ends.push_group(processor, base, ends);
