@@ -90,13 +90,11 @@ impl Counter {
     }
 
     /// How many bytes of memory the words counted so far take.
-    #[must_use]
     pub fn memory(&self) -> usize {
         self.tables.iter().map(|table| lock(table).memory()).sum()
     }
 
     /// Whether counting documents takes less than a tenth of a second.
-    #[must_use]
     pub fn is_quick(&self, documents: &[&[u8]]) -> bool {
         let num_bytes: usize = documents.iter().map(|document| document.len()).sum();
         num_bytes <= QUICK && self.pattern.is_linear()

@@ -39,7 +39,6 @@ pub struct WordCounts {
 
 impl WordCounts {
     /// Counts without words.
-    #[must_use]
     pub fn new(settings: Settings) -> Self {
         Self {
             settings,
@@ -54,39 +53,33 @@ impl WordCounts {
             num_bytes = plus(num_bytes, count, word.len())?;
         }
         Ok(Self {
-            settings,
             table,
             num_bytes,
-            dropped: 0,
+            ..Self::new(settings)
         })
     }
 
     /// How the words were cut.
-    #[must_use]
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
     /// How many different words there are.
-    #[must_use]
     pub fn num_unique(&self) -> usize {
         self.table.len()
     }
 
     /// How many words there are.
-    #[must_use]
     pub fn num_words(&self) -> u64 {
         self.table.iter().map(|(_, count)| count).sum()
     }
 
     /// How many bytes the words have.
-    #[must_use]
     pub fn num_bytes(&self) -> u64 {
         self.num_bytes
     }
 
     /// How many bytes pruning has left out.
-    #[must_use]
     pub fn dropped(&self) -> u64 {
         self.dropped
     }
@@ -199,7 +192,6 @@ impl WordCounts {
     }
 
     /// The words with their counts, in ascending order of their bytes.
-    #[must_use]
     pub fn sorted(&self) -> Vec<(&[u8], u64)> {
         let mut words: Vec<_> = self.iter().collect();
         words.sort_unstable();
@@ -209,7 +201,6 @@ impl WordCounts {
 
 /// The part, below `num_parts`, that a word belongs to: the same on every machine. The parts of many
 /// words are about equally large.
-#[must_use]
 pub fn part_of(word: &[u8], num_parts: NonZeroU64) -> usize {
     // The high bits, as the table of the words of one part uses the low ones.
     let scaled = u128::from(hash_word(word)) * u128::from(num_parts.get());

@@ -10,6 +10,8 @@
 #![allow(clippy::cast_sign_loss, clippy::cast_possible_wrap)]
 // `live` columns of a `line`, `values` of a `value`.
 #![allow(clippy::similar_names)]
+// Without branches, where what comes next cannot be predicted.
+#![allow(clippy::needless_bitwise_bool)]
 
 pub mod columns;
 mod line;

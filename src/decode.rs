@@ -8,7 +8,7 @@ use crate::merges::Id;
 use crate::vocabulary::Vocabulary;
 
 /// The string of each id, and how strings become a text.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Decoder {
     bytes: Vec<u8>,
     /// Where the string of each id lies in `bytes`.
@@ -28,11 +28,9 @@ impl Decoder {
         preparation: Preparation,
     ) -> Self {
         let mut decoder = Self {
-            bytes: Vec::new(),
-            places: FxHashMap::default(),
-            num_rows: 0,
             end_of_word: vocabulary.end_of_word().into(),
             hides_first_space: preparation.hides_first_space(),
+            ..Self::default()
         };
         decoder.places.reserve(vocabulary.len());
         if let Unknown::Token { id, .. } = unknown {

@@ -3,6 +3,9 @@
 //! [`Encoder`] is the engine of a [`Tokenizer`](crate::Tokenizer); it encodes bytes, and asks a
 //! [`Watch`](crate::watch::Watch) whether to go on.
 
+// What is always inlined is compiled for the processor of its caller.
+#![allow(clippy::inline_always)]
+
 mod batches;
 mod cache;
 mod encoder;

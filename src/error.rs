@@ -4,7 +4,6 @@
 //! [`Error::offset`] and [`Error::hint`] say the rest, so that a program can word an error in its own
 //! terms. `Display` words it in those of this crate.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::settings::Settings;
@@ -59,7 +58,6 @@ pub enum Hint {
 
 impl Hint {
     /// A name that does not change.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::AllowSpecial => "allow_special",
@@ -82,10 +80,14 @@ impl Hint {
 /// assert_eq!((error.kind(), error.offset()), (ErrorKind::UnknownToken, Some(2)));
 /// assert_eq!(error.to_string(), "not in the alphabet: the character 'c' at byte 2");
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The merge at `index` uses the id `part`, but only `num_tokens` tokens exist before it.
+    #[error(
+        "merge {index} uses the token {part}, which no earlier merge makes: \
+         only {num_tokens} tokens exist before it"
+    )]
     InvalidMerge {
         /// Where in the list, from 0.
         index: usize,
@@ -95,6 +97,7 @@ pub enum Error {
         num_tokens: usize,
     },
     /// The merge at `index` uses or makes a string that is no token.
+    #[error("merge {index} uses or makes \"{}\", which is not a token", .string.escape_ascii())]
     UnknownPart {
         /// Where in the list, from 0.
         index: usize,
@@ -102,17 +105,22 @@ pub enum Error {
         string: Vec<u8>,
     },
     /// Merges that mark the ends of words, where others are needed.
+    #[error("training cannot continue from merges that mark the ends of words")]
     EndsOfWords,
     /// A special token without text.
+    #[error("a special token must not be empty")]
     EmptySpecial,
     /// A token that is given twice.
+    #[error("the token \"{}\" is given twice", .string.escape_ascii())]
     RepeatedToken {
         /// Its string.
         string: Vec<u8>,
     },
     /// More tokens than ids of 32 bits can name.
+    #[error("more than {} tokens", u32::MAX)]
     TooManyTokens,
     /// An id that names no token.
+    #[error("no token has the id {id}: there are {num_tokens} tokens")]
     UnknownId {
         /// The id.
         id: u32,
@@ -120,6 +128,7 @@ pub enum Error {
         num_tokens: usize,
     },
     /// A character that the alphabet does not hold, at a byte offset of the text.
+    #[error("not in the alphabet: the character {character:?} at byte {offset}")]
     UnknownCharacter {
         /// The character.
         character: char,
@@ -127,16 +136,19 @@ pub enum Error {
         offset: usize,
     },
     /// Bytes that are not UTF-8, where characters are needed or other bytes were to be refused.
+    #[error("invalid UTF-8 at byte {offset}")]
     InvalidUtf8 {
         /// The offset of the first such byte.
         offset: usize,
     },
     /// A word that is not UTF-8 where characters were meant.
+    #[error("the word \"{}\" is not UTF-8, where characters were expected", .word.escape_ascii())]
     NotText {
         /// The word.
         word: Vec<u8>,
     },
     /// A file that could not be read.
+    #[error("{}: {kind}", .path.display())]
     Io {
         /// Which file.
         path: PathBuf,
@@ -146,6 +158,7 @@ pub enum Error {
         code: Option<i32>,
     },
     /// A file of word counts that is not one.
+    #[error("found {found}, expected {expected} at byte {offset}")]
     Malformed {
         /// How far it was read.
         offset: u64,
@@ -155,6 +168,7 @@ pub enum Error {
         expected: String,
     },
     /// An Arrow array that does not hold what it should, in the usual layout.
+    #[error("an Arrow array of the format {format:?}; expected {expected}")]
     UnknownArrowFormat {
         /// Its format, as Arrow writes it.
         format: String,
@@ -162,6 +176,10 @@ pub enum Error {
         expected: &'static str,
     },
     /// A row of a table of counts whose count is none.
+    #[error(
+        "row {row}: found {}, expected 1 or more",
+        .found.map_or("no count".into(), |count| format!("the count {count}"))
+    )]
     InvalidCount {
         /// Which row, from 0.
         row: u64,
@@ -169,20 +187,25 @@ pub enum Error {
         found: Option<i64>,
     },
     /// More different words than a table can number.
+    #[error("more than {} different words", u32::MAX - 1)]
     TooManyWords,
     /// A word that no row of a table can hold.
+    #[error("a word of 2^31 bytes or more, which no row of a table can hold")]
     WordTooLong,
     /// A pattern that the regular-expression engine does not accept.
+    #[error("invalid pattern: {message}")]
     InvalidPattern {
         /// What the engine says.
         message: String,
     },
     /// The regular-expression engine gave up on a text, for example at its backtracking limit.
+    #[error("the pattern failed on a text: {message}")]
     PatternFailed {
         /// What the engine says.
         message: String,
     },
     /// Counts that were cut in different ways.
+    #[error("counts of different words: one has {ours}, the other {theirs}")]
     SettingsDiffer {
         /// How the one was cut.
         ours: Box<Settings>,
@@ -190,12 +213,19 @@ pub enum Error {
         theirs: Box<Settings>,
     },
     /// Counts that do not fit into 64 bits.
+    #[error("the counted words are too many for sums of 64 bits")]
     CountsTooLarge,
     /// More symbols than positions of 32 bits can name.
+    #[error("more than {} symbols", u32::MAX)]
     CorpusTooLarge,
     /// Offsets were asked for, of a text that is changed before it is encoded.
+    #[error(
+        "this tokenizer changes the text before it encodes it (normalisation, U+2581): its tokens \
+         have no offsets in the original"
+    )]
     NoOffsets,
     /// An error in one document of several.
+    #[error("document {index}: {error}")]
     InDocument {
         /// Which document, from 0.
         index: usize,
@@ -203,6 +233,7 @@ pub enum Error {
         error: Box<Error>,
     },
     /// An error in a file that was read.
+    #[error("{}: {error}", .path.display())]
     InFile {
         /// Which file.
         path: PathBuf,
@@ -210,6 +241,7 @@ pub enum Error {
         error: Box<Error>,
     },
     /// A special token in a text where it is not allowed.
+    #[error("the text holds the special token {token:?} at byte {offset}")]
     DisallowedSpecial {
         /// Its text.
         token: String,
@@ -217,13 +249,16 @@ pub enum Error {
         offset: usize,
     },
     /// A proof of a bound that proves nothing.
+    #[error("{message}")]
     InvalidProof {
         /// Why not.
         message: String,
     },
     /// A stop was asked for.
+    #[error("interrupted")]
     Interrupted,
     /// A bug: a worker thread ended without a result.
+    #[error("a worker thread failed; please report this bug")]
     WorkerPanicked,
 }
 
@@ -232,7 +267,6 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
     /// What is wrong, without the document and the file in which it was found.
-    #[must_use]
     pub fn cause(&self) -> &Self {
         match self {
             Self::InDocument { error, .. } | Self::InFile { error, .. } => error.cause(),
@@ -241,7 +275,6 @@ impl Error {
     }
 
     /// The class of the error.
-    #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self.cause() {
             Self::InvalidMerge { .. } | Self::UnknownPart { .. } => ErrorKind::Merges,
@@ -255,7 +288,6 @@ impl Error {
     }
 
     /// The file in which it was found, if one was read.
-    #[must_use]
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::InFile { path, .. } | Self::Io { path, .. } => Some(path),
@@ -265,7 +297,6 @@ impl Error {
     }
 
     /// The document in which it was found, from 0, if there were several.
-    #[must_use]
     pub fn document(&self) -> Option<usize> {
         match self {
             Self::InDocument { index, .. } => Some(*index),
@@ -275,7 +306,6 @@ impl Error {
     }
 
     /// Where in the text or file it was found, in bytes.
-    #[must_use]
     pub fn offset(&self) -> Option<u64> {
         match self.cause() {
             Self::UnknownCharacter { offset, .. }
@@ -287,7 +317,6 @@ impl Error {
     }
 
     /// What may help.
-    #[must_use]
     pub fn hint(&self) -> Option<Hint> {
         match self.cause() {
             Self::DisallowedSpecial { .. } => Some(Hint::AllowSpecial),
@@ -301,14 +330,18 @@ impl Error {
     }
 
     /// What is wrong, without its place: what `Display` puts between the document and the offset.
-    #[must_use]
     pub fn message(&self) -> String {
-        Message(self.cause()).to_string()
+        if let Self::Io { kind, .. } = self.cause() {
+            return kind.to_string();
+        }
+        let words = self.cause().to_string();
+        let place = self.offset().map(|offset| format!(" at byte {offset}"));
+        let message = words.strip_suffix(&place.unwrap_or_default());
+        message.unwrap_or(&words).to_owned()
     }
 
     /// The same error of a text that begins at `start` of another, whose first `hidden` bytes were
     /// put before it and are not part of what the caller knows.
-    #[must_use]
     pub(crate) fn moved(mut self, start: usize, hidden: usize) -> Self {
         if let Self::UnknownCharacter { offset, .. } | Self::InvalidUtf8 { offset } = &mut self {
             *offset = (start + *offset).saturating_sub(hidden);
@@ -317,7 +350,6 @@ impl Error {
     }
 
     /// The same error as one of a document among several, unless it is of no text at all.
-    #[must_use]
     pub(crate) fn in_document(self, index: usize) -> Self {
         match self {
             Self::Interrupted | Self::WorkerPanicked => self,
@@ -329,7 +361,6 @@ impl Error {
     }
 
     /// The same error as one of a file.
-    #[must_use]
     pub(crate) fn in_file(self, path: &Path) -> Self {
         Self::InFile {
             path: path.to_owned(),
@@ -337,113 +368,3 @@ impl Error {
         }
     }
 }
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(path) = self.path() {
-            write!(f, "{}: ", path.display())?;
-        }
-        if let Some(index) = self.document() {
-            write!(f, "document {index}: ")?;
-        }
-        write!(f, "{}", Message(self.cause()))?;
-        match self.offset() {
-            Some(offset) => write!(f, " at byte {offset}"),
-            None => Ok(()),
-        }
-    }
-}
-
-/// Words what is wrong, without its place.
-struct Message<'e>(&'e Error);
-
-impl fmt::Display for Message<'_> {
-    // Long because it has a row for each error.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Error::InvalidMerge {
-                index,
-                part,
-                num_tokens,
-            } => write!(
-                f,
-                "merge {index} uses the token {part}, which no earlier merge makes: \
-                 only {num_tokens} tokens exist before it"
-            ),
-            Error::UnknownPart { index, string } => write!(
-                f,
-                "merge {index} uses or makes \"{}\", which is not a token",
-                string.escape_ascii()
-            ),
-            Error::RepeatedToken { string } => {
-                write!(f, "the token \"{}\" is given twice", string.escape_ascii())
-            }
-            Error::UnknownId { id, num_tokens } => {
-                write!(f, "no token has the id {id}: there are {num_tokens} tokens")
-            }
-            Error::UnknownCharacter { character, .. } => {
-                write!(f, "not in the alphabet: the character {character:?}")
-            }
-            Error::InvalidUtf8 { .. } => write!(f, "invalid UTF-8"),
-            Error::NotText { word } => write!(
-                f,
-                "the word \"{}\" is not UTF-8, where characters were expected",
-                word.escape_ascii()
-            ),
-            Error::Io { kind, .. } => write!(f, "{kind}"),
-            Error::Malformed {
-                found, expected, ..
-            } => write!(f, "found {found}, expected {expected}"),
-            Error::UnknownArrowFormat { format, expected } => write!(
-                f,
-                "an Arrow array of the format {format:?}; expected {expected}"
-            ),
-            Error::InvalidCount { row, found: None } => {
-                write!(f, "row {row}: found no count, expected 1 or more")
-            }
-            Error::InvalidCount {
-                row,
-                found: Some(found),
-            } => write!(f, "row {row}: found the count {found}, expected 1 or more"),
-            Error::InvalidPattern { message } => write!(f, "invalid pattern: {message}"),
-            Error::PatternFailed { message } => {
-                write!(f, "the pattern failed on a text: {message}")
-            }
-            Error::SettingsDiffer { ours, theirs } => write!(
-                f,
-                "counts of different words: one has {ours}, the other {theirs}"
-            ),
-            Error::DisallowedSpecial { token, .. } => {
-                write!(f, "the text holds the special token {token:?}")
-            }
-            Error::InvalidProof { message } => write!(f, "{message}"),
-            Error::InDocument { error, .. } | Error::InFile { error, .. } => {
-                write!(f, "{}", Message(error))
-            }
-            Error::TooManyTokens => write!(f, "more than {} tokens", u32::MAX),
-            Error::TooManyWords => write!(f, "more than {} different words", u32::MAX - 1),
-            Error::WordTooLong => write!(
-                f,
-                "a word of 2^31 bytes or more, which no row of a table can hold"
-            ),
-            Error::CountsTooLarge => {
-                write!(f, "the counted words are too many for sums of 64 bits")
-            }
-            Error::CorpusTooLarge => write!(f, "more than {} symbols", u32::MAX),
-            Error::NoOffsets => write!(
-                f,
-                "this tokenizer changes the text before it encodes it (normalisation, U+2581): its \
-                 tokens have no offsets in the original"
-            ),
-            Error::EndsOfWords => write!(
-                f,
-                "training cannot continue from merges that mark the ends of words"
-            ),
-            Error::EmptySpecial => write!(f, "a special token must not be empty"),
-            Error::Interrupted => write!(f, "interrupted"),
-            Error::WorkerPanicked => write!(f, "a worker thread failed; please report this bug"),
-        }
-    }
-}
-
-impl std::error::Error for Error {}

@@ -76,7 +76,6 @@ pub struct ImproveProgress(AtomicU64);
 
 impl ImproveProgress {
     /// The number of tokens that the words currently have; 0 before the search begins.
-    #[must_use]
     pub fn num_tokens(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }

@@ -49,7 +49,6 @@ pub struct ByteOrder {
 
 impl Alphabet {
     /// The 256 bytes, ordered by a key; equal keys go by the bytes.
-    #[must_use]
     pub fn of_bytes<K: Ord>(key: impl Fn(u8) -> K) -> Self {
         let mut bytes = std::array::from_fn(|place| place as u8);
         bytes.sort_by_key(|&byte| key(byte));
@@ -65,13 +64,11 @@ impl Alphabet {
 
     /// The 256 bytes in the order of the letters that GPT-2 writes for them, as in tokenizers:
     /// first the bytes that Latin-1 prints, then the others.
-    #[must_use]
     pub fn letter_bytes() -> Self {
         Self::of_bytes(|byte| !matches!(byte, b'!'..=b'~' | 0xA1..=0xAC | 0xAE..=0xFF))
     }
 
     /// The alphabet of the code points in `characters`, each once.
-    #[must_use]
     pub fn of_chars(characters: impl IntoIterator<Item = char>) -> Self {
         let mut sorted: Vec<char> = characters.into_iter().collect();
         sorted.sort_unstable();
@@ -80,7 +77,6 @@ impl Alphabet {
     }
 
     /// How many symbols there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         match self {
             Self::Bytes | Self::OrderedBytes(_) => 256,
@@ -89,7 +85,6 @@ impl Alphabet {
     }
 
     /// Whether there is no symbol at all.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -125,7 +120,6 @@ impl Alphabet {
     }
 
     /// How many symbols a string of the alphabet has.
-    #[must_use]
     pub fn num_symbols(&self, string: &[u8]) -> usize {
         match self {
             Self::Bytes | Self::OrderedBytes(_) => string.len(),
@@ -154,7 +148,6 @@ pub struct Ranks<T = Id> {
 
 impl<T: Copy + Eq + Hash> Ranks<T> {
     /// No ranks yet, and room for `num_pairs` pairs.
-    #[must_use]
     pub fn with_capacity(num_pairs: usize) -> Self {
         let mut table = FxHashMap::default();
         table.reserve(num_pairs);
@@ -167,7 +160,6 @@ impl<T: Copy + Eq + Hash> Ranks<T> {
     }
 
     /// The rank of a pair and the token it makes, if it merges.
-    #[must_use]
     pub fn get(&self, left: T, right: T) -> Option<(u32, T)> {
         self.table.get(&(left, right)).copied()
     }
@@ -244,7 +236,6 @@ pub struct MergeList {
 
 impl MergeList {
     /// The empty list.
-    #[must_use]
     pub fn new(alphabet: Alphabet) -> Self {
         let strings = alphabet.strings();
         let ids = (0..).zip(&strings).map(|(id, s)| (s.clone(), id)).collect();
@@ -316,25 +307,21 @@ impl MergeList {
     }
 
     /// What the first ids stand for.
-    #[must_use]
     pub fn alphabet(&self) -> &Alphabet {
         &self.alphabet
     }
 
     /// The merges in order.
-    #[must_use]
     pub fn pairs(&self) -> &[(Id, Id)] {
         &self.pairs
     }
 
     /// Whether every merge makes a string that is neither a symbol nor made by another.
-    #[must_use]
     pub fn makes_distinct_strings(&self) -> bool {
         self.strings.len() == self.alphabet.len() + self.pairs.len()
     }
 
     /// How many tokens there are, symbols included.
-    #[must_use]
     pub fn num_tokens(&self) -> usize {
         self.strings.len()
     }
@@ -343,13 +330,11 @@ impl MergeList {
     ///
     /// # Panics
     /// If there is no token of that id.
-    #[must_use]
     pub fn token(&self, id: Id) -> &[u8] {
         &self.strings[id as usize]
     }
 
     /// The token with this string, if there is one.
-    #[must_use]
     pub fn id(&self, string: &[u8]) -> Option<Id> {
         self.ids.get(string).copied()
     }
@@ -362,7 +347,6 @@ impl MergeList {
     }
 
     /// The tokens that the merges make of `tokens`. O(n log n).
-    #[must_use]
     pub fn apply(&self, tokens: Vec<Id>) -> Vec<Id> {
         let never_fails = self.ranks.apply(tokens, |_, _| Ok(()));
         never_fails.unwrap_or_default()

@@ -7,7 +7,6 @@ use unicode_normalization::UnicodeNormalization;
 use crate::settings::Normalization;
 
 /// The text in a normal form. Bytes that are not valid UTF-8 are kept unchanged.
-#[must_use]
 pub fn normalize(text: &[u8], form: Normalization) -> Cow<'_, [u8]> {
     if form == Normalization::None || text.is_ascii() {
         return Cow::Borrowed(text);

@@ -6,6 +6,9 @@
 //! The named patterns, listed in [`NAMED_PATTERNS`], have scanners that equal their regular
 //! expressions on every input. Any other pattern is a regular expression for the crate fancy-regex.
 
+// Only what is always inlined is compiled with the target features of the calling function.
+#![allow(clippy::inline_always)]
+
 mod block;
 mod class;
 mod scan;
@@ -77,19 +80,16 @@ impl Pattern {
     }
 
     /// Whether what lies between its matches is left out.
-    #[must_use]
     pub fn drops_gaps(&self) -> bool {
         self.drops_gaps
     }
 
     /// The name or the regular expression that the pattern was made from.
-    #[must_use]
     pub fn spec(&self) -> Option<&str> {
         self.spec.as_deref()
     }
 
     /// Whether it takes time in proportion to the text. A regular expression may take longer.
-    #[must_use]
     pub fn is_linear(&self) -> bool {
         !matches!(self.kind, Kind::User(_))
     }
@@ -131,7 +131,6 @@ impl Pattern {
     ///
     /// Searches backwards from the end, by a word or so in usual text. `None` for regular
     /// expressions, of which nothing is known, and for documents that are one word.
-    #[must_use]
     pub fn last_safe_cut(&self, text: &[u8]) -> Option<usize> {
         self.name()?.last_safe_cut(text)
     }
@@ -169,7 +168,6 @@ struct Singly<F> {
 }
 
 impl<F: FnMut(usize, usize)> TakeGroups for Singly<F> {
-    #[allow(clippy::inline_always, reason = "see `TakeGroups`")]
     #[inline(always)]
     fn take<P: Processor>(&mut self, _: P, base: usize, mut ends: u64) {
         while ends != 0 {

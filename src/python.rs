@@ -1,7 +1,7 @@
 //! The Python module `mergewise._core`: conversions, error types and waiting, nothing else.
 
-// PyO3 hands arguments over by value.
-#![allow(clippy::needless_pass_by_value)]
+// PyO3 hands arguments over by value, and as many as Python's functions have.
+#![allow(clippy::needless_pass_by_value, clippy::too_many_arguments)]
 
 mod arguments;
 mod array;
@@ -32,27 +32,18 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
-    use super::array::PyArray;
-    #[pymodule_export]
-    use super::arrow_tables::{counts_of_arrow, rows_of_counts};
-    #[pymodule_export]
-    use super::blocks::PyBlocks;
-    #[pymodule_export]
-    use super::counter::PyCounter;
-    #[pymodule_export]
-    use super::curvature::{curvature_units, measure_curvature, measure_sigma, walk_curvature};
-    #[pymodule_export]
-    use super::merge_list::PyMergeList;
-    #[pymodule_export]
-    use super::optimize::{find_bound, improve_merges, solve_exactly, verify_bound};
-    #[pymodule_export]
-    use super::patterns::{check_pattern, class_ranges, named_patterns};
-    #[pymodule_export]
-    use super::ranks::PyRanks;
-    #[pymodule_export]
-    use super::tokenizer::{PyChoice, PyTokenizer};
-    #[pymodule_export]
-    use super::training::{fewest_tokens, train_greedily};
-    #[pymodule_export]
-    use super::word_counts::PyWordCounts;
+    use super::{
+        array::PyArray,
+        arrow_tables::{counts_of_arrow, rows_of_counts},
+        blocks::PyBlocks,
+        counter::PyCounter,
+        curvature::{curvature_units, measure_curvature, measure_sigma, walk_curvature},
+        merge_list::PyMergeList,
+        optimize::{find_bound, improve_merges, solve_exactly, verify_bound},
+        patterns::{check_pattern, class_ranges, named_patterns},
+        ranks::PyRanks,
+        tokenizer::{PyChoice, PyTokenizer},
+        training::{fewest_tokens, train_greedily},
+        word_counts::PyWordCounts,
+    };
 }

@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use aho_corasick::{AhoCorasick, MatchKind};
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::merges::Id;
 use crate::parallel::lock;
 
 /// A token that is found in a text before it is cut into words.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Special {
     /// Its text.
     pub text: String,

@@ -4,6 +4,8 @@ mod builder;
 mod bytes;
 mod corpus;
 
+use serde::{Deserialize, Serialize};
+
 use crate::counts::WordCounts;
 use crate::decode::Decoder;
 use crate::encode::{Choice, Encoder};
@@ -38,7 +40,7 @@ pub struct Tokenizer {
 }
 
 /// What the merges were made of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Source {
     /// A list of this many pairs.
     Pairs(usize),
@@ -166,7 +168,6 @@ impl Tokenizer {
     /// assert_eq!((ids, starts), (vec![256, 256, 97], vec![0, 1, 3]));
     /// # Ok::<(), mergewise::Error>(())
     /// ```
-    #[must_use]
     pub fn encoder(&self) -> &Encoder {
         &self.encoder
     }
@@ -181,7 +182,6 @@ impl Tokenizer {
     /// assert_eq!(vocabulary.unreachable().count(), 0);
     /// # Ok::<(), mergewise::Error>(())
     /// ```
-    #[must_use]
     pub fn vocabulary(&self) -> &Vocabulary {
         self.encoder.vocabulary()
     }
@@ -194,7 +194,6 @@ impl Tokenizer {
     /// assert_eq!((tokenizer.vocab_size(), tokenizer.num_ids()), (10, 1));
     /// # Ok::<(), mergewise::Error>(())
     /// ```
-    #[must_use]
     pub fn vocab_size(&self) -> usize {
         self.decoder.num_rows
     }
@@ -207,7 +206,6 @@ impl Tokenizer {
     /// assert_eq!(tokenizer.num_ids(), 257);
     /// # Ok::<(), mergewise::Error>(())
     /// ```
-    #[must_use]
     pub fn num_ids(&self) -> usize {
         self.decoder.num_ids()
     }
@@ -233,7 +231,6 @@ impl Tokenizer {
     /// assert_eq!(tokenizer.id(b"ba"), None);
     /// # Ok::<(), mergewise::Error>(())
     /// ```
-    #[must_use]
     pub fn id(&self, string: &[u8]) -> Option<Id> {
         let vocabulary = self.vocabulary();
         vocabulary.id(vocabulary.number(string)?)
@@ -292,7 +289,6 @@ impl Tokenizer {
     /// assert_eq!(tokenizer.source(), Source::Pairs(1));
     /// # Ok::<(), mergewise::Error>(())
     /// ```
-    #[must_use]
     pub fn source(&self) -> Source {
         self.source
     }
@@ -305,7 +301,6 @@ impl Tokenizer {
     /// assert!(tokenizer.whole_words());
     /// # Ok::<(), mergewise::Error>(())
     /// ```
-    #[must_use]
     pub fn whole_words(&self) -> bool {
         self.whole_words
     }
@@ -363,30 +358,5 @@ impl Tokenizer {
             .tokens(tokens.map(|(token, _)| token))
             .ranked_merges(self.merges().take(num_merges))
             .build()
-    }
-}
-
-impl PartialEq for Tokenizer {
-    /// Whether both encode and decode everything alike: ids, merges, steps and special tokens are the
-    /// same, whatever the order in which they were given.
-    fn eq(&self, other: &Self) -> bool {
-        let (ours, theirs) = (&self.encoder, &other.encoder);
-        let same_tokens = self.tokens().count() == other.tokens().count()
-            && self.tokens().all(|(token, id)| other.id(token) == Some(id));
-        let sorted = |tokenizer: &Self| {
-            let mut specials = tokenizer.encoder.specials().to_vec();
-            specials.sort_unstable_by(|a, b| (&a.text, a.id).cmp(&(&b.text, b.id)));
-            specials
-        };
-        same_tokens
-            && self.merges().eq(other.merges())
-            && self.vocabulary().symbols() == other.vocabulary().symbols()
-            && self.vocabulary().end_of_word() == other.vocabulary().end_of_word()
-            && ours.unknown() == theirs.unknown()
-            && ours.looks_up_whole_words() == theirs.looks_up_whole_words()
-            && ours.pattern().spec() == theirs.pattern().spec()
-            && ours.pattern().drops_gaps() == theirs.pattern().drops_gaps()
-            && ours.preparation() == theirs.preparation()
-            && sorted(self) == sorted(other)
     }
 }

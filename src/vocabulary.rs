@@ -44,7 +44,7 @@ impl Number {
 }
 
 /// What a word begins as.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub enum Symbols {
     /// Its bytes.
     #[default]
@@ -54,11 +54,13 @@ pub enum Symbols {
 }
 
 /// Which pairs merge.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum Merging<'a> {
     /// These, those of the lowest rank first. Of a pair given twice the first rank counts.
+    #[serde(borrow)]
     Pairs(Vec<(&'a [u8], &'a [u8], u32)>),
     /// All that make one of these tokens, those of the lowest rank first.
+    #[serde(borrow)]
     Ranks(Vec<(&'a [u8], u32)>),
 }
 

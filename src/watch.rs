@@ -28,7 +28,6 @@ pub struct Watch {
 
 impl Watch {
     /// A watch that stops the work at `deadline`, if there is one.
-    #[must_use]
     pub fn until(deadline: Option<Instant>) -> Self {
         Self {
             deadline,
@@ -37,7 +36,6 @@ impl Watch {
     }
 
     /// The work done so far, in units of the worker's choice.
-    #[must_use]
     pub fn done(&self) -> u64 {
         self.done.load(Ordering::Relaxed)
     }
@@ -53,13 +51,11 @@ impl Watch {
     }
 
     /// Whether [`Watch::stop`] was called or the deadline has passed.
-    #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.was_interrupted() || self.deadline.is_some_and(|end| Instant::now() >= end)
     }
 
     /// Whether [`Watch::stop`] was called.
-    #[must_use]
     pub fn was_interrupted(&self) -> bool {
         self.stopped.load(Ordering::Relaxed)
     }

@@ -32,7 +32,7 @@ const BETWEEN_EVALUATIONS: f64 = 0.15;
 const SHARP: f32 = 1e-6;
 
 /// Prices and what they prove.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FoundPrices {
     /// No list of the instance's number of merges, or no vocabulary of that number of strings, saves
     /// more tokens.
@@ -56,7 +56,6 @@ pub struct DescentProgress(Mutex<(usize, Option<u64>)>);
 impl DescentProgress {
     /// The number of steps taken, and the most that can be gained by the best bound so far; None
     /// before the first.
-    #[must_use]
     pub fn read(&self) -> (usize, Option<u64>) {
         *parallel::lock(&self.0)
     }
@@ -72,9 +71,9 @@ pub fn descend(
     progress: &DescentProgress,
 ) -> Result<FoundPrices> {
     let mut descent = Descent::new(instance, tokens, options);
-    let mut best = Best {
+    let mut best = FoundPrices {
         total: i128::MAX,
-        discounts: Vec::new(),
+        ..FoundPrices::default()
     };
     let mut schedule = Schedule::new(instance, options);
     let mut next_evaluation = FIRST_EVALUATION;
@@ -89,22 +88,13 @@ pub fn descend(
         }
     }
     best.keep(descent.evaluate()?, instance, options, progress);
-    Ok(FoundPrices {
-        gain: whole_tokens(best.total, options.bits),
-        total: best.total,
-        discounts: best.discounts,
-        num_steps: descent.num_steps,
-        chosen: descent.chosen(),
-    })
+    best.num_steps = descent.num_steps;
+    best.chosen = descent.chosen();
+    Ok(best)
 }
 
-/// The prices with the smallest bound so far.
-struct Best {
-    total: i128,
-    discounts: Vec<u32>,
-}
-
-impl Best {
+impl FoundPrices {
+    /// Keep these prices if their bound is the smallest so far.
     fn keep(
         &mut self,
         batches: Vec<RoundedBatch>,
@@ -115,12 +105,13 @@ impl Best {
         let total = rounding::total(instance, &batches, options.bits);
         if total < self.total {
             self.total = total;
+            self.gain = whole_tokens(total, options.bits);
             self.discounts = Vec::new();
             self.discounts.reserve_exact(instance.num_prices());
             for batch in batches {
                 self.discounts.extend(batch.discounts);
             }
-            parallel::lock(&progress.0).1 = Some(whole_tokens(total, options.bits));
+            parallel::lock(&progress.0).1 = Some(self.gain);
         }
     }
 }

@@ -137,7 +137,6 @@ impl Instance {
     }
 
     /// The number of prices of a certificate.
-    #[must_use]
     pub fn num_prices(&self) -> usize {
         match self.against {
             Against::Merges => self.strings.len(),
@@ -146,14 +145,12 @@ impl Instance {
     }
 
     /// Longer strings than that, up to this length, cost as much as their symbols.
-    #[must_use]
     pub fn counted(&self) -> usize {
         self.repeats.counted.max(self.longest)
     }
 
     /// Against merges, what each merge counts as at least: the floor, or how often a string beyond
     /// [`counted`](Self::counted) occurs.
-    #[must_use]
     pub fn least(&self) -> u64 {
         self.floor.max(self.repeats.too_long)
     }

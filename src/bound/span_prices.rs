@@ -14,15 +14,8 @@ use crate::prices::{SpanShares, StringIndex, ramp};
 type Lanes = [f32; LANES];
 
 /// From `LANES - n` on: -infinity for the first n lanes, 0 for the others.
-const MASKS: [f32; 2 * LANES] = {
-    let mut masks = [0.0; 2 * LANES];
-    let mut lane = 0;
-    while lane < LANES {
-        masks[lane] = f32::NEG_INFINITY;
-        lane += 1;
-    }
-    masks
-};
+const MASKS: [f32; 2 * LANES] = [OUT, OUT, OUT, OUT, 0.0, 0.0, 0.0, 0.0];
+const OUT: f32 = f32::NEG_INFINITY;
 
 /// The spans of the lengths `first + 2`, `first + 3`, ... that begin at the first of some rows.
 #[derive(Clone, Copy)]

@@ -45,7 +45,6 @@ impl Words {
     }
 
     /// The same words, equal ones added up, in ascending order of their symbols.
-    #[must_use]
     pub(super) fn united<'a>(words: impl Iterator<Item = (&'a [Id], u64)>) -> Self {
         let mut sorted: Vec<(&[Id], u64)> = words.collect();
         if !sorted.is_sorted() {

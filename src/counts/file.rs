@@ -22,18 +22,15 @@ impl WordCounts {
     /// Write a file of word counts.
     pub fn write(&self, file: impl Write) -> std::io::Result<()> {
         let mut out = Summed::new(file);
-        out.write_all(MAGIC)?;
-        write_number(&mut out, VERSION)?;
-        match &self.settings.pattern {
-            None => write_number(&mut out, 0)?,
-            Some(pattern) => {
-                write_number(&mut out, pattern.len() as u64 + 1)?;
-                out.write_all(pattern.as_bytes())?;
-            }
-        }
-        write_number(&mut out, self.settings.normalization as u64)?;
-        write_number(&mut out, self.dropped)?;
-        write_number(&mut out, self.num_unique() as u64)?;
+        let mut bytes = MAGIC.to_vec();
+        varint::push(&mut bytes, VERSION);
+        let pattern = self.settings.pattern.as_deref();
+        varint::push(&mut bytes, pattern.map_or(0, |spec| spec.len() as u64 + 1));
+        bytes.extend_from_slice(pattern.unwrap_or_default().as_bytes());
+        varint::push(&mut bytes, self.settings.normalization as u64);
+        varint::push(&mut bytes, self.dropped);
+        varint::push(&mut bytes, self.num_unique() as u64);
+        out.write_all(&bytes)?;
         let mut previous: &[u8] = &[];
         for (word, count) in self.sorted() {
             let shared = word
@@ -41,10 +38,12 @@ impl WordCounts {
                 .zip(previous)
                 .take_while(|(a, b)| a == b)
                 .count();
-            write_number(&mut out, shared as u64)?;
-            write_number(&mut out, (word.len() - shared) as u64)?;
-            out.write_all(&word[shared..])?;
-            write_number(&mut out, count)?;
+            bytes.clear();
+            varint::push(&mut bytes, shared as u64);
+            varint::push(&mut bytes, (word.len() - shared) as u64);
+            bytes.extend_from_slice(&word[shared..]);
+            varint::push(&mut bytes, count);
+            out.write_all(&bytes)?;
             previous = word;
         }
         let sum = out.sum;
@@ -198,14 +197,6 @@ impl<F: Write> Summed<F> {
         self.update(bytes);
         self.file.write_all(bytes)
     }
-}
-
-fn write_number(out: &mut Summed<impl Write>, mut number: u64) -> std::io::Result<()> {
-    while number >= 0x80 {
-        out.write_all(&[number as u8 | 0x80])?;
-        number >>= 7;
-    }
-    out.write_all(&[number as u8])
 }
 
 fn read_number(input: &mut Summed<impl Read>) -> Reading<u64> {

@@ -68,13 +68,11 @@ impl Column {
     ];
 
     /// The set of this column alone.
-    #[must_use]
     pub fn bit(self) -> Columns {
         1 << (self as u8)
     }
 
     /// Whether the column is in the set.
-    #[must_use]
     pub fn is_in(self, columns: Columns) -> bool {
         columns & self.bit() != 0
     }
@@ -95,14 +93,12 @@ impl Fraction {
     pub const ONE: Self = Self { top: 1, bottom: 1 };
 
     /// `top / bottom`.
-    #[must_use]
     pub fn new(top: i32, bottom: i32) -> Self {
         debug_assert!(bottom > 0);
         Self { top, bottom }
     }
 
     /// The smallest whole number above this fraction times `factor`, or the largest of 32 bits.
-    #[must_use]
     pub fn next_above(self, factor: i32) -> i32 {
         let product = i64::from(self.top) * i64::from(factor);
         let above = product.div_euclid(i64::from(self.bottom)) + 1;

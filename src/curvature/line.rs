@@ -47,7 +47,6 @@ impl Line {
     }
 
     /// The number of times that a pair can be replaced.
-    #[allow(clippy::needless_bitwise_bool)]
     pub(super) fn count(&self, left: u8, right: u8) -> u32 {
         let (mut number, mut i) = (0, 1);
         // Without branches: whether a pair stands here can hardly be predicted.
@@ -60,7 +59,6 @@ impl Line {
     }
 
     /// The sequence after merging `left` and `right`.
-    #[allow(clippy::needless_bitwise_bool)]
     pub(super) fn merged(&self, left: u8, right: u8) -> Self {
         let mut new = Self {
             tokens: [UNNAMED; MAX_LENGTH + 1],

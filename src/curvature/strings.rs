@@ -31,7 +31,6 @@ pub struct WalkOptions {
 
 impl WalkOptions {
     /// The prefixes that divide the strings into units of work, in order.
-    #[must_use]
     pub fn units(&self) -> Vec<Vec<u8>> {
         let mut prefixes = vec![vec![]];
         for done in 0..self.length.saturating_sub(6).min(8) {
@@ -45,7 +44,6 @@ impl WalkOptions {
     }
 
     /// The number of strings that begin with a prefix.
-    #[must_use]
     pub fn num_strings(&self, prefix: &[u8]) -> u64 {
         self.num_completions(prefix.len(), num_letters_of(prefix))
     }

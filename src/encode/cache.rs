@@ -96,7 +96,7 @@ impl Cache {
     }
 
     /// Begin to look up the word `text[start..end]`.
-    #[allow(clippy::inline_always, reason = "or it goes through memory")]
+    // Always inlined, or it goes through memory.
     #[inline(always)]
     pub(super) fn begin(&self, text: &[u8], start: usize, end: usize) -> Word {
         if end - start > SHORT {

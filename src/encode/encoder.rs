@@ -7,7 +7,7 @@ use super::batches::{Encoded, encode_in_groups, with_room_for};
 use super::joins::Joins;
 use super::prepare::Preparation;
 use super::run::{Desk, Run};
-use super::sink::{Count, Keep, Sink};
+use super::sink::Sink;
 use super::words::{Unknown, Words};
 use crate::error::Result;
 use crate::merges::Id;
@@ -42,7 +42,6 @@ enum Given<'t> {
 impl Encoder {
     /// An encoder of these parts. With `whole_words`, a word that is a token becomes that token,
     /// whatever its merges make of it.
-    #[must_use]
     pub(crate) fn new(
         vocabulary: Vocabulary,
         unknown: Unknown,
@@ -72,44 +71,37 @@ impl Encoder {
     }
 
     /// The tokens and their merges.
-    #[must_use]
     pub fn vocabulary(&self) -> &Vocabulary {
         &self.words.vocabulary
     }
 
     /// What becomes of a character that is no token.
-    #[must_use]
     pub fn unknown(&self) -> &Unknown {
         &self.words.unknown
     }
 
     /// Whether some word becomes a token that its merges would not make.
-    #[must_use]
     pub fn looks_up_whole_words(&self) -> bool {
         self.words.looks_up_whole
     }
 
     /// What cuts a text into words.
-    #[must_use]
     pub fn pattern(&self) -> &Pattern {
         &self.pattern
     }
 
     /// What happens to a text first.
-    #[must_use]
     pub fn preparation(&self) -> Preparation {
         self.preparation
     }
 
     /// The special tokens.
-    #[must_use]
     pub fn specials(&self) -> &[Special] {
         self.specials.all()
     }
 
     /// Whether some text would be encoded otherwise if merges of one rank came in the order of the
     /// list. True also where that is not known.
-    #[must_use]
     pub fn ties_matter(&self) -> bool {
         self.words.ties_matter()
     }
@@ -118,7 +110,7 @@ impl Encoder {
     pub fn encode(&self, text: &[u8], choice: &Choice, watch: &Watch) -> Result<Vec<Id>> {
         let mut ids = Vec::new();
         let finders = self.specials.finders(choice)?;
-        let mut sink = Keep::new(&mut ids);
+        let mut sink = Sink::keeping(&mut ids);
         self.with_desk(|desk| {
             self.encode_given(Given::Text(text), &finders, desk, &mut sink, watch)
         })?;
@@ -127,7 +119,7 @@ impl Encoder {
 
     /// How many ids a text has.
     pub fn count(&self, text: &[u8], choice: &Choice, watch: &Watch) -> Result<usize> {
-        let mut count = Count::default();
+        let mut count = Sink::default();
         let finders = self.specials.finders(choice)?;
         self.with_desk(|desk| {
             self.encode_given(Given::Text(text), &finders, desk, &mut count, watch)
@@ -152,7 +144,7 @@ impl Encoder {
                     Some(_) => Given::Word(word),
                     None => Given::Text(word),
                 };
-                self.encode_given(word, &finders, desk, &mut Keep::new(&mut ids), watch)?;
+                self.encode_given(word, &finders, desk, &mut Sink::keeping(&mut ids), watch)?;
                 use_ids(index, &ids)?;
             }
             Ok(())
@@ -202,7 +194,7 @@ impl Encoder {
         self.with_desk(|desk| {
             for (index, document) in documents.iter().enumerate() {
                 watch.check()?;
-                let mut sink = Keep::new(ids);
+                let mut sink = Sink::keeping(ids);
                 self.encode_given(Given::Text(document), finders, desk, &mut sink, watch)
                     .map_err(|error| error.in_document(first + index))?;
                 offsets.push(ids.len());
@@ -221,12 +213,12 @@ impl Encoder {
         result
     }
 
-    fn encode_given<S: Sink>(
+    fn encode_given(
         &self,
         given: Given<'_>,
         finders: &Finders,
         desk: &mut Desk,
-        sink: &mut S,
+        sink: &mut Sink<'_>,
         watch: &Watch,
     ) -> Result<()> {
         let (text, preparation) = match given {
@@ -237,7 +229,7 @@ impl Encoder {
         self.specials
             .for_each_part(&preparation.with_prefix(text), finders, |part| match part {
                 Part::Special(special) => {
-                    sink.push(special.id);
+                    sink.push_apart(&[special.id]);
                     Ok(())
                 }
                 Part::Ordinary(start, text) => {
@@ -259,9 +251,7 @@ impl Encoder {
                             self.for_each_word(&prepared, watch, use_word)
                         }),
                     };
-                    encoded.map_err(|error| error.moved(start, preparation.hidden_bytes(text)))?;
-                    sink.end();
-                    Ok(())
+                    encoded.map_err(|error| error.moved(start, preparation.hidden_bytes(text)))
                 }
             })
     }
@@ -293,7 +283,6 @@ impl Encoder {
 
     /// The last place after 0 where a text can be cut whatever follows it, if one is sure: the ids
     /// of both parts, encoded by themselves, are those of the whole.
-    #[must_use]
     pub fn last_cut(&self, text: &[u8]) -> Option<usize> {
         let text = self.preparation.unchanged(text)?;
         self.specials.last_cut(text, |text| match &self.joins {

@@ -21,10 +21,7 @@ impl Ends {
     };
 
     /// Add the place `base + i` for each bit `i` of a group. The batch must not be full.
-    #[allow(
-        clippy::inline_always,
-        reason = "compiled for the processor of the scanner"
-    )]
+    // Always inlined: compiled for the processor of the scanner.
     #[inline(always)]
     pub(super) fn push_group<P: Processor>(&mut self, processor: P, base: usize, group: u64) {
         if let Some(places) = self.places[self.len..].first_chunk_mut() {

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use memchr::memmem;
+use serde::{Deserialize, Serialize};
 
 use crate::normalize::normalize;
 use crate::settings::Normalization;
@@ -11,7 +12,7 @@ use crate::settings::Normalization;
 const MARK: &[u8] = "\u{2581}".as_bytes();
 
 /// Where a space is put before a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum PrefixSpace {
     /// Nowhere.
     #[default]
@@ -25,7 +26,7 @@ pub enum PrefixSpace {
 }
 
 /// What happens to a text before it is cut into words.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Preparation {
     /// How it is normalised.
     pub normalization: Normalization,

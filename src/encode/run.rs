@@ -43,19 +43,18 @@ impl Desk {
 }
 
 /// A prepared text that is encoded.
-pub(super) struct Run<'a, S> {
+pub(super) struct Run<'a, 'i> {
     pub(super) encoder: &'a Words,
     pub(super) text: &'a [u8],
     /// Where the first word begins that is not encoded yet.
     pub(super) start: usize,
     pub(super) desk: &'a mut Desk,
-    pub(super) sink: &'a mut S,
+    pub(super) sink: &'a mut Sink<'i>,
     pub(super) watch: &'a Watch,
     pub(super) result: Result<()>,
 }
 
-impl<S: Sink> TakeGroups for Run<'_, S> {
-    #[allow(clippy::inline_always, reason = "see `TakeGroups`")]
+impl TakeGroups for Run<'_, '_> {
     #[inline(always)]
     fn take<P: Processor>(&mut self, processor: P, base: usize, ends: u64) {
         self.desk.ends.push_group(processor, base, ends);
@@ -65,7 +64,7 @@ impl<S: Sink> TakeGroups for Run<'_, S> {
     }
 }
 
-impl<S: Sink> Run<'_, S> {
+impl Run<'_, '_> {
     /// Encode the words of a named pattern, which come in groups.
     pub(super) fn encode_groups(mut self, name: Name) -> Result<()> {
         // What an error in another text left.

@@ -117,7 +117,6 @@ impl ShortWords {
     }
 
     /// The turn of a pair at a place: turns that come first are smaller.
-    #[allow(clippy::inline_always, reason = "see `merge`")]
     #[inline(always)]
     fn turn(&self, pair: u64, place: u32) -> u32 {
         let mut line = self.line(pair);
@@ -245,10 +244,7 @@ impl ShortWords {
         self.merge_by_any(keys, use_word);
     }
 
-    #[allow(
-        clippy::inline_always,
-        reason = "compiled for the processor of its caller"
-    )]
+    // Always inlined: compiled for the processor of its caller. So are its parts.
     #[inline(always)]
     pub(super) fn merge_by_any<const N: usize>(
         &self,
@@ -277,7 +273,6 @@ impl ShortWords {
     }
 
     /// Begin to merge the word with this key.
-    #[allow(clippy::inline_always, reason = "see `merge`")]
     #[inline(always)]
     fn begin<const N: usize>(&self, key: &Key<N>, state: &mut Merging<N>) {
         let len = usize::from(key[N - 1]);
@@ -294,7 +289,6 @@ impl ShortWords {
     }
 
     /// Find the turns of the new pairs.
-    #[allow(clippy::inline_always, reason = "see `merge`")]
     #[inline(always)]
     fn find_turns<const N: usize>(&self, state: &mut Merging<N>) {
         for (place, pair) in state.new {
@@ -303,7 +297,6 @@ impl ShortWords {
     }
 
     /// Merge one pair; false if there is none.
-    #[allow(clippy::inline_always, reason = "see `merge`")]
     #[inline(always)]
     fn go_on<const N: usize>(&self, state: &mut Merging<N>) -> bool {
         let mut first = NEVER;
@@ -385,7 +378,6 @@ struct Bits(u32);
 impl Iterator for Bits {
     type Item = usize;
 
-    #[allow(clippy::inline_always, reason = "see `merge`")]
     #[inline(always)]
     fn next(&mut self) -> Option<usize> {
         let lowest = self.0.trailing_zeros() as usize;

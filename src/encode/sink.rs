@@ -3,81 +3,49 @@
 use crate::merges::Id;
 
 /// Where ids go.
-pub(super) trait Sink {
-    /// A stretch of ordinary text begins, in which neighbours with the id `fused` are one.
-    fn begin(&mut self, fused: Option<Id>);
-    fn push_all(&mut self, ids: &[Id]);
-    /// The stretch is over.
-    fn end(&mut self);
-    /// A special token.
-    fn push(&mut self, id: Id);
-}
-
-/// Keeps ids.
-pub(super) struct Keep<'i> {
-    ids: &'i mut Vec<Id>,
-    fused: Option<Id>,
-    first: usize,
-}
-
-impl<'i> Keep<'i> {
-    pub(super) fn new(ids: &'i mut Vec<Id>) -> Self {
-        let (fused, first) = (None, 0);
-        Self { ids, fused, first }
-    }
-}
-
-impl Sink for Keep<'_> {
-    fn begin(&mut self, fused: Option<Id>) {
-        (self.fused, self.first) = (fused, self.ids.len());
-    }
-
-    #[inline]
-    fn push_all(&mut self, ids: &[Id]) {
-        self.ids.extend_from_slice(ids);
-    }
-
-    fn end(&mut self) {
-        if let Some(id) = self.fused {
-            let mut stretch = self.ids.split_off(self.first);
-            stretch.dedup_by(|a, b| *a == id && *b == id);
-            self.ids.append(&mut stretch);
-        }
-    }
-
-    fn push(&mut self, id: Id) {
-        self.ids.push(id);
-    }
-}
-
-/// Counts ids instead of keeping them.
 #[derive(Default)]
-pub(super) struct Count {
+pub(super) struct Sink<'i> {
+    /// None: they are only counted.
+    kept: Option<&'i mut Vec<Id>>,
     pub(super) num_ids: usize,
+    /// Neighbours with this id are one.
     fused: Option<Id>,
     last: Option<Id>,
 }
 
-impl Sink for Count {
-    fn begin(&mut self, fused: Option<Id>) {
-        (self.fused, self.last) = (fused, None);
-    }
-
-    #[inline]
-    fn push_all(&mut self, ids: &[Id]) {
-        self.num_ids += ids.len();
-        if self.fused.is_some() {
-            for &id in ids {
-                let is_fused = self.fused == Some(id) && self.last == Some(id);
-                self.num_ids -= usize::from(is_fused);
-                self.last = Some(id);
-            }
+impl<'i> Sink<'i> {
+    pub(super) fn keeping(ids: &'i mut Vec<Id>) -> Self {
+        Self {
+            kept: Some(ids),
+            ..Self::default()
         }
     }
 
-    fn end(&mut self) {}
+    /// A stretch of ordinary text begins, in which neighbours with the id `fused` are one.
+    pub(super) fn begin(&mut self, fused: Option<Id>) {
+        (self.fused, self.last) = (fused, None);
+    }
 
-    fn push(&mut self, _: Id) {
-        self.num_ids += 1;
+    /// Ids of the stretch.
+    #[inline]
+    pub(super) fn push_all(&mut self, ids: &[Id]) {
+        if self.fused.is_none() {
+            return self.push_apart(ids);
+        }
+        for id in ids {
+            if self.fused != Some(*id) || self.last != Some(*id) {
+                self.push_apart(&[*id]);
+            }
+            self.last = Some(*id);
+        }
+    }
+
+    /// Ids that are never one with their neighbours, such as those of special tokens.
+    #[inline]
+    pub(super) fn push_apart(&mut self, ids: &[Id]) {
+        self.num_ids += ids.len();
+        if let Some(kept) = &mut self.kept {
+            kept.extend_from_slice(ids);
+        }
     }
 }

@@ -4,6 +4,8 @@
 //! are merged pair by pair. Most words of a text do not come here but are encoded many at a time:
 //! short ones by [`ShortWords`], long ones, in windows, by [`Tools`].
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
 use crate::encode::long::Tools;
 use crate::encode::search::{Scratch, Search};
 use crate::encode::short::ShortWords;
@@ -16,12 +18,13 @@ use crate::watch::Watch;
 const LONGEST_SEARCHED: usize = 63;
 
 /// What becomes of a character that is no token.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Unknown {
     /// An error.
     #[default]
     Refused,
     /// The tokens of its bytes.
+    #[serde(serialize_with = "write_ids", deserialize_with = "read_ids")]
     Bytes(Box<[Id; 256]>),
     /// One token for all.
     Token {
@@ -30,6 +33,16 @@ pub enum Unknown {
         /// Whether neighbouring characters become one token.
         fuse: bool,
     },
+}
+
+#[allow(clippy::borrowed_box, reason = "serde hands the field over")]
+fn write_ids<S: Serializer>(ids: &Box<[Id; 256]>, out: S) -> std::result::Result<S::Ok, S::Error> {
+    ids.as_slice().serialize(out)
+}
+
+fn read_ids<'d, D: Deserializer<'d>>(input: D) -> std::result::Result<Box<[Id; 256]>, D::Error> {
+    let ids = Vec::deserialize(input)?;
+    ids.try_into().map_err(|_| de::Error::custom("not 256 ids"))
 }
 
 impl Unknown {

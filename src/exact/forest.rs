@@ -42,6 +42,7 @@ type StringsAtTokens = Vec<Option<StringIndex>>;
 ///
 /// The items are the tokens of all pieces, then the spans in the order of their lengths, so that the
 /// parts of a span come before it.
+#[derive(Default)]
 pub(super) struct Forest {
     pub(super) num_merges: usize,
     pub(super) floor: u64,
@@ -105,14 +106,8 @@ impl Forest {
         let mut forest = Self {
             num_merges,
             floor: floor.max(1),
-            weights: Vec::new(),
-            num_tokens: 0,
-            spans: Vec::new(),
-            cuts: Vec::new(),
-            strings: Vec::new(),
             items: vec![None; text.tokens().len()],
-            doubles: Vec::new(),
-            pair_strings: Vec::new(),
+            ..Self::default()
         };
         let pairs_at = forest.cut_into_pieces(text, pairs);
         forest.find_spans(pairs_at);

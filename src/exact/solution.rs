@@ -77,7 +77,6 @@ pub struct SearchProgress(Mutex<(u64, u64)>);
 
 impl SearchProgress {
     /// The best utility so far, and the bound.
-    #[must_use]
     pub fn read(&self) -> (u64, u64) {
         *parallel::lock(&self.0)
     }

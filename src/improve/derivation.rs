@@ -103,52 +103,16 @@ pub(super) struct Derived {
 }
 
 impl Derived {
-    /// Merge the symbols of a word while a pair has a rank, the lowest and leftmost first.
-    pub(super) fn derive(&mut self, draft: &Draft<'_>, word: &[Id]) {
-        self.tokens.clear();
-        self.tokens.extend_from_slice(word);
-        self.starts.clear();
-        self.starts.extend(0..word.len() as u32);
-        self.erasers.clear();
-        self.erasers.resize(word.len(), NOBODY);
-        self.go_on(draft);
-    }
-
-    /// The same for a draft that changes nothing before `first_rank`, given the derivation of the
-    /// word by the list without the draft.
-    pub(super) fn derive_again(
+    /// Merge the symbols of a word while a pair has a rank, the lowest and leftmost first, given the
+    /// derivation of the word by the list without the draft, which changes nothing before `first_rank`.
+    pub(super) fn derive(
         &mut self,
         draft: &Draft<'_>,
         word: &[Id],
         erasers: &[Id],
         first_rank: Rank,
     ) {
-        self.tokens.clear();
-        self.starts.clear();
-        self.erasers.clear();
-        let mut last_rank = SYMBOL_RANK;
-        for (start, (&symbol, &eraser)) in (0..).zip(word.iter().zip(erasers)) {
-            if eraser == NOBODY || draft.list.rank(eraser) >= first_rank {
-                self.tokens.push(symbol);
-                self.starts.push(start);
-                self.erasers.push(NOBODY);
-                last_rank = SYMBOL_RANK;
-                continue;
-            }
-            self.erasers.push(eraser);
-            // Of those that erased the boundaries inside a token, the last is the token.
-            let rank = draft.list.rank(eraser);
-            if rank >= last_rank
-                && let Some(token) = self.tokens.last_mut()
-            {
-                *token = eraser;
-                last_rank = rank;
-            }
-        }
-        self.go_on(draft);
-    }
-
-    fn go_on(&mut self, draft: &Draft<'_>) {
+        self.begin(draft.list, word, erasers, first_rank);
         let (tokens, merges) = (&mut self.tokens, &mut self.merges);
         merges.clear();
         let pairs = tokens.windows(2);
@@ -167,6 +131,32 @@ impl Derived {
             }
             if index < merges.len() {
                 merges[index] = draft.merge_of(made, tokens[index + 1]);
+            }
+        }
+    }
+
+    /// The tokens of a word after the merges before `end`, given its derivation.
+    pub(super) fn begin(&mut self, list: &List, word: &[Id], erasers: &[Id], end: Rank) {
+        self.tokens.clear();
+        self.starts.clear();
+        self.erasers.clear();
+        let mut last_rank = SYMBOL_RANK;
+        for (start, (&symbol, &eraser)) in (0..).zip(word.iter().zip(erasers)) {
+            if eraser == NOBODY || list.rank(eraser) >= end {
+                self.tokens.push(symbol);
+                self.starts.push(start);
+                self.erasers.push(NOBODY);
+                last_rank = SYMBOL_RANK;
+                continue;
+            }
+            self.erasers.push(eraser);
+            // Of those that erased the boundaries inside a token, the last is the token.
+            let rank = list.rank(eraser);
+            if rank >= last_rank
+                && let Some(token) = self.tokens.last_mut()
+            {
+                *token = eraser;
+                last_rank = rank;
             }
         }
     }

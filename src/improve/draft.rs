@@ -10,7 +10,7 @@ use crate::keys::hash_pair;
 use crate::merges::Id;
 
 /// The change of one token by a draft.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Change {
     pub(super) id: Id,
     /// None: the draft adds the token.
@@ -272,11 +272,9 @@ impl<'a> Draft<'a> {
         let id = base + added.count() as Id;
         self.edit.changes.push(Change {
             id,
-            before: None,
-            after: None,
             string,
             places,
-            left_len: 0,
+            ..Change::default()
         });
         self.set(id, Some(shape));
         id

@@ -64,7 +64,7 @@ pub(super) struct Token {
 }
 
 /// All tokens by id, symbols first; no id is used again.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct List {
     num_symbols: usize,
     tokens: Vec<Token>,
@@ -87,12 +87,8 @@ impl List {
     pub(super) fn new(num_symbols: usize) -> Self {
         let mut list = Self {
             num_symbols,
-            tokens: Vec::new(),
-            table: FxHashMap::default(),
             filter: vec![0; 1],
-            strings: FxHashMap::default(),
-            ranks: BTreeSet::new(),
-            rank_of: Vec::new(),
+            ..Self::default()
         };
         for symbol in 0..num_symbols as Id {
             let string: Arc<[Id]> = Arc::from([symbol]);

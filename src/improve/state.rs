@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use super::corpus::{Corpus, Place, Sample, Word};
 use super::derivation::{Derivations, Derived, NOBODY};
 use super::draft::{Change, Draft, Edit};
-use super::list::{List, PinnedMerge, Rank, Shape};
+use super::list::{List, NEVER, PinnedMerge, Rank, SYMBOL_RANK, Shape};
 use super::random::Random;
 use crate::error::Result;
 use crate::merges::Id;
@@ -129,25 +129,25 @@ impl<'a> State<'a> {
 
     /// Derive a word by the list, and add its tokens to all sums.
     fn derive(&mut self, word: Word, derived: &mut Derived) {
-        derived.derive(&Draft::new(&self.list), self.corpus.word(word));
+        self.derive_by(&Draft::new(&self.list), word, SYMBOL_RANK, derived);
         self.derivations.set(self.corpus, word, derived);
-        let (num_tokens, weight) = (derived.tokens.len() as u64, self.corpus.weight_of(word));
-        self.num_tokens += self.corpus.count(word) * num_tokens;
-        self.cost += weight * num_tokens;
-        for &eraser in derived.erasers.iter().filter(|&&eraser| eraser != NOBODY) {
-            self.list.token_mut(eraser).weight += weight;
-        }
+        self.update_sums(word, |sum, part| sum + part);
     }
 
     /// Take the tokens of a word from all sums.
     fn forget(&mut self, word: Word) {
+        self.update_sums(word, |sum, part| sum - part);
+    }
+
+    fn update_sums(&mut self, word: Word, update: impl Fn(u64, u64) -> u64) {
         let num_tokens = u64::from(self.derivations.num_tokens(word));
         let weight = self.corpus.weight_of(word);
-        self.num_tokens -= self.corpus.count(word) * num_tokens;
-        self.cost -= weight * num_tokens;
+        self.num_tokens = update(self.num_tokens, self.corpus.count(word) * num_tokens);
+        self.cost = update(self.cost, weight * num_tokens);
         let erasers = self.derivations.of(self.corpus, word).iter();
         for &eraser in erasers.filter(|&&eraser| eraser != NOBODY) {
-            self.list.token_mut(eraser).weight -= weight;
+            let token = self.list.token_mut(eraser);
+            token.weight = update(token.weight, weight);
         }
     }
 
@@ -172,10 +172,11 @@ impl<'a> State<'a> {
     /// The pairs of adjacent tokens with the sums of their weights, the largest first.
     pub(super) fn count_pairs(&self) -> Vec<((Id, Id), u64)> {
         let mut counts: FxHashMap<(Id, Id), u64> = FxHashMap::default();
-        let mut tokens = Vec::new();
+        let mut derived = Derived::default();
         for word in self.corpus.words() {
-            self.tokens(word, &mut tokens);
-            for pair in tokens.windows(2) {
+            let erasers = self.derivations.of(self.corpus, word);
+            derived.begin(&self.list, self.corpus.word(word), erasers, NEVER);
+            for pair in derived.tokens.windows(2) {
                 *counts.entry((pair[0], pair[1])).or_default() += self.corpus.weight_of(word);
             }
         }
@@ -185,24 +186,6 @@ impl<'a> State<'a> {
     /// What one more token would save; None if no two tokens are adjacent.
     pub(super) fn price(&self) -> Option<u64> {
         self.count_pairs().first().map(|&(_, weight)| weight)
-    }
-
-    /// The tokens of a word.
-    fn tokens(&self, word: Word, tokens: &mut Vec<Id>) {
-        tokens.clear();
-        let symbols = self.corpus.word(word);
-        let erasers = self.derivations.of(self.corpus, word);
-        for (&symbol, &eraser) in symbols.iter().zip(erasers) {
-            match tokens.last_mut() {
-                // Of those that erased the boundaries inside a token, the last is the token.
-                Some(token) if eraser != NOBODY => {
-                    if self.list.rank(eraser) >= self.list.rank(*token) {
-                        *token = eraser;
-                    }
-                }
-                _ => tokens.push(symbol),
-            }
-        }
     }
 
     /// A random pair of tokens that is frequent enough.
@@ -272,7 +255,7 @@ impl<'a> State<'a> {
         let first_rank = draft.edit.first_rank();
         let mut delta: i64 = 0;
         words.retain(|&word| {
-            self.derive_again(draft, word, first_rank, scratch);
+            self.derive_by(draft, word, first_rank, &mut scratch.derived);
             let before = i64::from(self.derivations.num_tokens(word));
             let after = scratch.derived.tokens.len() as i64;
             let weight = self.weight_for(word, is_sampled);
@@ -298,10 +281,10 @@ impl<'a> State<'a> {
         i64::try_from(weight).unwrap_or(i64::MAX)
     }
 
-    fn derive_again(&self, draft: &Draft<'_>, word: Word, first_rank: Rank, scratch: &mut Scratch) {
+    /// Derive a word by a draft that changes nothing before `first_rank`.
+    fn derive_by(&self, draft: &Draft<'_>, word: Word, first_rank: Rank, derived: &mut Derived) {
         let erasers = self.derivations.of(self.corpus, word);
-        let (derived, symbols) = (&mut scratch.derived, self.corpus.word(word));
-        derived.derive_again(draft, symbols, erasers, first_rank);
+        derived.derive(draft, self.corpus.word(word), erasers, first_rank);
     }
 
     /// Leave the words of some spans that an edit may concern in `scratch`, the frequent ones first.
@@ -341,7 +324,7 @@ impl<'a> State<'a> {
         let mut pairs: FxHashMap<(Id, Id), i64> = FxHashMap::default();
         let first_rank = draft.edit.first_rank();
         for &word in &outcome.words {
-            self.derive_again(draft, word, first_rank, scratch);
+            self.derive_by(draft, word, first_rank, &mut scratch.derived);
             let weight = self.weight_for(word, outcome.is_sampled);
             let before = self.derivations.of(self.corpus, word);
             for (&old, &new) in before.iter().zip(&scratch.derived.erasers) {

@@ -114,7 +114,6 @@ pub(super) struct Scan<'a, S, G> {
 }
 
 impl<S: Scanner, G: TakeGroups> Work for Scan<'_, S, G> {
-    #[allow(clippy::inline_always, reason = "see `Work`")]
     #[inline(always)]
     fn run<P: Processor>(self, processor: P) {
         let (text, mut start) = (self.text, self.start);
@@ -132,7 +131,6 @@ impl<S: Scanner, G: TakeGroups> Work for Scan<'_, S, G> {
 }
 
 /// The word starts after `base`, itself one, that the bytes of one block decide: possibly none.
-#[allow(clippy::inline_always, reason = "see `Block`")]
 #[inline(always)]
 fn starts_after<S: Scanner, P: Processor>(processor: P, text: &[u8], base: usize) -> u64 {
     let rest = &text[base..];
@@ -149,7 +147,6 @@ fn starts_after<S: Scanner, P: Processor>(processor: P, text: &[u8], base: usize
     }
 }
 
-#[allow(clippy::inline_always, reason = "see `Block`")]
 #[inline(always)]
 fn decided_starts<S: Scanner, P: Processor>(block: Block<P>) -> u64 {
     let ascii = block.leading_ascii();

@@ -132,7 +132,6 @@ impl Scanner for Gpt2 {
         }
     }
 
-    #[allow(clippy::inline_always, reason = "see `Block`")]
     #[inline(always)]
     fn starts<P: Processor>(block: Block<P>, _ascii: u64) -> u64 {
         let letter = block.letters();
@@ -240,7 +239,6 @@ impl<const CASE: bool> Scanner for Tiktoken<CASE> {
         space_end(text, start, newlines)
     }
 
-    #[allow(clippy::inline_always, reason = "see `Block`")]
     #[inline(always)]
     fn starts<P: Processor>(block: Block<P>, ascii: u64) -> u64 {
         let letter = block.letters();
@@ -355,7 +353,6 @@ impl Scanner for Whitespace {
         space_end(text, start, Newlines::Ignore)
     }
 
-    #[allow(clippy::inline_always, reason = "see `Block`")]
     #[inline(always)]
     fn starts<P: Processor>(block: Block<P>, _ascii: u64) -> u64 {
         let space = block.within(b'\t', b'\r') | block.equal(b' ');

@@ -5,7 +5,7 @@
 use std::num::NonZeroU64;
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule};
+use pyo3::types::PyCapsule;
 
 use super::{PyWordCounts, TextArgument, settings};
 use crate::arrow;
@@ -106,34 +106,29 @@ pub(super) fn counts_of_arrow(
 
 /// The rows of a part: their words' bytes, one after the other, where each begins and the last ends
 /// (32-bit integers), and their counts (64-bit integers).
-type Rows<'py> = (
-    Bound<'py, PyBytes>,
-    Bound<'py, PyBytes>,
-    Bound<'py, PyBytes>,
-);
+type Rows = (Vec<u8>, Vec<u8>, Vec<u8>);
 
 /// Words from number `first` on, as many as have at most `num_bytes` bytes, but one at least, in
 /// `num_parts` parts. A word is in the same part wherever it was counted.
 #[pyfunction]
 #[pyo3(signature = (counts, first, num_bytes, num_parts, /))]
-pub(super) fn rows_of_counts<'py>(
-    py: Python<'py>,
-    counts: &Bound<'py, PyWordCounts>,
+pub(super) fn rows_of_counts(
+    py: Python<'_>,
+    counts: &PyWordCounts,
     first: usize,
     num_bytes: usize,
     num_parts: NonZeroU64,
-) -> PyResult<Vec<Rows<'py>>> {
-    let counts = &counts.get().0;
+) -> PyResult<Vec<Rows>> {
     let parts = py.detach(|| {
-        let no_rows = [vec![], 0_i32.to_ne_bytes().to_vec(), vec![]];
+        let no_rows = (vec![], 0_i32.to_ne_bytes().to_vec(), vec![]);
         let mut parts = vec![no_rows; num_parts.get() as usize];
         let mut size = 0;
-        for (word, count) in counts.iter_from(first) {
+        for (word, count) in counts.0.iter_from(first) {
             if size > 0 && size + word.len() > num_bytes {
                 break;
             }
             size += word.len();
-            let [words, ends, numbers] = &mut parts[part_of(word, num_parts)];
+            let (words, ends, numbers) = &mut parts[part_of(word, num_parts)];
             words.extend_from_slice(word);
             let end = i32::try_from(words.len()).map_err(|_| Error::WordTooLong)?;
             let count = i64::try_from(count).map_err(|_| Error::CountsTooLarge)?;
@@ -142,9 +137,5 @@ pub(super) fn rows_of_counts<'py>(
         }
         Result::Ok(parts)
     })?;
-    let parts = parts.into_iter().map(|columns| {
-        let [words, ends, numbers] = columns.map(|column| PyBytes::new(py, &column));
-        (words, ends, numbers)
-    });
-    Ok(parts.collect())
+    Ok(parts)
 }

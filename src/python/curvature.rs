@@ -101,7 +101,6 @@ pub(super) fn curvature_units(length: usize, num_letters: usize) -> PyResult<Vec
 #[pyo3(signature = (
     first, last, /, *, length, num_letters, columns, records, is_pruned, num_threads, progress=None
 ))]
-#[allow(clippy::too_many_arguments)]
 pub(super) fn walk_curvature(
     py: Python<'_>,
     first: usize,

@@ -1,7 +1,6 @@
 //! `MergeList` for Python.
 
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
 
 use super::TextArgument;
 use crate::error::Error;
@@ -49,13 +48,13 @@ impl PyMergeList {
 
     /// The strings of all tokens, in the order of their ids.
     #[getter]
-    fn tokens<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyBytes>> {
+    fn tokens(&self) -> Vec<&[u8]> {
         let ids = 0..self.0.num_tokens() as Id;
-        ids.map(|id| PyBytes::new(py, self.0.token(id))).collect()
+        ids.map(|id| self.0.token(id)).collect()
     }
 
     #[pyo3(signature = (token_id, /))]
-    fn token_bytes<'py>(&self, py: Python<'py>, token_id: Id) -> PyResult<Bound<'py, PyBytes>> {
+    fn token_bytes(&self, token_id: Id) -> PyResult<&[u8]> {
         if token_id as usize >= self.0.num_tokens() {
             return Err(Error::UnknownId {
                 id: token_id,
@@ -63,7 +62,7 @@ impl PyMergeList {
             }
             .into());
         }
-        Ok(PyBytes::new(py, self.0.token(token_id)))
+        Ok(self.0.token(token_id))
     }
 
     #[pyo3(signature = (string, /))]

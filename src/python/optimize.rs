@@ -3,7 +3,6 @@
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
 
 use super::{PyMergeList, PyWordCounts, anytime, choose, threads, watched};
 use crate::bound::proof::{BITS, PriceSetting, Problem, check, find};
@@ -37,11 +36,10 @@ type Solution = (PyMergeList, u64, u64, u64, Option<&'static str>);
     counts, /, *, initial, num_merges, method, time_limit, node_limit, memory_limit, num_threads,
     progress=None
 ))]
-#[allow(clippy::too_many_arguments)]
 pub(super) fn solve_exactly(
     py: Python<'_>,
-    counts: &Bound<'_, PyWordCounts>,
-    initial: &Bound<'_, PyMergeList>,
+    counts: &PyWordCounts,
+    initial: &PyMergeList,
     num_merges: usize,
     method: &str,
     time_limit: Option<f64>,
@@ -57,9 +55,8 @@ pub(super) fn solve_exactly(
         memory_limit,
         num_threads: threads(num_threads),
     };
-    let mut merges = initial.get().0.clone();
-    let counts = &counts.get().0;
-    let text = py.detach(|| Text::of(counts, &merges))?;
+    let mut merges = initial.0.clone();
+    let text = py.detach(|| Text::of(&counts.0, &merges))?;
     let watch = Watch::until(deadline(time_limit));
     let search = SearchProgress::default();
     let status = || {
@@ -91,11 +88,10 @@ pub(super) fn solve_exactly(
     counts, /, *, initial, is_pinned, seed, num_moves, time_limit, num_threads,
     max_token_length, progress=None
 ))]
-#[allow(clippy::too_many_arguments)]
 pub(super) fn improve_merges(
     py: Python<'_>,
-    counts: &Bound<'_, PyWordCounts>,
-    initial: &Bound<'_, PyMergeList>,
+    counts: &PyWordCounts,
+    initial: &PyMergeList,
     is_pinned: Vec<bool>,
     seed: u64,
     num_moves: Option<u64>,
@@ -114,42 +110,31 @@ pub(super) fn improve_merges(
     };
     let (watch, found) = (Watch::until(deadline), ImproveProgress::default());
     let status = || (watch.done(), found.num_tokens());
-    let (counts, initial) = (&counts.get().0, &initial.get().0);
     let better = anytime(py, &watch, progress, status, || {
-        improve(counts, initial, &is_pinned, &options, &watch, &found)
+        improve(&counts.0, &initial.0, &is_pinned, &options, &watch, &found)
     })?;
     Ok(PyMergeList(better))
 }
 
 /// The gain, the discounts, `one`, `floor`, `longest`, `counted`, the number of steps, the chosen
 /// strings.
-type FoundBound<'py> = (
-    u64,
-    Bound<'py, PyBytes>,
-    u64,
-    u64,
-    usize,
-    usize,
-    usize,
-    Vec<Bound<'py, PyBytes>>,
-);
+type FoundBound = (u64, Vec<u8>, u64, u64, usize, usize, usize, Vec<Vec<u8>>);
 
 #[pyfunction]
 #[pyo3(signature = (
     counts, /, *, initial, against, num_merges, time_limit, num_steps, num_threads, progress=None
 ))]
-#[allow(clippy::too_many_arguments)]
-pub(super) fn find_bound<'py>(
-    py: Python<'py>,
-    counts: &Bound<'py, PyWordCounts>,
-    initial: &Bound<'py, PyMergeList>,
+pub(super) fn find_bound(
+    py: Python<'_>,
+    counts: &PyWordCounts,
+    initial: &PyMergeList,
     against: &str,
     num_merges: usize,
     time_limit: Option<f64>,
     num_steps: Option<usize>,
     num_threads: usize,
-    progress: Option<&Bound<'py, PyAny>>,
-) -> PyResult<FoundBound<'py>> {
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<FoundBound> {
     let problem = problem(counts, initial, against, num_merges)?;
     let options = DescentOptions {
         num_steps,
@@ -162,16 +147,15 @@ pub(super) fn find_bound<'py>(
     let proof = anytime(py, &watch, progress, status, || {
         find(&problem, &options, &watch, &descent)
     })?;
-    let chosen = proof.chosen.iter().map(|string| PyBytes::new(py, string));
     Ok((
         proof.gain,
-        PyBytes::new(py, &proof.discounts),
+        proof.discounts,
         proof.setting.one,
         proof.setting.floor,
         proof.setting.longest,
         proof.setting.counted,
         proof.num_steps,
-        chosen.collect(),
+        proof.chosen,
     ))
 }
 
@@ -179,11 +163,10 @@ pub(super) fn find_bound<'py>(
 #[pyo3(signature = (
     counts, /, *, initial, against, num_merges, one, floor, longest, counted, discounts
 ))]
-#[allow(clippy::too_many_arguments)]
 pub(super) fn verify_bound(
     py: Python<'_>,
-    counts: &Bound<'_, PyWordCounts>,
-    initial: &Bound<'_, PyMergeList>,
+    counts: &PyWordCounts,
+    initial: &PyMergeList,
     against: &str,
     num_merges: usize,
     one: u64,
@@ -203,14 +186,14 @@ pub(super) fn verify_bound(
 }
 
 fn problem<'a>(
-    counts: &'a Bound<'_, PyWordCounts>,
-    initial: &'a Bound<'_, PyMergeList>,
+    counts: &'a PyWordCounts,
+    initial: &'a PyMergeList,
     against: &str,
     num_merges: usize,
 ) -> PyResult<Problem<'a>> {
     Ok(Problem {
-        counts: &counts.get().0,
-        alphabet: initial.get().0.alphabet(),
+        counts: &counts.0,
+        alphabet: initial.0.alphabet(),
         against: choose("against", against, AGAINST)?,
         num_merges,
     })

@@ -23,11 +23,7 @@ impl Read for PyReader<'_> {
             while bytes.is_none() && !self.watch.is_stopped() {
                 bytes = self.object.bind(py).call_method1("read", (buffer.len(),))?;
             }
-            let bytes: &[u8] = if bytes.is_none() {
-                &[]
-            } else {
-                bytes.extract()?
-            };
+            let bytes: &[u8] = bytes.extract::<Option<_>>()?.unwrap_or_default();
             if bytes.len() > buffer.len() {
                 return Err(PyValueError::new_err(
                     "read() returned more than was asked for",

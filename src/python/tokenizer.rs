@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::PyDict;
 
 use super::arguments::{NORMALIZATIONS, choose_or_default, name_of};
 use super::array::{Numbers, PyArray};
@@ -83,13 +83,13 @@ impl PyTokenizer {
     #[pyo3(signature = (merges, /, *, pattern, normalize, special_tokens, tokens=None))]
     fn from_merges(
         py: Python<'_>,
-        merges: &Bound<'_, PyMergeList>,
+        merges: &PyMergeList,
         pattern: Option<&str>,
         normalize: Option<&str>,
         special_tokens: Vec<(String, Id)>,
         tokens: Option<Vec<(PyBackedBytes, Id)>>,
     ) -> PyResult<Self> {
-        let merges = &merges.get().0;
+        let merges = &merges.0;
         let mut builder = Tokenizer::builder()
             .merge_list(merges)
             .pattern(pattern)
@@ -109,8 +109,8 @@ impl PyTokenizer {
         Ok(Self(py.detach(|| Tokenizer::from_bytes(state))?))
     }
 
-    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &py.detach(|| self.0.to_bytes()))
+    fn to_bytes(&self, py: Python<'_>) -> Vec<u8> {
+        py.detach(|| self.0.to_bytes())
     }
 
     /// The fields of the `Vocabulary` of this tokenizer. Its merges are those that texts can use.
@@ -175,8 +175,8 @@ impl PyTokenizer {
     }
 
     #[pyo3(signature = (token_id, /))]
-    fn token_bytes<'py>(&self, py: Python<'py>, token_id: Id) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, self.0.token(token_id)?))
+    fn token_bytes(&self, token_id: Id) -> PyResult<&[u8]> {
+        Ok(self.0.token(token_id)?)
     }
 
     #[pyo3(signature = (string, /))]
@@ -213,31 +213,24 @@ impl PyTokenizer {
 
     /// How many tokens a corpus becomes.
     #[pyo3(signature = (counts, /))]
-    fn num_tokens(&self, py: Python<'_>, counts: &Bound<'_, PyWordCounts>) -> PyResult<u64> {
-        let counts = &counts.get().0;
+    fn num_tokens(&self, py: Python<'_>, counts: &PyWordCounts) -> PyResult<u64> {
         watched(py, None, |watch| {
-            self.0.num_tokens_watched(counts, threads(0), watch)
+            self.0.num_tokens_watched(&counts.0, threads(0), watch)
         })
     }
 
     /// How often a corpus becomes each token, by id, for the tokens that occur.
     #[pyo3(signature = (counts, /))]
-    fn token_counts(
-        &self,
-        py: Python<'_>,
-        counts: &Bound<'_, PyWordCounts>,
-    ) -> PyResult<BTreeMap<Id, u64>> {
-        let counts = &counts.get().0;
+    fn token_counts(&self, py: Python<'_>, counts: &PyWordCounts) -> PyResult<BTreeMap<Id, u64>> {
         watched(py, None, |watch| {
-            self.0.token_counts(counts, threads(0), watch)
+            self.0.token_counts(&counts.0, threads(0), watch)
         })
     }
 
     /// A special token that is found in every text, if a word of a corpus holds one.
     #[pyo3(signature = (counts, /))]
-    fn special_in(&self, counts: &Bound<'_, PyWordCounts>) -> PyResult<Option<String>> {
-        let (py, words) = (counts.py(), &counts.get().0);
-        watched(py, None, |watch| self.0.special_in(words, watch))
+    fn special_in(&self, py: Python<'_>, counts: &PyWordCounts) -> PyResult<Option<String>> {
+        watched(py, None, |watch| self.0.special_in(&counts.0, watch))
     }
 
     /// The ids of the tokens that neither are symbols nor are made by a merge.
@@ -317,19 +310,18 @@ impl PyTokenizer {
     /// The ids of all texts as little-endian numbers of 16 bits, if they are narrow, or of 32; the
     /// separator follows each text that ends a document.
     #[pyo3(signature = (texts, choice, /, *, ends, separator, is_narrow, num_threads))]
-    #[allow(clippy::too_many_arguments)]
-    fn encode_to_bytes<'py>(
+    fn encode_to_bytes(
         &self,
-        py: Python<'py>,
-        texts: Texts<'py>,
+        py: Python<'_>,
+        texts: Texts<'_>,
         choice: &PyChoice,
         ends: Vec<bool>,
         separator: Option<Id>,
         is_narrow: bool,
         num_threads: usize,
-    ) -> PyResult<Bound<'py, PyBytes>> {
+    ) -> PyResult<Vec<u8>> {
         let size = if is_narrow { 2 } else { 4 };
-        let bytes = self.encode_texts(py, &texts, choice, num_threads, |(ids, offsets)| {
+        self.encode_texts(py, &texts, choice, num_threads, |(ids, offsets)| {
             let mut bytes = Vec::with_capacity((ids.len() + ends.len()) * size);
             let mut push = |id: &Id| bytes.extend_from_slice(&id.to_le_bytes()[..size]);
             for (range, is_end) in offsets.windows(2).zip(&ends) {
@@ -337,24 +329,18 @@ impl PyTokenizer {
                 separator.iter().filter(|_| *is_end).for_each(&mut push);
             }
             bytes
-        })?;
-        Ok(PyBytes::new(py, &bytes))
+        })
     }
 
     /// The bytes that the ids of a text stand for; of a part of a text, if it `is_part`.
     #[pyo3(signature = (ids, /, *, is_part=false))]
-    fn decode<'py>(
-        &self,
-        py: Python<'py>,
-        ids: Vec<Id>,
-        is_part: bool,
-    ) -> PyResult<Bound<'py, PyBytes>> {
+    fn decode(&self, py: Python<'_>, ids: Vec<Id>, is_part: bool) -> PyResult<Vec<u8>> {
         let decode = if is_part {
             Tokenizer::decode_part
         } else {
             Tokenizer::decode
         };
-        Ok(PyBytes::new(py, &py.detach(|| decode(&self.0, &ids))?))
+        Ok(py.detach(|| decode(&self.0, &ids))?)
     }
 }
 

@@ -14,18 +14,17 @@ const OVERLAPS: &[(&str, Overlaps)] = &[("skip", Overlaps::Skip), ("count", Over
 #[pyo3(signature = (
     counts, /, *, initial, num_merges, min_frequency, max_token_length, overlaps, progress=None
 ))]
-#[allow(clippy::too_many_arguments)]
 pub(super) fn train_greedily(
     py: Python<'_>,
-    counts: &Bound<'_, PyWordCounts>,
-    initial: &Bound<'_, PyMergeList>,
+    counts: &PyWordCounts,
+    initial: &PyMergeList,
     num_merges: usize,
     min_frequency: u64,
     max_token_length: Option<usize>,
     overlaps: &str,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<PyMergeList> {
-    let (counts, mut merges) = (&counts.get().0, initial.get().0.clone());
+    let mut merges = initial.0.clone();
     let options = TrainOptions {
         num_merges,
         min_frequency,
@@ -33,7 +32,7 @@ pub(super) fn train_greedily(
         overlaps: choose("overlaps", overlaps, OVERLAPS)?,
     };
     watched(py, progress, |watch| {
-        train(counts, &mut merges, &options, watch)?;
+        train(&counts.0, &mut merges, &options, watch)?;
         Ok(PyMergeList(merges))
     })
 }
@@ -43,11 +42,10 @@ pub(super) fn train_greedily(
 #[pyo3(signature = (counts, tokens, /))]
 pub(super) fn fewest_tokens(
     py: Python<'_>,
-    counts: &Bound<'_, PyWordCounts>,
+    counts: &PyWordCounts,
     tokens: Vec<PyBackedBytes>,
 ) -> PyResult<u64> {
-    let counts = &counts.get().0;
     watched(py, None, |watch| {
-        segment::fewest_tokens(counts, &tokens, watch)
+        segment::fewest_tokens(&counts.0, &tokens, watch)
     })
 }

@@ -5,7 +5,6 @@ use std::io::{BufReader, BufWriter};
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
 
 use super::arguments::{NORMALIZATIONS, PREFIX_SPACES, choose_or_default, name_of};
 use super::{TextArgument, settings, watched};
@@ -71,7 +70,7 @@ impl PyWordCounts {
     }
 
     #[pyo3(signature = (num_words, /))]
-    fn top<'py>(&self, py: Python<'py>, num_words: usize) -> Vec<(Bound<'py, PyBytes>, u64)> {
+    fn top(&self, num_words: usize) -> Vec<(&[u8], u64)> {
         let mut words: Vec<_> = self.0.iter().collect();
         let order =
             |word: &(&[u8], u64), other: &(&[u8], u64)| (other.1, word.0).cmp(&(word.1, other.0));
@@ -80,8 +79,7 @@ impl PyWordCounts {
             words.truncate(num_words);
         }
         words.sort_unstable_by(order);
-        let to_python = |(word, count)| (PyBytes::new(py, word), count);
-        words.into_iter().map(to_python).collect()
+        words
     }
 
     #[pyo3(signature = (min_count, /))]
@@ -118,11 +116,10 @@ impl PyWordCounts {
     }
 
     #[pyo3(signature = (other, /))]
-    fn plus(&self, py: Python<'_>, other: &Bound<'_, Self>) -> PyResult<Self> {
-        let other = &other.get().0;
+    fn plus(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
         Ok(Self(py.detach(|| {
             let mut sum = self.0.clone();
-            sum.add_all(other)?;
+            sum.add_all(&other.0)?;
             Ok::<_, Error>(sum)
         })?))
     }
@@ -152,10 +149,10 @@ impl PyWordCounts {
     }
 
     /// What `write` writes.
-    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+    fn to_bytes(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
         let mut bytes = Vec::new();
         py.detach(|| self.0.write(&mut bytes))?;
-        Ok(PyBytes::new(py, &bytes))
+        Ok(bytes)
     }
 
     #[staticmethod]

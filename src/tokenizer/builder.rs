@@ -1,5 +1,7 @@
 //! The parts of a tokenizer, each with a name.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Source, Tokenizer};
 use crate::decode::Decoder;
 use crate::encode::{Encoder, PrefixSpace, Preparation, Special, Unknown};
@@ -25,10 +27,12 @@ use crate::vocabulary::{Merging, Symbols, Vocabulary};
 /// assert_eq!(tokenizer.encode("bab")?, [1, 2]);
 /// # Ok::<(), mergewise::Error>(())
 /// ```
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 #[must_use = "nothing is built before `build`"]
 pub struct TokenizerBuilder<'a> {
+    #[serde(borrow)]
     tokens: Vec<(&'a [u8], Id)>,
+    #[serde(borrow)]
     merging: Option<Merging<'a>>,
     source: Option<Source>,
     symbols: Symbols,
@@ -39,6 +43,17 @@ pub struct TokenizerBuilder<'a> {
     drops_gaps: bool,
     preparation: Preparation,
     specials: Vec<Special>,
+}
+
+/// A method for each part that is only kept, with its type and its field.
+macro_rules! setters {
+    ($($(#[$doc:meta])* $name:ident: $type:ty => $($field:ident).+;)+) => {
+        $($(#[$doc])*
+        pub fn $name(mut self, $name: $type) -> Self {
+            self.$($field).+ = $name;
+            self
+        })+
+    };
 }
 
 impl<'a> TokenizerBuilder<'a> {
@@ -115,128 +130,97 @@ impl<'a> TokenizerBuilder<'a> {
         self
     }
 
-    /// What the merges that were given last were made of.
-    pub(super) fn source(mut self, source: Source) -> Self {
-        self.source = Some(source);
-        self
-    }
+    setters! {
+        /// What a word begins as; its bytes unless given.
+        ///
+        /// ```
+        /// use mergewise::Tokenizer;
+        /// use mergewise::vocabulary::Symbols;
+        ///
+        /// let builder = Tokenizer::builder().tokens([("é".as_bytes(), 7)]);
+        /// let tokenizer = builder.symbols(Symbols::Chars).build()?;
+        /// assert_eq!(tokenizer.encode("éé")?, [7, 7]);
+        /// # Ok::<(), mergewise::Error>(())
+        /// ```
+        symbols: Symbols => symbols;
 
-    /// What a word begins as; its bytes unless given.
-    ///
-    /// ```
-    /// use mergewise::Tokenizer;
-    /// use mergewise::vocabulary::Symbols;
-    ///
-    /// let builder = Tokenizer::builder().tokens([("é".as_bytes(), 7)]);
-    /// let tokenizer = builder.symbols(Symbols::Chars).build()?;
-    /// assert_eq!(tokenizer.encode("éé")?, [7, 7]);
-    /// # Ok::<(), mergewise::Error>(())
-    /// ```
-    pub fn symbols(mut self, symbols: Symbols) -> Self {
-        self.symbols = symbols;
-        self
-    }
+        /// What stands at the end of each token that ends a word, as in `low</w>`.
+        ///
+        /// ```
+        /// # use mergewise::Tokenizer;
+        /// let tokenizer = Tokenizer::builder()
+        ///     .tokens([(&b"a"[..], 0), (b"a</w>", 1)])
+        ///     .end_of_word(b"</w>")
+        ///     .pattern(Some(r"\S+"))
+        ///     .drops_gaps(true)
+        ///     .build()?;
+        /// assert_eq!(tokenizer.encode("aa a")?, [0, 1, 1]);
+        /// assert_eq!(tokenizer.decode(&[0, 1, 1])?, b"aa a");
+        /// # Ok::<(), mergewise::Error>(())
+        /// ```
+        end_of_word: &'a [u8] => end_of_word;
 
-    /// What stands at the end of each token that ends a word, as in `low</w>`.
-    ///
-    /// ```
-    /// # use mergewise::Tokenizer;
-    /// let tokenizer = Tokenizer::builder()
-    ///     .tokens([(&b"a"[..], 0), (b"a</w>", 1)])
-    ///     .end_of_word(b"</w>")
-    ///     .pattern(Some(r"\S+"))
-    ///     .drops_gaps(true)
-    ///     .build()?;
-    /// assert_eq!(tokenizer.encode("aa a")?, [0, 1, 1]);
-    /// assert_eq!(tokenizer.decode(&[0, 1, 1])?, b"aa a");
-    /// # Ok::<(), mergewise::Error>(())
-    /// ```
-    pub fn end_of_word(mut self, mark: &'a [u8]) -> Self {
-        self.end_of_word = mark;
-        self
-    }
+        /// What a character becomes that is no token; an error unless given.
+        ///
+        /// ```
+        /// use mergewise::Tokenizer;
+        /// use mergewise::encode::Unknown;
+        ///
+        /// let builder = Tokenizer::builder().tokens([(&b"a"[..], 1)]);
+        /// let tokenizer = builder.unknown(Unknown::Token { id: 0, fuse: true }).build()?;
+        /// assert_eq!(tokenizer.encode("abba")?, [1, 0, 1]);
+        /// # Ok::<(), mergewise::Error>(())
+        /// ```
+        unknown: Unknown => unknown;
 
-    /// What a character becomes that is no token; an error unless given.
-    ///
-    /// ```
-    /// use mergewise::Tokenizer;
-    /// use mergewise::encode::Unknown;
-    ///
-    /// let builder = Tokenizer::builder().tokens([(&b"a"[..], 1)]);
-    /// let tokenizer = builder.unknown(Unknown::Token { id: 0, fuse: true }).build()?;
-    /// assert_eq!(tokenizer.encode("abba")?, [1, 0, 1]);
-    /// # Ok::<(), mergewise::Error>(())
-    /// ```
-    pub fn unknown(mut self, unknown: Unknown) -> Self {
-        self.unknown = unknown;
-        self
-    }
+        /// Whether a word that is a token becomes that token, whatever its merges make of it.
+        ///
+        /// ```
+        /// # use mergewise::Tokenizer;
+        /// let builder = Tokenizer::builder().tokens([(&b"a"[..], 0), (b"aa", 1)]);
+        /// let tokenizer = builder.whole_words(true).build()?;
+        /// assert_eq!(tokenizer.encode("aa")?, [1]);
+        /// assert_eq!(tokenizer.encode("aaa")?, [0, 0, 0]);
+        /// # Ok::<(), mergewise::Error>(())
+        /// ```
+        whole_words: bool => whole_words;
 
-    /// Whether a word that is a token becomes that token, whatever its merges make of it.
-    ///
-    /// ```
-    /// # use mergewise::Tokenizer;
-    /// let builder = Tokenizer::builder().tokens([(&b"a"[..], 0), (b"aa", 1)]);
-    /// let tokenizer = builder.whole_words(true).build()?;
-    /// assert_eq!(tokenizer.encode("aa")?, [1]);
-    /// assert_eq!(tokenizer.encode("aaa")?, [0, 0, 0]);
-    /// # Ok::<(), mergewise::Error>(())
-    /// ```
-    pub fn whole_words(mut self, whole_words: bool) -> Self {
-        self.whole_words = whole_words;
-        self
-    }
+        /// What cuts texts into words: a name or a regular expression; `None`: merges cross everything.
+        pattern: Option<&'a str> => pattern;
 
-    /// What cuts texts into words: a name or a regular expression; `None`: merges cross everything.
-    pub fn pattern(mut self, pattern: Option<&'a str>) -> Self {
-        self.pattern = pattern;
-        self
-    }
+        /// Whether what lies between the matches of the pattern is left out, not a word of its own.
+        ///
+        /// ```
+        /// use mergewise::{Alphabet, MergeList, Tokenizer};
+        ///
+        /// let bytes = MergeList::new(Alphabet::Bytes);
+        /// let builder = Tokenizer::builder().merge_list(&bytes).pattern(Some("[a-z]+"));
+        /// let tokenizer = builder.drops_gaps(true).build()?;
+        /// assert_eq!(tokenizer.encode("a, b")?, [97, 98]);
+        /// # Ok::<(), mergewise::Error>(())
+        /// ```
+        drops_gaps: bool => drops_gaps;
 
-    /// Whether what lies between the matches of the pattern is left out, not a word of its own.
-    ///
-    /// ```
-    /// use mergewise::{Alphabet, MergeList, Tokenizer};
-    ///
-    /// let bytes = MergeList::new(Alphabet::Bytes);
-    /// let builder = Tokenizer::builder().merge_list(&bytes).pattern(Some("[a-z]+"));
-    /// let tokenizer = builder.drops_gaps(true).build()?;
-    /// assert_eq!(tokenizer.encode("a, b")?, [97, 98]);
-    /// # Ok::<(), mergewise::Error>(())
-    /// ```
-    pub fn drops_gaps(mut self, drops_gaps: bool) -> Self {
-        self.drops_gaps = drops_gaps;
-        self
-    }
+        /// How texts are normalised first.
+        normalization: Normalization => preparation.normalization;
 
-    /// How texts are normalised first.
-    pub fn normalization(mut self, normalization: Normalization) -> Self {
-        self.preparation.normalization = normalization;
-        self
-    }
+        /// Where a space is put before texts.
+        ///
+        /// ```
+        /// use mergewise::encode::PrefixSpace;
+        /// use mergewise::{Alphabet, MergeList, Tokenizer};
+        ///
+        /// let bytes = MergeList::new(Alphabet::Bytes);
+        /// let builder = Tokenizer::builder().merge_list(&bytes);
+        /// let tokenizer = builder.prefix_space(PrefixSpace::UnlessSpace).build()?;
+        /// assert_eq!(tokenizer.encode("a")?, [32, 97]);
+        /// assert_eq!(tokenizer.encode(" a")?, [32, 97]);
+        /// # Ok::<(), mergewise::Error>(())
+        /// ```
+        prefix_space: PrefixSpace => preparation.prefix_space;
 
-    /// Where a space is put before texts.
-    ///
-    /// ```
-    /// use mergewise::encode::PrefixSpace;
-    /// use mergewise::{Alphabet, MergeList, Tokenizer};
-    ///
-    /// let bytes = MergeList::new(Alphabet::Bytes);
-    /// let builder = Tokenizer::builder().merge_list(&bytes);
-    /// let tokenizer = builder.prefix_space(PrefixSpace::UnlessSpace).build()?;
-    /// assert_eq!(tokenizer.encode("a")?, [32, 97]);
-    /// assert_eq!(tokenizer.encode(" a")?, [32, 97]);
-    /// # Ok::<(), mergewise::Error>(())
-    /// ```
-    pub fn prefix_space(mut self, prefix_space: PrefixSpace) -> Self {
-        self.preparation.prefix_space = prefix_space;
-        self
-    }
-
-    /// Whether U+2581 in a text is read as a space.
-    pub fn mark_is_space(mut self, mark_is_space: bool) -> Self {
-        self.preparation.mark_is_space = mark_is_space;
-        self
+        /// Whether U+2581 in a text is read as a space.
+        mark_is_space: bool => preparation.mark_is_space;
     }
 
     /// One more special token, which is found in a text only where the caller allows it.
@@ -259,7 +243,7 @@ impl<'a> TokenizerBuilder<'a> {
         self.special(text, id, true)
     }
 
-    pub(super) fn special(mut self, text: &str, id: Id, always: bool) -> Self {
+    fn special(mut self, text: &str, id: Id, always: bool) -> Self {
         let text = text.to_owned();
         self.specials.push(Special { text, id, always });
         self
@@ -301,7 +285,10 @@ impl Tokenizer {
     /// ```
     pub fn to_builder(&self) -> TokenizerBuilder<'_> {
         let (vocabulary, pattern) = (self.vocabulary(), self.encoder().pattern());
-        let builder = TokenizerBuilder {
+        TokenizerBuilder {
+            tokens: self.tokens().collect(),
+            merging: Some(Merging::Pairs(self.merges().collect())),
+            source: Some(self.source()),
             symbols: vocabulary.symbols(),
             end_of_word: vocabulary.end_of_word(),
             unknown: self.encoder().unknown().clone(),
@@ -310,11 +297,22 @@ impl Tokenizer {
             drops_gaps: pattern.drops_gaps(),
             preparation: self.encoder().preparation(),
             specials: self.encoder().specials().to_vec(),
-            ..TokenizerBuilder::default()
-        };
-        builder
-            .tokens(self.tokens())
-            .ranked_merges(self.merges())
-            .source(self.source())
+        }
+    }
+}
+
+impl PartialEq for Tokenizer {
+    /// Whether both encode and decode everything alike: ids, merges, steps and special tokens are the
+    /// same, whatever the order in which they were given.
+    fn eq(&self, other: &Self) -> bool {
+        fn parts(tokenizer: &Tokenizer) -> TokenizerBuilder<'_> {
+            let mut parts = tokenizer.to_builder();
+            parts.tokens.sort_unstable();
+            parts.specials.sort_unstable();
+            parts.source = None;
+            parts.whole_words = tokenizer.encoder().looks_up_whole_words();
+            parts
+        }
+        parts(self) == parts(other)
     }
 }
