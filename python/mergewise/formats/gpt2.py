@@ -16,6 +16,7 @@ from mergewise.files import replacing
 from mergewise.formats.json_values import Value, parse
 from mergewise.formats.letters import from_letters, to_letters
 from mergewise.formats.merging import (
+    Symbols,
     check_bytes,
     check_ids_differ,
     first_use,
@@ -23,7 +24,7 @@ from mergewise.formats.merging import (
     pair_of,
     strings_of,
 )
-from mergewise.formats.reading import Reading, decoded, shown
+from mergewise.formats.reading import Reading, decoded, first_lines, shown
 from mergewise.formats.unsupported import named, plain_losses, unmade
 from mergewise.vocabulary import Vocabulary
 
@@ -45,12 +46,9 @@ def looks_like(head: bytes, path: Path) -> bool:
 
 def is_list_of_pairs(head: bytes) -> bool:
     """Whether the first lines are pairs, after a line with the version or not."""
-    lines = head.split(b"\n")[:10]
-    complete = lines[:-1] or lines
-    if complete[0].startswith(b"#version:"):
-        complete = complete[1:]
-        return all(len(line.split(b" ")) == 2 for line in complete)
-    return bool(head.strip()) and all(len(line.split(b" ")) == 2 for line in complete)
+    lines = first_lines(head)
+    pairs = lines[1:] if lines[0].startswith(b"#version:") else lines
+    return bool(head.strip()) and all(len(line.split(b" ")) == 2 for line in pairs)
 
 
 def both_paths(path: Path) -> tuple[Path, Path]:
@@ -93,7 +91,7 @@ def read(reading: Reading) -> Vocabulary:
             special_tokens[string] = token_id
     check_bytes(Reading(path=vocab_path), tokens, place="the tokens")
     merges = [(from_letters(left) or b"", from_letters(right) or b"") for left, right in written]
-    live = live_merges(merges_file, merges, alphabet="bytes", end_of_word=b"")
+    live = live_merges(merges_file, merges, Symbols("bytes"))
     return Vocabulary(tokens=tokens, merges=live, pattern="gpt2", special_tokens=special_tokens)
 
 
@@ -130,10 +128,8 @@ def read_merges(reading: Reading, ids: Mapping[str, int]) -> list[tuple[str, str
 
 def losses(vocabulary: Vocabulary) -> list[str]:
     """What the two files cannot represent of a vocabulary."""
-    fields = ("normalize", "prefix_space", "mark_is_space", "end_of_word")
-    found = plain_losses(vocabulary, *fields, "added_tokens")
-    if vocabulary.alphabet == "chars":
-        found.append("its symbols are bytes, not characters")
+    fields = ("normalize", "prefix_space", "mark_is_space", "end_of_word", "added_tokens")
+    found = plain_losses(vocabulary, "bytes", *fields)
     if vocabulary.pattern != "gpt2":
         found.append(f"it cuts texts by the pattern gpt2, not {named(vocabulary.pattern)}")
     others = unmade(vocabulary)
