@@ -4,32 +4,6 @@ from typing import Any, Protocol, TypeAlias, final
 
 from mergewise.vocabulary import Alphabet, Normalize, Vocabulary
 
-__all__ = [
-    "Array",
-    "Blocks",
-    "Choice",
-    "Counter",
-    "MergeList",
-    "Tokenizer",
-    "WordCounts",
-    "check_pattern",
-    "class_ranges",
-    "counts_of_arrow",
-    "curvature_units",
-    "fewest_tokens",
-    "find_bound",
-    "improve_merges",
-    "measure_curvature",
-    "measure_sigma",
-    "named_patterns",
-    "parse_ranks",
-    "rows_of_counts",
-    "solve_exactly",
-    "train_greedily",
-    "verify_bound",
-    "walk_curvature",
-]
-
 class _Reader(Protocol):
     def read(self, size: int, /) -> bytes | None: ...
 
@@ -171,7 +145,7 @@ class WordCounts:
     @property
     def pattern(self) -> str | None: ...
     @property
-    def normalize(self) -> str | None: ...
+    def normalize(self) -> Normalize: ...
     def characters(self) -> str: ...
     def top(self, num_words: int, /) -> list[tuple[bytes, int]]: ...
     def prune(self, min_count: int, /) -> WordCounts: ...

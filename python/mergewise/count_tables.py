@@ -11,7 +11,8 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, cast
+from operator import itemgetter
+from typing import Any
 
 from mergewise import _core
 from mergewise.errors import FormatError
@@ -38,24 +39,22 @@ class Fingerprint:
         >>> Fingerprint("gpt2", None).to_json()
         '{"counts": 1, "pattern": "gpt2", "normalize": null}'
         """
-        fields = {"counts": FORMAT, "pattern": self.pattern, "normalize": self.normalize}
-        return json.dumps(fields)
+        return json.dumps({"counts": FORMAT, **vars(self)})
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Fingerprint:
         """Read the output of `to_json`; raises FormatError for anything else."""
         try:
-            fields = json.loads(text)
-            version, pattern = fields["counts"], fields["pattern"]
-            normalize = fields["normalize"]
+            fields = itemgetter("counts", "pattern", "normalize")(json.loads(text))
         except (ValueError, TypeError, KeyError):
             raise FormatError(f"found {text!r}, expected how the words were cut") from None
+        version, pattern, normalize = fields
         if version != FORMAT:
             raise FormatError(f"found version {version!r} of a table of counts, expected {FORMAT}")
         is_name = pattern is None or isinstance(pattern, str)
         if not is_name or normalize not in {None, "nfc", "nfkc"}:
             raise FormatError(f"found {text!r}, expected a pattern and a normalisation")
-        return cls(pattern, cast("Normalize", normalize))
+        return cls(pattern, normalize)
 
     def __str__(self) -> str:
         return f"pattern={self.pattern!r}, normalize={self.normalize!r}"
@@ -107,7 +106,7 @@ def parts_of(counts: _core.WordCounts, num_parts: int) -> Iterator[dict[int, Any
     A word is in the same one of `num_parts` parts wherever it was counted; the bytes that pruning
     left out are in the first.
     """
-    schema = schema_of(Fingerprint(counts.pattern, cast("Normalize", counts.normalize)))
+    schema = schema_of(Fingerprint(counts.pattern, counts.normalize))
     first = 0
     while first < counts.num_unique:
         parts = _core.rows_of_counts(counts, first, BATCH_BYTES, num_parts)
@@ -171,7 +170,7 @@ def batches_in(table: Any) -> Iterator[Any]:  # noqa: ANN401 - pyarrow is option
 def write_parquet(counts: _core.WordCounts, path: str | os.PathLike[str]) -> None:
     """Write a Parquet file of counts."""
     pq = import_parquet()
-    schema = schema_of(Fingerprint(counts.pattern, cast("Normalize", counts.normalize)))
+    schema = schema_of(Fingerprint(counts.pattern, counts.normalize))
     options = {"compression": "zstd", "write_page_checksum": True}
     with pq.ParquetWriter(path, schema, **options) as writer:
         for batch in batches_of(counts):

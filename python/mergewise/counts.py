@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from mergewise import _core
 from mergewise.count_tables import (
@@ -75,7 +75,7 @@ class WordCounts:
     @property
     def normalize(self) -> Normalize:
         """How texts were normalised: None, "nfc" or "nfkc"."""
-        return cast("Normalize", self.core.normalize)
+        return self.core.normalize
 
     def top(self, num_words: int) -> list[tuple[bytes, int]]:
         """The most frequent words with their counts; ties in ascending order of bytes."""
@@ -131,10 +131,8 @@ class WordCounts:
         >>> count(["a b"], pattern="whitespace").to_arrow().to_pylist()
         [{'word': b'a', 'count': 1}, {'word': b' b', 'count': 1}]
         """
-        fingerprint = Fingerprint(self.pattern, self.normalize)
-        return import_pyarrow().Table.from_batches(
-            list(batches_of(self.core)), schema_of(fingerprint)
-        )
+        schema = schema_of(Fingerprint(self.pattern, self.normalize))
+        return import_pyarrow().Table.from_batches(list(batches_of(self.core)), schema)
 
     @classmethod
     def from_arrow(cls, table: Any) -> WordCounts:  # noqa: ANN401 - pyarrow is optional
@@ -194,15 +192,15 @@ def read_counts(path: str | os.PathLike[str]) -> _core.WordCounts:
 
 def read_tables(paths: Sequence[str | os.PathLike[str]]) -> _core.WordCounts:
     """The sum of the counts of Parquet files."""
-    fingerprints = [parquet_fingerprint(path) for path in paths]
-    first = fingerprints[0]
-    for path, fingerprint in zip(paths, fingerprints, strict=True):
-        if fingerprint is None or first is None:
+    files: dict[Fingerprint, str] = {}
+    for path in paths:
+        fingerprint = parquet_fingerprint(path)
+        if fingerprint is None:
             raise FormatError(f"{os.fspath(path)}: found no word counts, expected some")
-        if fingerprint != first:
-            raise FormatError(
-                f"counts of different words: {os.fspath(paths[0])} has {first}, "
-                f"{os.fspath(path)} {fingerprint}"
-            )
-    assert first is not None  # noqa: S101 - for the type checker
-    return counts_of(chain.from_iterable(map(read_parquet, paths)), first)
+        files.setdefault(fingerprint, os.fspath(path))
+    first, *others = files.items()
+    if others:
+        raise FormatError(
+            f"counts of different words: {first[1]} has {first[0]}, {others[0][1]} {others[0][0]}"
+        )
+    return counts_of(chain.from_iterable(map(read_parquet, paths)), first[0])

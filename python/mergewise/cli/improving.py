@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import io
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from typing import cast
 
 from mergewise.cli.corpora import add_inputs, counts_for, files_of_counts, specials_of
 from mergewise.cli.options import Parser, keywords
@@ -14,7 +12,7 @@ from mergewise.cli.output import put, put_json
 from mergewise.cli.tokenizers import add_tokenizer, read_tokenizer
 from mergewise.counts import WordCounts
 from mergewise.optimize import certify, improve
-from mergewise.sources import Document, Raw, Records, Stream, find_sources
+from mergewise.sources import Document, Records, Stream, find_sources
 from mergewise.tokenizer import Tokenizer
 from mergewise.training import count
 
@@ -139,7 +137,7 @@ def parts_of(parsed: argparse.Namespace) -> Iterator[Document]:
             yield from Records(source, parsed.field)
             continue
         with closing(Stream(source)) as stream:
-            file = io.BufferedReader(cast("io.RawIOBase", Raw(stream)))
+            file = stream.buffered()
             while part := file.read(part_bytes):
                 part += file.readline()
                 if parsed.documents == "lines":
