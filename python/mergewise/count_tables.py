@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from operator import itemgetter
 from typing import Any
 
@@ -189,3 +190,19 @@ def read_parquet(path: str | os.PathLike[str]) -> Iterator[Any]:
         schema = file.schema_arrow
         for batch in file.iter_batches(batch_size=1 << 18):
             yield batch.replace_schema_metadata(schema.metadata)
+
+
+def read_tables(paths: Sequence[str | os.PathLike[str]]) -> _core.WordCounts:
+    """The sum of the counts of Parquet files."""
+    files: dict[Fingerprint, str] = {}
+    for path in paths:
+        fingerprint = parquet_fingerprint(path)
+        if fingerprint is None:
+            raise FormatError(f"{os.fspath(path)}: found no word counts, expected some")
+        files.setdefault(fingerprint, os.fspath(path))
+    first, *others = files.items()
+    if others:
+        raise FormatError(
+            f"counts of different words: {first[1]} has {first[0]}, {others[0][1]} {others[0][0]}"
+        )
+    return counts_of(chain.from_iterable(map(read_parquet, paths)), first[0])

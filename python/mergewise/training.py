@@ -8,15 +8,7 @@ from contextlib import closing
 from itertools import groupby
 from typing import Literal, TypeAlias
 
-from mergewise import _core, optimize
-from mergewise.arguments import (
-    check_choice,
-    check_count,
-    check_int,
-    check_num_threads,
-    check_optional,
-    check_time_limit,
-)
+from mergewise import _core, arguments, optimize
 from mergewise.counts import WordCounts
 from mergewise.errors import MergewiseError
 from mergewise.merge_lists import no_merges, tokenizer_of
@@ -109,7 +101,7 @@ def count_files(
         num_threads: 0 means all cores. The counts are the same with any number.
         progress: show a bar, or call this with the bytes done and their total.
     """
-    check_choice("documents", documents, "file", "lines")
+    arguments.check_choice("documents", documents, "file", "lines")
     sources = find_sources(paths)
     counter = make_counter(pattern, normalize, special_tokens, errors, num_threads)
     reporter = Reporter(progress, "count", sum(source.num_bytes for source in sources), "B")
@@ -138,7 +130,7 @@ def make_counter(
     num_threads: int,
 ) -> _core.Counter:
     """A counter of the core, with the arguments checked."""
-    check_num_threads(num_threads)
+    arguments.check_num_threads(num_threads)
     return _core.Counter(
         pattern=pattern,
         normalize=normalize,
@@ -256,7 +248,9 @@ def train(
         progress: show a bar, or call this with the merges done and their number.
     """
     check_arguments(counts, like, improve, then_across)
-    check_optional(least=1, min_frequency=min_frequency, max_token_length=max_token_length)
+    arguments.check_optional(
+        least=1, min_frequency=min_frequency, max_token_length=max_token_length
+    )
     tokens = checked_specials(special_tokens)
     merges = first_merges(counts, alphabet, like, initial)
     goal = wanted_merges(merges, len(tokens), vocab_size, num_merges)
@@ -299,8 +293,8 @@ def check_arguments(
     if not isinstance(counts, WordCounts):
         found = type(counts).__name__
         raise TypeError(f"expected WordCounts, found {found}; hint: train(count(texts), ...)")
-    check_choice("like", like, None, "huggingface", "rustbpe")
-    check_time_limit(improve)
+    arguments.check_choice("like", like, None, "huggingface", "rustbpe")
+    arguments.check_time_limit(improve)
     if improve and then_across:
         raise ValueError("improve needs words, and merges of then_across cross them")
 
@@ -309,7 +303,7 @@ def first_merges(
     counts: WordCounts, alphabet: Alphabet | None, like: str | None, initial: Tokenizer | None
 ) -> _core.MergeList:
     """The merges to begin with: the initial ones, or none over the alphabet asked for."""
-    check_choice("alphabet", alphabet, None, "bytes", "chars")
+    arguments.check_choice("alphabet", alphabet, None, "bytes", "chars")
     if like is not None and alphabet == "chars":
         raise ValueError(f'like={like!r} needs alphabet="bytes"')
     wanted = "letters" if like == "huggingface" else alphabet
@@ -332,8 +326,8 @@ def wanted_merges(
     if (vocab_size is None) == (num_merges is None):
         raise TypeError("train needs either vocab_size or num_merges")
     if num_merges is not None:
-        return check_count("num_merges", num_merges)
-    size = check_int("vocab_size", vocab_size)
+        return arguments.check_count("num_merges", num_merges)
+    size = arguments.check_int("vocab_size", vocab_size)
     least = merges.num_tokens + num_specials
     if size < least:
         raise ValueError(

@@ -13,17 +13,9 @@ from typing import Final
 
 from mergewise.errors import ConversionError
 from mergewise.files import replacing
+from mergewise.formats import merging
 from mergewise.formats.json_values import Value, parse
 from mergewise.formats.letters import from_letters, to_letters
-from mergewise.formats.merging import (
-    Symbols,
-    check_bytes,
-    check_ids_differ,
-    first_use,
-    live_merges,
-    pair_of,
-    strings_of,
-)
 from mergewise.formats.reading import Reading, decoded, first_lines, shown
 from mergewise.formats.unsupported import named, plain_losses, unmade
 from mergewise.vocabulary import Vocabulary
@@ -80,7 +72,7 @@ def read(reading: Reading) -> Vocabulary:
     ids = read_ids(parse(Reading(path=vocab_path)))
     merges_file = Reading(path=merges_path, lossy=reading.lossy)
     written = read_merges(merges_file, ids)
-    used = strings_of(written)
+    used = merging.strings_of(written)
     tokens: dict[bytes, int] = {}
     special_tokens: dict[str, int] = {}
     for string, token_id in ids.items():
@@ -89,9 +81,9 @@ def read(reading: Reading) -> Vocabulary:
             tokens[token] = token_id
         else:
             special_tokens[string] = token_id
-    check_bytes(Reading(path=vocab_path), tokens, place="the tokens")
+    merging.check_bytes(Reading(path=vocab_path), tokens, place="the tokens")
     merges = [(from_letters(left) or b"", from_letters(right) or b"") for left, right in written]
-    live = live_merges(merges_file, merges, Symbols("bytes"))
+    live = merging.live_merges(merges_file, merges, merging.Symbols("bytes"))
     return Vocabulary(tokens=tokens, merges=live, pattern="gpt2", special_tokens=special_tokens)
 
 
@@ -100,7 +92,7 @@ def read_ids(document: Value) -> dict[str, int]:
     ids = document.ids()
     if "" in ids:
         raise document.reading.wrong("", "a token without letters", "tokens that are not empty")
-    check_ids_differ(document.reading, ids, place="the ids")
+    merging.check_ids_differ(document.reading, ids, place="the ids")
     return ids
 
 
@@ -111,16 +103,16 @@ def read_merges(reading: Reading, ids: Mapping[str, int]) -> list[tuple[str, str
         lines.pop()
     first = 1 if lines and lines[0].startswith("#version") else 0
     merges = [
-        pair_of(reading, line.removesuffix("\r"), number)
+        merging.pair_of(reading, line.removesuffix("\r"), number)
         for number, line in enumerate(lines[first:], first + 1)
     ]
-    used = strings_of(merges)
+    used = merging.strings_of(merges)
     for wrong, fault, expected in (
         (used - ids.keys(), ", which has no id", "tokens of the vocabulary"),
         ({s for s in used if from_letters(s) is None}, "", "tokens in GPT-2's letters"),
     ):
         if wrong:
-            index, string = first_use(merges, wrong)
+            index, string = merging.first_use(merges, wrong)
             found = f"the token {shown(string)}{fault}"
             raise reading.wrong(f"line {first + 1 + index}", found, expected)
     return merges

@@ -6,17 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from mergewise.formats import merging
 from mergewise.formats.huggingface_steps import Steps, read_steps
 from mergewise.formats.json_values import OBJECT_START, Json, Value, parse
 from mergewise.formats.letters import BYTE_NAMES, MARK, from_letters
-from mergewise.formats.merging import (
-    Symbols,
-    check_bytes,
-    check_ids_differ,
-    first_use,
-    live_merges,
-    strings_of,
-)
 from mergewise.formats.reading import Reading, shown
 from mergewise.formats.tokenizer_json_writer import losses, write
 from mergewise.formats.unsupported import tokens_around
@@ -45,9 +38,9 @@ def read(reading: Reading) -> Vocabulary:
     added = {**special_tokens, **added_tokens}
     ids = read_ids(model["vocab"], added)
     written = read_merges(model["merges"])
-    used = strings_of(written)
+    used = merging.strings_of(written)
     if not used <= ids.keys():
-        index, text = first_use(written, used - ids.keys())
+        index, text = merging.first_use(written, used - ids.keys())
         found = f"the token {shown(text)}, which model.vocab does not have"
         raise reading.wrong(f"model.merges[{index}]", found, "tokens of the vocabulary")
     is_bytes = steps.alphabet == "bytes"
@@ -57,18 +50,18 @@ def read(reading: Reading) -> Vocabulary:
     )
     tokens = {string: ids[text] for text, string in spelled.items()}
     if is_bytes:
-        check_bytes(reading, tokens, place="model.vocab")
+        merging.check_bytes(reading, tokens, place="model.vocab")
     merges = spelled_merges(model["merges"], written, used, spelled)
     suffix = model.get("end_of_word_suffix")
     end_of_word = suffix.text(default="").encode()
     if end_of_word and end_of_word in tokens:
         # In mergewise it would be a symbol of its own, in tokenizers it is part of the last one.
         raise suffix.wrong("an end of words that is no token by itself")
-    symbols = Symbols(steps.alphabet, end_of_word)
+    symbols = merging.Symbols(steps.alphabet, end_of_word)
     return Vocabulary(
         **vars(steps),
         tokens=tokens,
-        merges=live_merges(reading, merges, symbols, place="model.merges"),
+        merges=merging.live_merges(reading, merges, symbols, place="model.merges"),
         byte_tokens=byte_tokens,
         unknown_token=read_unknown(model, ids, steps),
         fuse_unknown=model.get("fuse_unk").flag(),
@@ -133,7 +126,7 @@ def read_ids(vocab: Value, added: dict[str, int]) -> dict[str, int]:
     for text, token_id in added.items():
         if ids.get(text, token_id) != token_id:
             raise vocab.at(text, ids[text]).wrong(f"the id {token_id} of added_tokens")
-    check_ids_differ(vocab.reading, {**ids, **added}, place="model.vocab")
+    merging.check_ids_differ(vocab.reading, {**ids, **added}, place="model.vocab")
     return ids
 
 
@@ -180,7 +173,7 @@ def spelled_merges(
     """The merges in the bytes of the tokens."""
     unknown = used - spelled.keys()
     if unknown:
-        index, _ = first_use(written, unknown)
+        index, _ = merging.first_use(written, unknown)
         raise merges.at(index, " ".join(written[index])).wrong("tokens that a text can have")
     return [(spelled[left], spelled[right]) for left, right in written]
 
@@ -213,8 +206,7 @@ def read_kept(document: Value) -> Json:
     for key in KEPT:
         value = document.get(key)
         if value.raw is not None:
-            value.object()
-            kept[key] = value.raw
+            kept[key] = value.object()
     if "decoder" in kept:
         document["decoder"]["type"].text()
     if "post_processor" in kept:

@@ -13,7 +13,7 @@ from mergewise.reporting.browser import browser_tokenizer
 from mergewise.reporting.charts import Bars, Words, bars_chart
 from mergewise.reporting.compression import compression
 from mergewise.reporting.measuring import Measured, Part
-from mergewise.reporting.sides import headings, legend, lettered, panels, titled
+from mergewise.reporting.sides import headings, legend, lettered, panels
 
 NUM_MERGES = 15
 NUM_LISTED = 300
@@ -104,7 +104,7 @@ def box(subjects: Sequence[Measured]) -> str:
         tag("button", escape(name), type="button", data_sample=text)
         for name, text in SAMPLES.items()
     )
-    views = [view(subject, letter) for subject, letter in lettered(subjects)]
+    views = [tag("div", view(s, letter), class_=letter) for s, letter in lettered(subjects)]
     return f"""\
 <section id="box" class="no-print" aria-labelledby="box-title">
 <h2 id="box-title">Try it</h2>
@@ -113,7 +113,7 @@ them.</p>
 <textarea id="text" rows="4" spellcheck="false" aria-label="Text to encode"
 >{escape(SAMPLES["English"])}</textarea>
 <p class="samples"><span class="soft small">or take</span> {samples}</p>
-{panels(views) if len(views) > 1 else tag("div", views[0], class_="a")}
+{tag("div", *views, class_="columns") if len(views) > 1 else views[0]}
 <noscript><p>The box needs JavaScript; everything else on this page does not.</p></noscript>
 </section>"""
 
@@ -233,7 +233,7 @@ def merges(subjects: Sequence[Measured]) -> str:
     return f"""\
 <section><h2>Merges</h2>
 <p>The gain of a merge is how many tokens it saves on this corpus: how often it is made.</p>
-{panels(titled(subjects, merge_panel))}</section>"""
+{panels(subjects, merge_panel)}</section>"""
 
 
 def merge_panel(subject: Measured) -> str:
@@ -259,7 +259,7 @@ def idle_tokens(subjects: Sequence[Measured]) -> str:
     """Tokens that the corpus does not need."""
     return f"""\
 <section><h2>Tokens without use</h2>
-{panels(titled(subjects, idle_panel))}</section>"""
+{panels(subjects, idle_panel)}</section>"""
 
 
 def idle_panel(subject: Measured) -> str:
