@@ -50,28 +50,18 @@ __all__ = [
 
 
 _MODULES = ("cluster", "errors", "formal", "optimize")
-_HOMES = {
-    "Certificate": "optimize",
-    "Curvature": "optimize",
-    "Explanation": "explaining",
-    "Report": "reporting",
-    "Solution": "optimize",
-    "Tokenizer": "tokenizer",
-    "UnigramVocabulary": "optimize",
-    "WordCounts": "counts",
-    "certify": "optimize",
-    "certify_prefixes": "optimize",
-    "count": "training",
-    "count_files": "training",
-    "curvature": "optimize",
-    "explain": "explaining",
-    "improve": "optimize",
-    "optimize_vocabulary": "optimize",
-    "report": "reporting",
-    "report_files": "reporting",
-    "solve": "optimize",
-    "train": "training",
+_NAMES = {
+    "counts": ("WordCounts",),
+    "explaining": ("Explanation", "explain"),
+    "optimize": (
+        *("Certificate", "Curvature", "Solution", "UnigramVocabulary"),
+        *("certify", "certify_prefixes", "curvature", "improve", "optimize_vocabulary", "solve"),
+    ),
+    "reporting": ("Report", "report", "report_files"),
+    "tokenizer": ("Tokenizer",),
+    "training": ("count", "count_files", "train"),
 }
+_HOMES = {name: module for module, names in _NAMES.items() for name in names}
 
 if not TYPE_CHECKING:  # type checkers would take every name to exist
 

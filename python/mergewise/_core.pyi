@@ -4,32 +4,6 @@ from typing import Any, Protocol, TypeAlias, final
 
 from mergewise.vocabulary import Alphabet, Normalize, Vocabulary
 
-__all__ = [
-    "Array",
-    "Blocks",
-    "Choice",
-    "Counter",
-    "MergeList",
-    "Ranks",
-    "Tokenizer",
-    "WordCounts",
-    "check_pattern",
-    "class_ranges",
-    "counts_of_arrow",
-    "curvature_units",
-    "fewest_tokens",
-    "find_bound",
-    "improve_merges",
-    "measure_curvature",
-    "measure_sigma",
-    "named_patterns",
-    "rows_of_counts",
-    "solve_exactly",
-    "train_greedily",
-    "verify_bound",
-    "walk_curvature",
-]
-
 class _Reader(Protocol):
     def read(self, size: int, /) -> bytes | None: ...
 
@@ -37,6 +11,8 @@ class _ArrowArray(Protocol):
     def __arrow_c_array__(self, requested_schema: object = None, /) -> tuple[object, object]: ...
 
 _Texts: TypeAlias = Sequence[str | bytes] | _ArrowArray
+_Progress: TypeAlias = Callable[[int], None] | None
+_Pair: TypeAlias = tuple[int, int]
 
 @final
 class Choice:
@@ -75,7 +51,7 @@ class Tokenizer:
         /,
         *,
         pattern: str | None,
-        normalize: str | None,
+        normalize: Normalize,
         special_tokens: Sequence[tuple[str, int]],
         tokens: Sequence[tuple[bytes, int]] | None = None,
     ) -> Tokenizer: ...
@@ -118,7 +94,7 @@ class Tokenizer:
     def encode(self, text: str | bytes, choice: Choice, /) -> list[int]: ...
     def encode_with_offsets(
         self, text: str | bytes, choice: Choice, /
-    ) -> tuple[list[int], list[tuple[int, int]]]: ...
+    ) -> tuple[list[int], list[_Pair]]: ...
     def count(self, text: str | bytes, choice: Choice, /) -> int: ...
     def encode_batch(
         self, texts: _Texts, choice: Choice, /, *, num_threads: int
@@ -142,14 +118,10 @@ class Tokenizer:
 @final
 class MergeList:
     def __new__(
-        cls,
-        pairs: Sequence[tuple[int, int]],
-        *,
-        alphabet: str | None = None,
-        letter_order: bool = False,
+        cls, pairs: Sequence[_Pair], *, alphabet: str | None = None, letter_order: bool = False
     ) -> MergeList: ...
     @property
-    def pairs(self) -> list[tuple[int, int]]: ...
+    def pairs(self) -> list[_Pair]: ...
     @property
     def alphabet(self) -> str: ...
     @property
@@ -169,7 +141,7 @@ class WordCounts:
         words: Sequence[tuple[str | bytes, int]],
         *,
         pattern: str | None = None,
-        normalize: str | None = None,
+        normalize: Normalize = None,
     ) -> WordCounts: ...
     @property
     def num_words(self) -> int: ...
@@ -182,7 +154,7 @@ class WordCounts:
     @property
     def pattern(self) -> str | None: ...
     @property
-    def normalize(self) -> str | None: ...
+    def normalize(self) -> Normalize: ...
     def characters(self) -> str: ...
     def top(self, num_words: int, /) -> list[tuple[bytes, int]]: ...
     def prune(self, min_count: int, /) -> WordCounts: ...
@@ -206,7 +178,7 @@ class Counter:
         cls,
         *,
         pattern: str | None,
-        normalize: str | None,
+        normalize: Normalize,
         errors: str,
         special_tokens: Sequence[str],
         num_threads: int,
@@ -220,7 +192,7 @@ class Counter:
         /,
         *,
         documents: str,
-        progress: Callable[[int], None] | None = None,
+        progress: _Progress = None,
     ) -> None: ...
     def finish(self) -> WordCounts: ...
 
@@ -229,7 +201,7 @@ def counts_of_arrow(
     /,
     *,
     pattern: str | None,
-    normalize: str | None,
+    normalize: Normalize,
 ) -> WordCounts: ...
 def rows_of_counts(
     counts: WordCounts, first: int, num_bytes: int, num_parts: int, /
@@ -243,7 +215,7 @@ def train_greedily(
     min_frequency: int,
     max_token_length: int | None,
     overlaps: str,
-    progress: Callable[[int], None] | None = None,
+    progress: _Progress = None,
 ) -> MergeList: ...
 def solve_exactly(
     counts: WordCounts,
@@ -260,21 +232,11 @@ def solve_exactly(
 ) -> tuple[MergeList, int, int, int, str | None]: ...
 def curvature_units(*, length: int, num_letters: int) -> list[int]: ...
 def measure_curvature(
-    letters: bytes,
-    /,
-    *,
-    num_merges: int,
-    columns: int,
-    progress: Callable[[int], None] | None = None,
-) -> tuple[int, int, list[tuple[int, int] | None]]: ...
+    letters: bytes, /, *, num_merges: int, columns: int, progress: _Progress = None
+) -> tuple[int, int, list[_Pair | None]]: ...
 def measure_sigma(
-    letters: bytes,
-    /,
-    *,
-    num_merges: int,
-    merges: Sequence[tuple[int, int]],
-    progress: Callable[[int], None] | None = None,
-) -> tuple[int, tuple[int, int]]: ...
+    letters: bytes, /, *, num_merges: int, merges: Sequence[_Pair], progress: _Progress = None
+) -> tuple[int, _Pair]: ...
 def walk_curvature(
     first: int,
     last: int,
@@ -283,14 +245,14 @@ def walk_curvature(
     length: int,
     num_letters: int,
     columns: int,
-    records: Sequence[Sequence[tuple[int, int] | None]],
+    records: Sequence[Sequence[_Pair | None]],
     is_pruned: bool,
     num_threads: int,
-    progress: Callable[[int], None] | None = None,
-) -> list[list[tuple[int, int, tuple[int, int], bytes]]]: ...
+    progress: _Progress = None,
+) -> list[list[tuple[int, int, _Pair, bytes]]]: ...
 def named_patterns() -> list[tuple[str, str, list[str]]]: ...
 def check_pattern(pattern: str, /) -> None: ...
-def class_ranges(class_: str, /) -> list[tuple[int, int]]: ...
+def class_ranges(class_: str, /) -> list[_Pair]: ...
 def fewest_tokens(counts: WordCounts, tokens: Sequence[bytes], /) -> int: ...
 def improve_merges(
     counts: WordCounts,

@@ -21,6 +21,13 @@ def check_count(name: str, value: object, *, least: int = 0, most: int | None = 
     return number
 
 
+def check_choice(name: str, value: object, *choices: str | None) -> None:
+    """Reject a value that is none of the choices."""
+    if value not in choices:
+        expected = " or ".join(f'"{choice}"' for choice in choices if choice is not None)
+        raise ValueError(f"{name} must be {expected}, found {value!r}")
+
+
 def check_optional(*, least: int = 0, **values: int | None) -> None:
     """Reject values, by name, that are neither None nor whole numbers from `least` on."""
     for name, value in values.items():

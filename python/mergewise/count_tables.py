@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from itertools import chain
+from operator import itemgetter
+from typing import Any
 
 from mergewise import _core
 from mergewise.errors import FormatError
@@ -38,24 +40,22 @@ class Fingerprint:
         >>> Fingerprint("gpt2", None).to_json()
         '{"counts": 1, "pattern": "gpt2", "normalize": null}'
         """
-        fields = {"counts": FORMAT, "pattern": self.pattern, "normalize": self.normalize}
-        return json.dumps(fields)
+        return json.dumps({"counts": FORMAT, **vars(self)})
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Fingerprint:
         """Read the output of `to_json`; raises FormatError for anything else."""
         try:
-            fields = json.loads(text)
-            version, pattern = fields["counts"], fields["pattern"]
-            normalize = fields["normalize"]
+            fields = itemgetter("counts", "pattern", "normalize")(json.loads(text))
         except (ValueError, TypeError, KeyError):
             raise FormatError(f"found {text!r}, expected how the words were cut") from None
+        version, pattern, normalize = fields
         if version != FORMAT:
             raise FormatError(f"found version {version!r} of a table of counts, expected {FORMAT}")
         is_name = pattern is None or isinstance(pattern, str)
         if not is_name or normalize not in {None, "nfc", "nfkc"}:
             raise FormatError(f"found {text!r}, expected a pattern and a normalisation")
-        return cls(pattern, cast("Normalize", normalize))
+        return cls(pattern, normalize)
 
     def __str__(self) -> str:
         return f"pattern={self.pattern!r}, normalize={self.normalize!r}"
@@ -107,7 +107,7 @@ def parts_of(counts: _core.WordCounts, num_parts: int) -> Iterator[dict[int, Any
     A word is in the same one of `num_parts` parts wherever it was counted; the bytes that pruning
     left out are in the first.
     """
-    schema = schema_of(Fingerprint(counts.pattern, cast("Normalize", counts.normalize)))
+    schema = schema_of(Fingerprint(counts.pattern, counts.normalize))
     first = 0
     while first < counts.num_unique:
         parts = _core.rows_of_counts(counts, first, BATCH_BYTES, num_parts)
@@ -171,7 +171,7 @@ def batches_in(table: Any) -> Iterator[Any]:  # noqa: ANN401 - pyarrow is option
 def write_parquet(counts: _core.WordCounts, path: str | os.PathLike[str]) -> None:
     """Write a Parquet file of counts."""
     pq = import_parquet()
-    schema = schema_of(Fingerprint(counts.pattern, cast("Normalize", counts.normalize)))
+    schema = schema_of(Fingerprint(counts.pattern, counts.normalize))
     options = {"compression": "zstd", "write_page_checksum": True}
     with pq.ParquetWriter(path, schema, **options) as writer:
         for batch in batches_of(counts):
@@ -190,3 +190,19 @@ def read_parquet(path: str | os.PathLike[str]) -> Iterator[Any]:
         schema = file.schema_arrow
         for batch in file.iter_batches(batch_size=1 << 18):
             yield batch.replace_schema_metadata(schema.metadata)
+
+
+def read_tables(paths: Sequence[str | os.PathLike[str]]) -> _core.WordCounts:
+    """The sum of the counts of Parquet files."""
+    files: dict[Fingerprint, str] = {}
+    for path in paths:
+        fingerprint = parquet_fingerprint(path)
+        if fingerprint is None:
+            raise FormatError(f"{os.fspath(path)}: found no word counts, expected some")
+        files.setdefault(fingerprint, os.fspath(path))
+    first, *others = files.items()
+    if others:
+        raise FormatError(
+            f"counts of different words: {first[1]} has {first[0]}, {others[0][1]} {others[0][0]}"
+        )
+    return counts_of(chain.from_iterable(map(read_parquet, paths)), first[0])

@@ -6,20 +6,9 @@ import os
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from mergewise import _core
-from mergewise.count_tables import (
-    Fingerprint,
-    batches_in,
-    batches_of,
-    counts_of,
-    fingerprint_of,
-    parquet_fingerprint,
-    read_parquet,
-    schema_of,
-    write_parquet,
-)
+from mergewise import _core, count_tables
 from mergewise.errors import FormatError
 from mergewise.files import replacing
 from mergewise.parquet import import_pyarrow
@@ -75,7 +64,7 @@ class WordCounts:
     @property
     def normalize(self) -> Normalize:
         """How texts were normalised: None, "nfc" or "nfkc"."""
-        return cast("Normalize", self.core.normalize)
+        return self.core.normalize
 
     def top(self, num_words: int) -> list[tuple[bytes, int]]:
         """The most frequent words with their counts; ties in ascending order of bytes."""
@@ -100,7 +89,7 @@ class WordCounts:
         """
         with replacing(path) as temporary:
             if Path(path).suffix == PARQUET_SUFFIX:
-                write_parquet(self.core, temporary)
+                count_tables.write_parquet(self.core, temporary)
             else:
                 self.core.write(temporary)
 
@@ -115,7 +104,7 @@ class WordCounts:
         tables = [path for path in paths if Path(path).suffix == PARQUET_SUFFIX]
         parts = [cls(read_counts(path)) for path in paths if path not in tables]
         if tables:
-            parts.append(cls(read_tables(tables)))
+            parts.append(cls(count_tables.read_tables(tables)))
         if not parts:
             raise ValueError("no files of counts: expected at least one")
         first, *others = parts
@@ -131,10 +120,8 @@ class WordCounts:
         >>> count(["a b"], pattern="whitespace").to_arrow().to_pylist()
         [{'word': b'a', 'count': 1}, {'word': b' b', 'count': 1}]
         """
-        fingerprint = Fingerprint(self.pattern, self.normalize)
-        return import_pyarrow().Table.from_batches(
-            list(batches_of(self.core)), schema_of(fingerprint)
-        )
+        schema = count_tables.schema_of(count_tables.Fingerprint(self.pattern, self.normalize))
+        return import_pyarrow().Table.from_batches(list(count_tables.batches_of(self.core)), schema)
 
     @classmethod
     def from_arrow(cls, table: Any) -> WordCounts:  # noqa: ANN401 - pyarrow is optional
@@ -144,14 +131,14 @@ class WordCounts:
             table: a pyarrow.Table, a RecordBatch, a RecordBatchReader, or an iterable of these. All
                 must have been cut alike.
         """
-        batches = batches_in(table)
+        batches = count_tables.batches_in(table)
         first = next(batches, None)
-        fingerprint = None if first is None else fingerprint_of(first.schema)
+        fingerprint = None if first is None else count_tables.fingerprint_of(first.schema)
         if fingerprint is None:
             raise FormatError(
                 "found a table that does not say how its words were cut, expected word counts"
             )
-        return cls(counts_of(chain([first], batches), fingerprint))
+        return cls(count_tables.counts_of(chain([first], batches), fingerprint))
 
     def __add__(self, other: WordCounts) -> WordCounts:
         if not isinstance(other, WordCounts):
@@ -180,7 +167,8 @@ class WordCounts:
 def is_file_of_counts(path: str | os.PathLike[str]) -> bool:
     """Does a file hold counts? The name says so, or the metadata of a Parquet file."""
     suffix = Path(path).suffix
-    return suffix == SUFFIX or (suffix == PARQUET_SUFFIX and parquet_fingerprint(path) is not None)
+    is_table = suffix == PARQUET_SUFFIX and count_tables.parquet_fingerprint(path) is not None
+    return suffix == SUFFIX or is_table
 
 
 def read_counts(path: str | os.PathLike[str]) -> _core.WordCounts:
@@ -190,19 +178,3 @@ def read_counts(path: str | os.PathLike[str]) -> _core.WordCounts:
     except FormatError as error:
         error.path = os.fspath(path)
         raise
-
-
-def read_tables(paths: Sequence[str | os.PathLike[str]]) -> _core.WordCounts:
-    """The sum of the counts of Parquet files."""
-    fingerprints = [parquet_fingerprint(path) for path in paths]
-    first = fingerprints[0]
-    for path, fingerprint in zip(paths, fingerprints, strict=True):
-        if fingerprint is None or first is None:
-            raise FormatError(f"{os.fspath(path)}: found no word counts, expected some")
-        if fingerprint != first:
-            raise FormatError(
-                f"counts of different words: {os.fspath(paths[0])} has {first}, "
-                f"{os.fspath(path)} {fingerprint}"
-            )
-    assert first is not None  # noqa: S101 - for the type checker
-    return counts_of(chain.from_iterable(map(read_parquet, paths)), first)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import struct
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias, cast
+from typing import Literal, TypeAlias
 
 from mergewise import _core
+from mergewise.arguments import check_choice
 from mergewise.errors import MergewiseError
 from mergewise.files import replacing
 from mergewise.progress import Progress, Reporter
@@ -18,7 +18,6 @@ from mergewise.sources import (
     Document,
     DocumentMode,
     PathLike,
-    Raw,
     Records,
     Source,
     Stream,
@@ -105,24 +104,21 @@ def encode_to_file(
     progress: Progress,
 ) -> EncodedFile:
     """Write the ids of all documents, each followed by the separator; see `Tokenizer`."""
-    if dtype not in {"uint16", "uint32"}:
-        raise ValueError(f'dtype must be "uint16" or "uint32", found {dtype!r}')
+    check_choice("dtype", dtype, "uint16", "uint32")
+    check_choice("documents", documents, "file", "lines")
     if dtype == "uint16" and vocab_size > 2**16:
         raise ValueError(f"ids up to {vocab_size - 1:,} do not fit uint16")
-    if documents not in {"file", "lines"}:
-        raise ValueError(f'documents must be "file" or "lines", found {documents!r}')
+
     sources = find_sources(paths)
     reporter = Reporter(progress, "encode", sum(source.num_bytes for source in sources), "B")
     num_tokens = num_documents = done = 0
     is_npy = Path(output).suffix == ".npy"
-    with ExitStack() as stack:
-        temporary = stack.enter_context(replacing(output))
-        file = stack.enter_context(temporary.open("wb"))
+    with replacing(output) as temporary, temporary.open("wb") as file:
         file.write(b"\0" * NPY_HEADER_BYTES if is_npy else b"")
         for source in sources:
             place = Place(source, by_lines=documents == "lines")
             for batch in batches_of(source, encoder, documents, field):
-                with naming(place, batch):
+                try:
                     data = encoder.encode_to_bytes(
                         batch.texts,
                         choice,
@@ -131,6 +127,10 @@ def encode_to_file(
                         is_narrow=dtype == "uint16",
                         num_threads=num_threads,
                     )
+                except MergewiseError as error:
+                    place.locate(error, batch.texts)
+                    raise
+                place.pass_by(batch.texts)
                 file.write(data)
                 num_tokens += len(data) // (2 if dtype == "uint16" else 4)
                 num_documents += sum(batch.ends)
@@ -141,17 +141,6 @@ def encode_to_file(
             file.write(npy_header(dtype, num_tokens))
     reporter.close(done)
     return EncodedFile(Path(output), dtype, num_tokens, num_documents)
-
-
-@contextmanager
-def naming(place: Place, batch: Batch) -> Iterator[None]:
-    """Say in an error about a text in which file it is, and where; then go on behind the batch."""
-    try:
-        yield
-    except MergewiseError as error:
-        place.locate(error, batch.texts)
-        raise
-    place.pass_by(batch.texts)
 
 
 def batches_of(
@@ -165,8 +154,7 @@ def batches_of(
         return
     with closing(Stream(source)) as stream:
         if documents == "lines":
-            lines = io.BufferedReader(cast("io.RawIOBase", Raw(stream)), READ_BYTES)
-            for batch in batches(lines):
+            for batch in batches(stream.buffered(READ_BYTES)):
                 yield Batch(batch, [True] * len(batch), stream.position())
         else:
             yield from batches_of_parts(stream, encoder)

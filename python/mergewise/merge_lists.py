@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mergewise import _core
+from mergewise.arguments import check_choice
 from mergewise.counts import WordCounts
 from mergewise.tokenizer import Tokenizer
 from mergewise.vocabulary import Alphabet
 
 
-def no_merges(counts: WordCounts, alphabet: Alphabet) -> _core.MergeList:
-    """An empty list over the bytes, or over the characters of the words."""
-    if alphabet == "chars":
-        return _core.MergeList([], alphabet=counts.core.characters())
-    if alphabet == "bytes":
-        return _core.MergeList([])
-    raise ValueError(f'alphabet must be "bytes" or "chars", found {alphabet!r}')
+def no_merges(counts: WordCounts, alphabet: Alphabet | None) -> _core.MergeList:
+    """An empty list over the bytes, which is the default, or over the characters of the words."""
+    check_choice("alphabet", alphabet, None, "bytes", "chars")
+    is_chars = alphabet == "chars"
+    return _core.MergeList([], alphabet=counts.core.characters() if is_chars else None)
 
 
 def tokenizer_of(

@@ -136,6 +136,10 @@ class Stream:
                 hint="the file is damaged or cut short",
             ) from error
 
+    def buffered(self, size: int = io.DEFAULT_BUFFER_SIZE) -> io.BufferedReader:
+        """A reader of lines."""
+        return io.BufferedReader(cast("io.RawIOBase", Raw(self)), size)
+
     def position(self) -> int:
         """The bytes of the file that have been read."""
         if self.raw is None:
@@ -209,8 +213,7 @@ class Records:
         """The field of each line of JSON."""
         with closing(Stream(self.source)) as stream:
             self.position = stream.position
-            lines = io.BufferedReader(cast("io.RawIOBase", Raw(stream)), READ_BYTES)
-            for number, line in enumerate(lines, start=1):
+            for number, line in enumerate(stream.buffered(READ_BYTES), start=1):
                 if not line.isspace():
                     try:
                         text = json_document(line, self.field)

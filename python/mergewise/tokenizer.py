@@ -77,11 +77,10 @@ class Tokenizer:
             special_tokens: for files that do not list them: texts and ids.
             lossy: read the file without what mergewise does not support.
         """
-        return cls(
-            formats.load(
-                path, format=format, pattern=pattern, special_tokens=special_tokens, lossy=lossy
-            )
+        vocabulary = formats.load(
+            path, format=format, pattern=pattern, special_tokens=special_tokens, lossy=lossy
         )
+        return cls(vocabulary)
 
     def save(
         self,

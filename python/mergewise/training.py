@@ -8,17 +8,10 @@ from contextlib import closing
 from itertools import groupby
 from typing import Literal, TypeAlias
 
-from mergewise import _core, optimize
-from mergewise.arguments import (
-    check_count,
-    check_int,
-    check_num_threads,
-    check_optional,
-    check_time_limit,
-)
+from mergewise import _core, arguments, optimize
 from mergewise.counts import WordCounts
 from mergewise.errors import MergewiseError
-from mergewise.merge_lists import tokenizer_of
+from mergewise.merge_lists import no_merges, tokenizer_of
 from mergewise.parquet import Texts, read_columns
 from mergewise.progress import Progress, Reporter
 from mergewise.sources import (
@@ -32,7 +25,7 @@ from mergewise.sources import (
     find_sources,
 )
 from mergewise.tokenizer import Tokenizer
-from mergewise.vocabulary import Normalize
+from mergewise.vocabulary import Alphabet, Normalize
 
 Errors: TypeAlias = Literal["keep", "strict", "replace"]
 
@@ -108,8 +101,7 @@ def count_files(
         num_threads: 0 means all cores. The counts are the same with any number.
         progress: show a bar, or call this with the bytes done and their total.
     """
-    if documents not in {"file", "lines"}:
-        raise ValueError(f'documents must be "file" or "lines", found {documents!r}')
+    arguments.check_choice("documents", documents, "file", "lines")
     sources = find_sources(paths)
     counter = make_counter(pattern, normalize, special_tokens, errors, num_threads)
     reporter = Reporter(progress, "count", sum(source.num_bytes for source in sources), "B")
@@ -138,7 +130,7 @@ def make_counter(
     num_threads: int,
 ) -> _core.Counter:
     """A counter of the core, with the arguments checked."""
-    check_num_threads(num_threads)
+    arguments.check_num_threads(num_threads)
     return _core.Counter(
         pattern=pattern,
         normalize=normalize,
@@ -220,7 +212,7 @@ def train(
     max_token_length: int | None = None,
     special_tokens: Sequence[str] = (),
     overlaps: Literal["skip", "count"] | None = None,
-    alphabet: Literal["bytes", "chars"] | None = None,
+    alphabet: Alphabet | None = None,
     like: Literal["huggingface", "rustbpe"] | None = None,
     initial: Tokenizer | None = None,
     then_across: int = 0,
@@ -256,7 +248,9 @@ def train(
         progress: show a bar, or call this with the merges done and their number.
     """
     check_arguments(counts, like, improve, then_across)
-    check_optional(least=1, min_frequency=min_frequency, max_token_length=max_token_length)
+    arguments.check_optional(
+        least=1, min_frequency=min_frequency, max_token_length=max_token_length
+    )
     tokens = checked_specials(special_tokens)
     merges = first_merges(counts, alphabet, like, initial)
     goal = wanted_merges(merges, len(tokens), vocab_size, num_merges)
@@ -299,26 +293,23 @@ def check_arguments(
     if not isinstance(counts, WordCounts):
         found = type(counts).__name__
         raise TypeError(f"expected WordCounts, found {found}; hint: train(count(texts), ...)")
-    if like not in {None, "huggingface", "rustbpe"}:
-        raise ValueError(f'like must be "huggingface" or "rustbpe", found {like!r}')
-    check_time_limit(improve)
+    arguments.check_choice("like", like, None, "huggingface", "rustbpe")
+    arguments.check_time_limit(improve)
     if improve and then_across:
         raise ValueError("improve needs words, and merges of then_across cross them")
 
 
 def first_merges(
-    counts: WordCounts, alphabet: str | None, like: str | None, initial: Tokenizer | None
+    counts: WordCounts, alphabet: Alphabet | None, like: str | None, initial: Tokenizer | None
 ) -> _core.MergeList:
     """The merges to begin with: the initial ones, or none over the alphabet asked for."""
-    if alphabet not in {None, "bytes", "chars"}:
-        raise ValueError(f'alphabet must be "bytes" or "chars", found {alphabet!r}')
+    arguments.check_choice("alphabet", alphabet, None, "bytes", "chars")
     if like is not None and alphabet == "chars":
         raise ValueError(f'like={like!r} needs alphabet="bytes"')
     wanted = "letters" if like == "huggingface" else alphabet
     if initial is None:
-        if wanted == "chars":
-            return _core.MergeList([], alphabet=counts.core.characters())
-        return _core.MergeList([], letter_order=wanted == "letters")
+        is_letters = wanted == "letters"
+        return _core.MergeList([], letter_order=True) if is_letters else no_merges(counts, alphabet)
     if not isinstance(initial, Tokenizer):
         raise TypeError(f"initial must be a Tokenizer, found {type(initial).__name__}")
     merges = initial.core.merge_list()
@@ -335,8 +326,8 @@ def wanted_merges(
     if (vocab_size is None) == (num_merges is None):
         raise TypeError("train needs either vocab_size or num_merges")
     if num_merges is not None:
-        return check_count("num_merges", num_merges)
-    size = check_int("vocab_size", vocab_size)
+        return arguments.check_count("num_merges", num_merges)
+    size = arguments.check_int("vocab_size", vocab_size)
     least = merges.num_tokens + num_specials
     if size < least:
         raise ValueError(

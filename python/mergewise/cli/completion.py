@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from mergewise.cli.options import Parser
 from mergewise.cli.parser import make_parser
@@ -15,47 +15,31 @@ from mergewise.cli.parser import make_parser
 PROGRAM = "mergewise"
 
 
-@dataclass(frozen=True)
-class Command:
-    """A command and its arguments."""
+class Command(NamedTuple):
+    """A command, its arguments with names, and the values of its positional ones, if few."""
 
     name: str
     text: str
-    options: list[argparse.Action]
-
-    @property
-    def flagged(self) -> list[argparse.Action]:
-        """The arguments that have names."""
-        return [option for option in self.options if option.option_strings]
-
-    @property
-    def words(self) -> list[str]:
-        """The values of positional arguments, if that is a short list."""
-        positional = [option for option in self.options if not option.option_strings]
-        return [word for option in positional for word in option.choices or ()]
+    flagged: list[argparse.Action]
+    words: list[str]
 
 
-def commands_of(parser: argparse.ArgumentParser) -> list[Command]:
+def commands_of(parser: argparse.ArgumentParser) -> Iterator[Command]:
     """The commands of a parser."""
     # argparse has no public way to ask what was added to it.
     for action in parser._actions:  # noqa: SLF001
         if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
             texts = {a.dest: a.help or "" for a in action._choices_actions}  # noqa: SLF001
-            return [
-                Command(name, texts[name], sub._actions)  # noqa: SLF001
-                for name, sub in action.choices.items()
-            ]
-    return []
+            for name, sub in action.choices.items():
+                flagged = [a for a in sub._actions if a.option_strings]  # noqa: SLF001
+                others = [a for a in sub._actions if not a.option_strings]  # noqa: SLF001
+                words = [word for a in others for word in a.choices or ()]
+                yield Command(name, texts[name], flagged, words)
 
 
 def text_of(option: argparse.Action) -> str:
     """What an option does."""
     return (option.help or "").replace("%%", "%")
-
-
-def takes_value(option: argparse.Action) -> bool:
-    """Whether a value follows an option."""
-    return option.nargs != 0
 
 
 def bash_script(commands: list[Command]) -> str:
@@ -91,7 +75,7 @@ def bash_values(commands: list[Command]) -> Iterator[str]:
             places = "|".join(f"{command.name}:{flag}" for flag in option.option_strings)
             if option.choices:
                 yield f'{places}) words="{" ".join(option.choices)}" ;;'
-            elif takes_value(option):
+            elif option.nargs != 0:
                 yield f"{places}) return ;;"
 
 
@@ -145,12 +129,9 @@ def zsh_specs(option: argparse.Action) -> Iterator[str]:
     text = re.sub(r"([\[\]:\\])", r"\\\1", text_of(option))
     is_repeated = isinstance(option, argparse._AppendAction)  # noqa: SLF001
     others = "*" if is_repeated else f"({' '.join(option.option_strings)})"
-    value = ""
-    if takes_value(option):
-        offered = (
-            f"({' '.join(option.choices)})" if option.choices else "_files" * (option.type is Path)
-        )
-        value = f":value:{offered}"
+    offered = f"({' '.join(option.choices)})" if option.choices else ""
+    files = "_files" if option.type is Path else ""
+    value = f":value:{offered or files}" if option.nargs != 0 else ""
     return (f"{others}{flag}[{text}]{value}" for flag in option.option_strings)
 
 
@@ -176,7 +157,7 @@ def fish_option(option: argparse.Action) -> str:
     ]
     if option.choices:
         parts.append(f"-x -a {quoted(' '.join(option.choices))}")
-    elif takes_value(option):
+    elif option.nargs != 0:
         parts.append("-r" if option.type is Path else "-x")
     return " ".join([*parts, f"-d {quoted(text_of(option))}"])
 
@@ -190,7 +171,7 @@ def quoted(text: str) -> str:
     return "'" + text.replace("'", "'\\''") + "'"
 
 
-def indented(width: int, lines: Iterator[str] | list[str] | map[str]) -> str:
+def indented(width: int, lines: Iterable[str]) -> str:
     """Lines moved to the right."""
     return "\n".join(" " * width + line for line in lines)
 
@@ -215,4 +196,4 @@ def add_completion(parser: Parser) -> None:
 
 def run_completion(parsed: argparse.Namespace) -> None:
     """`mergewise completion`."""
-    sys.stdout.write(SCRIPTS[parsed.shell](commands_of(make_parser())))
+    sys.stdout.write(SCRIPTS[parsed.shell](list(commands_of(make_parser()))))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
 
 from mergewise.cli.options import Parser, keywords
-from mergewise.cli.output import put
+from mergewise.cli.output import put, put_json
 from mergewise.optimize import Enumeration, curvature, enumerate_curvature
 from mergewise.optimize.curvature import COLUMNS, RATIOS, SIGMAS
 
@@ -76,7 +75,7 @@ def run_text(parsed: argparse.Namespace) -> None:
     values = {name: getattr(found, name) for name in ("sigma", *COLUMNS)}
     if parsed.json:
         facts = {"optimum": found.optimum, "greedy": found.greedy, "guarantee": found.guarantee}
-        put(json.dumps({**facts, **{name: str(value) for name, value in values.items()}}))
+        put_json({**facts, **{name: str(value) for name, value in values.items()}})
         return
     rows = {"optimum": str(found.optimum), "greedy": str(found.greedy)}
     rows |= {LABELS[name]: shown(values[name]) for name in (*SIGMAS, *RATIOS)}
@@ -102,7 +101,7 @@ def run_enumeration(parsed: argparse.Namespace) -> None:
     names = ("num_letters", "num_merges", "columns", "num_threads", "checkpoint", "progress")
     found = enumerate_curvature(parsed.length, **keywords(parsed, *names))
     if parsed.json:
-        put(json.dumps(list(cells_of(found, is_all=parsed.tables))))
+        put_json(list(cells_of(found, is_all=parsed.tables)))
     elif parsed.tables:
         put("\n".join(tables_of(found)))
     else:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
 import sys
 
 from mergewise.cli.options import Parser
-from mergewise.cli.output import put
+from mergewise.cli.output import put, put_json
 from mergewise.drawing import is_coloured
 from mergewise.explaining import Explanation, explain
 
@@ -38,7 +37,7 @@ def run_explain(parsed: argparse.Namespace) -> None:
     if parsed.svg is not None:
         explanation.save_svgs(parsed.svg)
     if parsed.json:
-        put(json.dumps(facts_of(explanation)))
+        put_json(facts_of(explanation))
     elif parsed.output is None and parsed.svg is None:
         width = shutil.get_terminal_size().columns
         put(explanation.text(width=width, is_coloured=is_coloured(sys.stdout)))

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import io
-import json
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from typing import cast
 
 from mergewise.cli.corpora import add_inputs, counts_for, files_of_counts, specials_of
 from mergewise.cli.options import Parser, keywords
-from mergewise.cli.output import put
+from mergewise.cli.output import put, put_json
 from mergewise.cli.tokenizers import add_tokenizer, read_tokenizer
 from mergewise.counts import WordCounts
 from mergewise.optimize import certify, improve
-from mergewise.sources import Document, Raw, Records, Stream, find_sources
+from mergewise.sources import Document, Records, Stream, find_sources
 from mergewise.tokenizer import Tokenizer
 from mergewise.training import count
 
@@ -80,7 +77,7 @@ def run_improve(parsed: argparse.Namespace) -> None:
         facts["tokens_bound"] = certificate.tokens_bound
         facts["excess"] = certificate.excess
     if parsed.json:
-        put(json.dumps(facts))
+        put_json(facts)
     else:
         put_facts(facts)
 
@@ -140,7 +137,7 @@ def parts_of(parsed: argparse.Namespace) -> Iterator[Document]:
             yield from Records(source, parsed.field)
             continue
         with closing(Stream(source)) as stream:
-            file = io.BufferedReader(cast("io.RawIOBase", Raw(stream)))
+            file = stream.buffered()
             while part := file.read(part_bytes):
                 part += file.readline()
                 if parsed.documents == "lines":

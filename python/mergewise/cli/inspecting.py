@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import chain, islice, repeat
+from itertools import islice
 from typing import Any
 
 from mergewise import formats
 from mergewise.cli.options import Parser
-from mergewise.cli.output import put
+from mergewise.cli.output import put, put_json
 from mergewise.cli.tokenizers import add_tokenizer, read_tokenizer
 from mergewise.drawing import clipped, fold, shown
 from mergewise.tokenizer import Tokenizer
@@ -47,18 +46,14 @@ def run_inspect(parsed: argparse.Namespace) -> None:
     tokenizer = read_tokenizer(parsed)
     name = parsed.format or formats.detect(parsed.tokenizer)
     if parsed.json:
-        put(json.dumps({"format": name, **facts_of(tokenizer)}))
+        put_json({"format": name, **facts_of(tokenizer)})
         return
     width = shutil.get_terminal_size().columns
-    lines = [
-        *described(name, tokenizer, width=width),
-        "",
-        *listed_longest(tokenizer, width=width),
-        "",
-        f"lengths in {tokenizer.alphabet}",
-        *histogram(lengths_of(tokenizer)),
-    ]
-    put("\n".join(lines))
+    put("\n".join(described(name, tokenizer, width=width)))
+    put(f"\nlongest tokens\n{'id':>9}  length")
+    for token_id, length, string in longest_tokens(tokenizer):
+        put(clipped(f"{token_id:>9}  {length:>6}  {shown(string)}", width))
+    put("\n".join([f"\nlengths in {tokenizer.alphabet}", *histogram(lengths_of(tokenizer))]))
 
 
 def facts_of(tokenizer: Tokenizer) -> dict[str, Any]:
@@ -79,12 +74,8 @@ def facts_of(tokenizer: Tokenizer) -> dict[str, Any]:
         "depth": depth_of(tokenizer.merges),
         "unreachable": sorted(tokenizer.core.unreachable),
         "longest": [
-            {
-                "id": tokenizer.token_id(string),
-                "token": string.decode(errors="surrogateescape"),
-                "length": length_of(string, tokenizer),
-            }
-            for string in longest_tokens(tokenizer)
+            {"id": i, "token": string.decode(errors="surrogateescape"), "length": length}
+            for i, length, string in longest_tokens(tokenizer)
         ],
         "lengths": lengths_of(tokenizer),
     }
@@ -96,8 +87,7 @@ def described(name: str, tokenizer: Tokenizer, *, width: int) -> Iterator[str]:
         # A pattern must not change, and so is not folded.
         room = max(width - LABEL_WIDTH, LABEL_WIDTH)
         folded = [value] if label == "pattern" else fold(value, room)
-        for first, line in zip(chain([label], repeat("")), folded, strict=False):
-            yield f"{first:<{LABEL_WIDTH}}{line}"
+        yield f"{label:<{LABEL_WIDTH}}" + f"\n{'':<{LABEL_WIDTH}}".join(folded)
 
 
 def rows_of(name: str, tokenizer: Tokenizer) -> dict[str, str]:
@@ -144,16 +134,6 @@ def with_examples(number: int, examples: Iterable[str]) -> str:
     return f"{number:,}: {few}" if number else "0"
 
 
-def listed_longest(tokenizer: Tokenizer, *, width: int) -> list[str]:
-    """The longest tokens, each in a line that fits."""
-    lines = ["longest tokens", f"{'id':>9}  length"]
-    for string in longest_tokens(tokenizer):
-        length = length_of(string, tokenizer)
-        line = f"{tokenizer.token_id(string):>9}  {length:>6}  {shown(string)}"
-        lines.append(clipped(line, width))
-    return lines
-
-
 def histogram(lengths: dict[int, int]) -> Iterator[str]:
     r"""A line with a bar for each length, or range of them.
 
@@ -192,10 +172,11 @@ def num_tokens(tokenizer: Tokenizer) -> int:
     return len(ids - set(tokenizer.special_tokens.values()))
 
 
-def longest_tokens(tokenizer: Tokenizer) -> list[bytes]:
-    """The strings of the longest tokens, the longest first."""
-    strings = tokenizer.vocabulary.tokens
-    return sorted(strings, key=lambda s: (-length_of(s, tokenizer), s))[:NUM_LONGEST]
+def longest_tokens(tokenizer: Tokenizer) -> list[tuple[int, int, bytes]]:
+    """The ids, lengths and strings of the longest tokens, the longest first."""
+    tokens = tokenizer.vocabulary.tokens
+    lengths = sorted((-length_of(string, tokenizer), string) for string in tokens)
+    return [(tokens[string], -minus, string) for minus, string in lengths[:NUM_LONGEST]]
 
 
 def lengths_of(tokenizer: Tokenizer) -> dict[int, int]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
 from mergewise.cli.corpora import add_inputs, files_of_counts
 from mergewise.cli.options import Parser, keywords
-from mergewise.cli.output import put
+from mergewise.cli.output import put, put_json
 from mergewise.cli.tokenizers import add_tokenizer, read_tokenizer
 from mergewise.counts import WordCounts
 from mergewise.reporting import TIME_LIMIT, Report, names_of, report, report_files
@@ -47,7 +46,7 @@ def run_report(parsed: argparse.Namespace) -> None:
     made.save(parsed.output)
     facts = list(facts_of(made))
     if parsed.json:
-        put(json.dumps({"page": str(parsed.output), "tokenizers": facts}))
+        put_json({"page": str(parsed.output), "tokenizers": facts})
         return
     for subject, fact in zip(made.subjects, facts, strict=True):
         size = f"{fact['tokens']:,} tokens, {fact['bytes_per_token']:.3f} bytes per token"

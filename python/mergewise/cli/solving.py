@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 
 from mergewise.cli.options import Parser, keywords
-from mergewise.cli.output import put
+from mergewise.cli.output import put, put_json
 from mergewise.counts import WordCounts
 from mergewise.drawing import columns, padded, shown
 from mergewise.optimize import Solution, solve
@@ -46,7 +45,7 @@ def run_solve(parsed: argparse.Namespace) -> None:
     if parsed.output is not None:
         solution.tokenizer.save(parsed.output)
     if parsed.json:
-        put(json.dumps(facts_of(solution)))
+        put_json(facts_of(solution))
     else:
         put_solution(solution, parsed.text)
 

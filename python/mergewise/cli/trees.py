@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
 import sys
 from pathlib import Path
 from typing import Any
 
 from mergewise.cli.options import Parser
-from mergewise.cli.output import put
+from mergewise.cli.output import put, put_json
 from mergewise.cli.tokenizers import add_reading, read_tokenizer
 from mergewise.drawing import draw_forest, is_coloured
 from mergewise.tokenizer import Tokenizer, Tree
@@ -43,7 +42,7 @@ def run_forest(parsed: argparse.Namespace) -> None:
     try:
         trees = tokenizer.forest(parsed.text, allowed_special="all")
         if parsed.json:
-            put(json.dumps([nested(tree) for tree in trees]))
+            put_json([nested(tree) for tree in trees])
         else:
             width = shutil.get_terminal_size().columns
             put(draw_forest(trees, width=width, is_coloured=is_coloured(sys.stdout)))

@@ -26,10 +26,7 @@ BLOCKS = "part int, block binary"
 
 
 def count_spark(
-    dataframe: DataFrame,
-    *,
-    min_count: int = 1,
-    **options: Unpack[Counting],
+    dataframe: DataFrame, *, min_count: int = 1, **options: Unpack[Counting]
 ) -> WordCounts:
     """How often each word occurs in a column of a Spark DataFrame: see `count_ray`.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any, TypedDict
 
@@ -36,6 +37,7 @@ class Counting(TypedDict, total=False):
     memory_limit: int
 
 
+@dataclass(kw_only=True, eq=False)
 class Task:
     """Counts the words of a column of texts, or encodes it, for any engine with Arrow batches.
 
@@ -48,7 +50,7 @@ class Task:
     >>> counted.to_pylist()[:2]
     [{'word': b'to', 'count': 1}, {'word': b' be', 'count': 2}]
 
-    Args:
+    Attributes:
         column: the column that holds the texts; each row is a document, nulls are left out.
         pattern: see `mergewise.count`.
         normalize: see `mergewise.count`.
@@ -61,30 +63,23 @@ class Task:
             handed out and forgotten. The sum is the same.
     """
 
-    def __init__(
-        self,
-        *,
-        column: str = "text",
-        pattern: str | None = DEFAULT_PATTERN,
-        normalize: Normalize = None,
-        special_tokens: Sequence[str] = (),
-        errors: Errors = "keep",
-        tokenizer: Tokenizer | None = None,
-        num_threads: int = 1,
-        memory_limit: int = MEMORY_LIMIT,
-    ) -> None:
-        if not isinstance(column, str):
-            raise TypeError(f"column must be a string, found {type(column).__name__}")
-        check_num_threads(num_threads)
-        check_count("memory_limit", memory_limit)
+    column: str = "text"
+    pattern: str | None = DEFAULT_PATTERN
+    normalize: Normalize = None
+    special_tokens: Sequence[str] = ()
+    errors: Errors = "keep"
+    tokenizer: Tokenizer | None = None
+    num_threads: int = 1
+    memory_limit: int = MEMORY_LIMIT
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.column, str):
+            raise TypeError(f"column must be a string, found {type(self.column).__name__}")
+        check_num_threads(self.num_threads)
+        check_count("memory_limit", self.memory_limit)
         self.version = VERSION
-        self.column = column
-        self.fingerprint = Fingerprint(pattern, normalize)
-        self.special_tokens = tuple(special_tokens)
-        self.errors: Errors = errors
-        self.tokenizer = tokenizer
-        self.num_threads = num_threads
-        self.memory_limit = memory_limit
+        self.fingerprint = Fingerprint(self.pattern, self.normalize)
+        self.special_tokens = tuple(self.special_tokens)
         self.new_counter()
 
     def count(self, batches: Iterable[Any]) -> Iterator[Any]:
@@ -148,13 +143,8 @@ class Task:
 
     def new_counter(self) -> _core.Counter:
         """A counter that has counted nothing."""
-        return make_counter(
-            self.fingerprint.pattern,
-            self.fingerprint.normalize,
-            self.special_tokens,
-            self.errors,
-            self.num_threads,
-        )
+        texts = (self.pattern, self.normalize, self.special_tokens, self.errors)
+        return make_counter(*texts, self.num_threads)
 
     def check_version(self) -> None:
         """Reject another version of mergewise."""

@@ -52,8 +52,7 @@ class Explanation:
         """The drawing of one step, for documents."""
         if not 0 <= step < len(self.steps):
             raise IndexError(f"there are {len(self.steps)} steps, from 0 on; found {step}")
-        before = self.steps[step - 1] if step else None
-        return explain_svg(self.run, before, self.steps[step], step)
+        return explain_svg(self.run, self.steps[step], step)
 
     def text(self, *, width: int = 100, is_coloured: bool = False) -> str:
         """The steps as lines of a terminal."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from html import escape
+from itertools import pairwise
 
 from mergewise.explaining import words
 from mergewise.explaining.steps import Entry, Greedy, Step
@@ -24,15 +25,12 @@ KEYS = (
 
 def explain_page(run: Greedy, steps: Sequence[Step]) -> str:
     """The page of all steps."""
-    befores = [None, *steps[:-1]]
-    sections = "\n".join(
-        section(run, number, before, step, len(steps))
-        for number, (before, step) in enumerate(zip(befores, steps, strict=True))
-    )
+    sections = "\n".join(section(run, n, step, len(steps)) for n, step in enumerate(steps))
+    times = "once" if len(run.merges) == 1 else f"{len(run.merges)} times"
     body = f"""\
 <header>
 <h1>How greedy training works</h1>
-<p>{code(run.text)}, merged {run_length(run)} by the paper's Algorithm 2: a linked list of tokens,
+<p>{code(run.text)}, merged {times} by the paper's Algorithm 2: a linked list of tokens,
 the positions of every pair, and a heap of pairs. Every step is a state of all three, with what
 changed marked.</p>
 </header>
@@ -50,11 +48,6 @@ again.</footer>"""
         styles=[asset("explaining", "explain.css")],
         scripts=[asset("explaining", "explain.js")],
     )
-
-
-def run_length(run: Greedy) -> str:
-    """The number of merges in words."""
-    return "once" if len(run.merges) == 1 else f"{len(run.merges)} times"
 
 
 def controls(num_steps: int) -> str:
@@ -85,19 +78,18 @@ LEGEND = """\
 <span class="entry stale">count out of date</span></p>"""
 
 
-def section(run: Greedy, number: int, before: Step | None, step: Step, num_steps: int) -> str:
+def section(run: Greedy, number: int, step: Step, num_steps: int) -> str:
     """One step."""
-    changes = words.changes_between(before, step)
     return f"""\
 <section class="step" data-kind="{step.kind}" aria-labelledby="title-{number}">
 <h2 id="title-{number}"><span class="number">{number}<span class="of">/{num_steps - 1}</span></span>
 {escape(words.title_of(run, step))}</h2>
-<p class="sentence">{escape(words.sentence_of(run, step, changes))}</p>
+<p class="sentence">{escape(words.sentence_of(run, step))}</p>
 <h3>The linked list</h3>
 <ol class="list">{linked_list(run, step)}</ol>
 <div class="columns">
-<div><h3>The heap</h3>{heap(run, step, changes)}</div>
-<div><h3>The positions of each pair</h3>{positions(run, step, changes)}</div>
+<div><h3>The heap</h3>{heap(run, step)}</div>
+<div><h3>The positions of each pair</h3>{positions(run, step)}</div>
 <div><h3>The merges</h3>{merges(run, step)}</div>
 </div>
 </section>"""
@@ -119,7 +111,7 @@ def linked_list(run: Greedy, step: Step) -> str:
 
 def node_marks(step: Step) -> dict[int, list[str]]:
     """Which nodes were just made, and which will merge: with the one behind."""
-    following = words.following_places(step)
+    following = dict(pairwise(place for place, _ in step.tokens))
     marks: dict[int, list[str]] = {}
     if step.kind == "replace" and step.place is not None:
         marks[step.place] = ["new"]
@@ -137,37 +129,29 @@ def levels(entries: Sequence[Entry]) -> Iterator[Sequence[Entry]]:
         start, width = start + width, 2 * width
 
 
-def heap(run: Greedy, step: Step, changes: words.Changes) -> str:
+def heap(run: Greedy, step: Step) -> str:
     """The heap level by level, and what left it."""
     rows = "".join(
-        tag("li", *(entry(run, step, one, changes) for one in level)) for level in levels(step.heap)
+        tag("li", *(entry(run, step, one) for one in level)) for level in levels(step.heap)
     )
-    popped = "".join(
-        tag("del", f"− {-one[0]} {escape(words.pair_name(run, one[1:]))}") for one in changes.popped
-    )
+    popped = "".join(tag("del", f"− {escape(words.entry_name(run, one))}") for one in step.popped)
     left = tag("p", popped, class_="popped") if popped else ""
     return (tag("ol", rows, class_="heap") if rows else tag("p", "empty", class_="soft")) + left
 
 
-def entry(run: Greedy, step: Step, one: Entry, changes: words.Changes) -> str:
+def entry(run: Greedy, step: Step, one: Entry) -> str:
     """An entry of the heap: its count and its pair."""
-    pair, count = one[1:], -one[0]
-    now = words.count_of(step, pair)
-    classes, note = ["entry"], None
-    if one in changes.pushed:
-        classes.append("new")
-    elif count != now:
-        classes.append("stale")
-        note = f"now {now}"
-    text = f"<b>{count}</b> {escape(words.pair_name(run, pair))}"
-    return tag("span", text, tag("i", note) if note else "", class_=" ".join(classes))
+    state = words.state_of(step, one)
+    text = f"<b>{-one[0]}</b> {escape(words.pair_name(run, one[1:]))}"
+    note = tag("i", f"now {step.counts.get(one[1:], 0)}") if state == "stale" else ""
+    return tag("span", text, note, class_=f"entry {state}".rstrip())
 
 
-def positions(run: Greedy, step: Step, changes: words.Changes) -> str:
+def positions(run: Greedy, step: Step) -> str:
     """Where each pair begins; changed pairs first."""
     rows = ""
-    for pair in words.pairs_in_order(step, changes):
-        signed = words.signed_places(step, pair, changes)
+    for pair in words.pairs_in_order(step):
+        signed = words.signed_places(step, pair)
         cells = [tag(TAGS[sign], f"{sign}{place}") for sign, place in signed]
         rows += tag("dt", escape(words.pair_name(run, pair))) + tag("dd", *cells)
     return tag("dl", rows, class_="positions") if rows else tag("p", "none", class_="soft")

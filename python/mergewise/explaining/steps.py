@@ -15,6 +15,7 @@ Place: TypeAlias = int
 Pair: TypeAlias = tuple[Id, Id]
 # What the heap orders: minus the count, then the ids, so that the first is the best.
 Entry: TypeAlias = tuple[int, Id, Id]
+Places: TypeAlias = Mapping[Pair, tuple[Place, ...]]
 Kind: TypeAlias = Literal["start", "choose", "replace", "push", "recount", "drop", "end"]
 
 
@@ -34,6 +35,11 @@ class Step:
         tokens: the linked list, from left to right: the place and the id of each token.
         heap: the heap, in the order of its array.
         places: where each pair that occurs begins; all occurrences, overlapping ones too.
+        counts: how often each of these pairs occurs without overlap.
+        added: the positions that pairs gained in this step.
+        removed: the positions that pairs lost in it.
+        pushed: the entries that are new in the heap.
+        popped: the entries that left it.
         waiting: the places where the pair will still be replaced.
         num_merges: how many merges there are, the one under way included.
     """
@@ -44,7 +50,12 @@ class Step:
     old_count: int = 0
     tokens: tuple[tuple[Place, Id], ...]
     heap: tuple[Entry, ...]
-    places: Mapping[Pair, tuple[Place, ...]]
+    places: Places
+    counts: Mapping[Pair, int]
+    added: Places
+    removed: Places
+    pushed: tuple[Entry, ...]
+    popped: tuple[Entry, ...]
     waiting: tuple[Place, ...] = ()
     num_merges: int
 
@@ -74,6 +85,7 @@ class Greedy:
         self.previous: list[Place] = list(range(-1, len(self.text) - 1))
         self.places: dict[Pair, set[Place]] = {}
         self.heap: list[Entry] = []
+        self.before: tuple[Places, tuple[Entry, ...]] | None = None
 
     def steps(self) -> Iterator[Step]:
         """Run the algorithm."""
@@ -161,12 +173,28 @@ class Greedy:
     def seen(self, kind: Kind, pair: Pair | None = None, **details: Any) -> Step:  # noqa: ANN401
         """The current state as a step, with the `details` that only some kinds have."""
         tokens = ((at, number) for at, number in enumerate(self.ids) if number is not None)
+        places = {key: tuple(sorted(at)) for key, at in sorted(self.places.items()) if at}
+        heap = tuple(self.heap)
+        # Nothing changes in the first step.
+        old_places, old_heap = self.before or (places, heap)
+        self.before = places, heap
         return Step(
             kind=kind,
             pair=pair,
             tokens=tuple(tokens),
-            heap=tuple(self.heap),
-            places={key: tuple(sorted(at)) for key, at in sorted(self.places.items()) if at},
+            heap=heap,
+            places=places,
+            counts={key: len(self.separate_places(key)) for key in places},
+            added=gained(old_places, places),
+            removed=gained(places, old_places),
+            pushed=tuple(entry for entry in heap if entry not in old_heap),
+            popped=tuple(entry for entry in old_heap if entry not in heap),
             num_merges=len(self.merges),
             **details,
         )
+
+
+def gained(before: Places, now: Places) -> Places:
+    """The positions of pairs that they did not have before."""
+    new = {pair: sorted({*at} - {*before.get(pair, ())}) for pair, at in now.items()}
+    return {pair: tuple(at) for pair, at in new.items() if at}

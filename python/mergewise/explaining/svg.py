@@ -9,7 +9,7 @@ from typing import NamedTuple
 from mergewise.drawing import columns, fold
 from mergewise.explaining import words
 from mergewise.explaining.page import levels, node_marks
-from mergewise.explaining.steps import Entry, Greedy, Step
+from mergewise.explaining.steps import Greedy, Step
 from mergewise.pages import asset, tag
 
 WIDTH = 760
@@ -31,18 +31,16 @@ class Drawn(NamedTuple):
     bottom: float
 
 
-def explain_svg(run: Greedy, before: Step | None, step: Step, number: int) -> str:
+def explain_svg(run: Greedy, step: Step, number: int) -> str:
     """The linked list, the heap and the positions after a step."""
-    changes = words.changes_between(before, step)
-    title, sentence = words.title_of(run, step), words.sentence_of(run, step, changes)
-    lines = fold(sentence, 105)
-    says = "".join(
-        words_at(MARGIN, 48 + LINE * row, line, "says") for row, line in enumerate(lines)
-    )
-    top = 48 + LINE * len(lines)
+    title, sentence = words.title_of(run, step), words.sentence_of(run, step)
+    says, top = "", 48
+    for line in fold(sentence, 105):
+        says += words_at(MARGIN, top, line, "says")
+        top += LINE
     nodes, centres = linked_list(run, step, top)
-    heap = heap_levels(run, step, changes, nodes.bottom + 52)
-    places = position_rows(run, step, changes, nodes.bottom + 52)
+    heap = heap_levels(run, step, nodes.bottom + 52)
+    places = position_rows(run, step, nodes.bottom + 52)
     height = max(heap.bottom, places.bottom) + MARGIN
     arrows = "".join(arrows_from_top(run, step, centres, nodes.bottom + 52))
     return (
@@ -105,10 +103,8 @@ def arrows_from_top(
     """Lines from the top of the heap to where its pair stands."""
     if not step.heap or step.kind in {"choose", "replace"}:
         return
-    count, *pair = step.heap[0]
-    entry = f"{-count} {words.pair_name(run, (pair[0], pair[1]))}"
-    start = MARGIN + columns(entry) * SMALL_COLUMN + 12
-    for place in step.places.get((pair[0], pair[1]), ()):
+    start = MARGIN + columns(words.entry_name(run, step.heap[0])) * SMALL_COLUMN + 12
+    for place in step.places.get(step.heap[0][1:], ()):
         x, y = centres[place]
         yield (
             f'<path class="arrow" d="M{start:.1f} {top + 11:.1f}'
@@ -116,66 +112,44 @@ def arrows_from_top(
         )
 
 
-def heap_levels(run: Greedy, step: Step, changes: words.Changes, top: float) -> Drawn:
+def heap_levels(run: Greedy, step: Step, top: float) -> Drawn:
     """The heap, a row or more for each level, and what left it."""
     parts: list[str] = []
     y = top
     for level in levels(step.heap):
         x = float(MARGIN)
         for entry in level:
-            text, class_, text_class = entry_words(run, step, entry, changes)
+            text, state = words.entry_name(run, entry), words.state_of(step, entry)
+            if state == "stale":
+                text += f" (now {step.counts.get(entry[1:], 0)})"
             width = columns(text) * SMALL_COLUMN + 12
             if x + width > MIDDLE - 24 and x > MARGIN:
                 x, y = float(MARGIN), y + 26
-            parts.append(box(x, y, width, 22, class_))
+            parts.append(box(x, y, width, 22, "new" if state == "new" else "entry"))
+            text_class = "small stale" if state == "stale" else "small"
             parts.append(words_at(x + 6, y + 15.5, text, text_class))
             x += width + 6
         y += 32
-    for entry in changes.popped:
-        text = f"− {-entry[0]} {words.pair_name(run, entry[1:])}"
-        parts.append(words_at(MARGIN, y + 14, text, "small removed"))
+    for entry in step.popped:
+        parts.append(words_at(MARGIN, y + 14, f"− {words.entry_name(run, entry)}", "small removed"))
         y += LINE
     return Drawn("".join(parts), y)
 
 
-def entry_words(
-    run: Greedy, step: Step, entry: Entry, changes: words.Changes
-) -> tuple[str, str, str]:
-    """An entry of the heap: its text, the class of its box, and that of its text."""
-    pair, count = entry[1:], -entry[0]
-    now = words.count_of(step, pair)
-    text = f"{count} {words.pair_name(run, pair)}"
-    if entry in changes.pushed:
-        return text, "new", "small"
-    if now != count:
-        return f"{text} (now {now})", "entry", "small stale"
-    return text, "entry", "small"
-
-
-def position_rows(run: Greedy, step: Step, changes: words.Changes, top: float) -> Drawn:
-    """A row for each pair: where it begins, and what changed."""
-    pairs = words.pairs_in_order(step, changes)
-    names = {pair: words.pair_name(run, pair) for pair in pairs}
-    start = MIDDLE + max((columns(n) for n in names.values()), default=0) * SMALL_COLUMN + 16
+def position_rows(run: Greedy, step: Step, top: float) -> Drawn:
+    """A row or more for each pair: where it begins, and what changed."""
+    names = {pair: words.pair_name(run, pair) for pair in words.pairs_in_order(step)}
+    start = MIDDLE + max(map(columns, names.values()), default=0) * SMALL_COLUMN + 16
     parts: list[str] = []
     y = top + 14
-    for pair in pairs:
-        parts.append(words_at(MIDDLE, y, names[pair], "small"))
-        for x, row, text, class_ in place_words(step, pair, changes, start):
-            parts.append(words_at(x, y + row * 17, text, class_))
-            last = row
-        y += (last + 1) * 17 if pair in step.places or pair in changes.removed else 17
+    for pair, name in names.items():
+        parts.append(words_at(MIDDLE, y, name, "small"))
+        x = start
+        for sign, place in words.signed_places(step, pair):
+            text = f"{sign}{place}"
+            if x + len(text) * SMALL_COLUMN > WIDTH - MARGIN:
+                x, y = start, y + 17
+            parts.append(words_at(x, y, text, CLASSES[sign]))
+            x += len(text) * SMALL_COLUMN + 10
+        y += 17
     return Drawn("".join(parts), y)
-
-
-def place_words(
-    step: Step, pair: tuple[int, int], changes: words.Changes, start: float
-) -> Iterator[tuple[float, int, str, str]]:
-    """The positions of a pair: where each is written, in which row, and how."""
-    x, row = start, 0
-    for sign, place in words.signed_places(step, pair, changes):
-        text = f"{sign}{place}"
-        if x + len(text) * SMALL_COLUMN > WIDTH - MARGIN:
-            x, row = start, row + 1
-        yield x, row, text, CLASSES[sign]
-        x += len(text) * SMALL_COLUMN + 10

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mergewise.drawing import BOLD, PLAIN, clipped, columns
 from mergewise.explaining import words
-from mergewise.explaining.steps import Greedy, Pair, Place, Step
+from mergewise.explaining.steps import Greedy, Places, Step
 
 RED, GREEN, DIM = "\x1b[31m", "\x1b[32m", "\x1b[2m"
 INDENT = "      "
@@ -21,17 +21,16 @@ class Writer:
     width: int
     is_coloured: bool
 
-    def block(self, number: int, before: Step | None, step: Step) -> Iterator[str]:
+    def block(self, number: int, step: Step) -> Iterator[str]:
         """One step: what was done, the list, and what changed in the positions and the heap."""
-        changes = words.changes_between(before, step)
         yield f"{number:>4}  {self.painted(words.title_of(self.run, step), BOLD)}"
-        sentence = words.sentence_of(self.run, step, changes)
+        sentence = words.sentence_of(self.run, step)
         yield from self.folded((word, "") for word in sentence.split())
         yield from self.folded(self.tokens(step))
-        if changes.removed:
-            yield self.line(f"- {self.places(changes.removed)}", RED)
-        if changes.added:
-            yield self.line(f"+ {self.places(changes.added)}", GREEN)
+        if step.removed:
+            yield self.line(f"- {self.places(step.removed)}", RED)
+        if step.added:
+            yield self.line(f"+ {self.places(step.added)}", GREEN)
         yield self.line(self.heap(step), DIM)
 
     def tokens(self, step: Step) -> Iterator[tuple[str, str]]:
@@ -47,7 +46,7 @@ class Writer:
                 yield name, ""
             is_partner = place in step.waiting
 
-    def places(self, changed: Mapping[Pair, tuple[Place, ...]]) -> str:
+    def places(self, changed: Places) -> str:
         """Positions that pairs lost or gained."""
         return "; ".join(
             f"{words.pair_name(self.run, pair)} at {', '.join(map(str, places))}"
@@ -58,9 +57,7 @@ class Writer:
         """The heap, for people in order, and not as its array has it."""
         if not step.heap:
             return "heap: empty"
-        entries = [
-            f"{-entry[0]} {words.pair_name(self.run, entry[1:])}" for entry in sorted(step.heap)
-        ]
+        entries = [words.entry_name(self.run, entry) for entry in sorted(step.heap)]
         return f"heap of {words.counted(len(entries), 'pair')}: {',  '.join(entries)}"
 
     def line(self, text: str, colour: str) -> str:
@@ -88,8 +85,5 @@ class Writer:
 def explain_text(run: Greedy, steps: Sequence[Step], *, width: int, is_coloured: bool) -> str:
     """All steps."""
     writer = Writer(run, width, is_coloured)
-    befores = [None, *steps[:-1]]
-    return "\n\n".join(
-        "\n".join(writer.block(number, before, step))
-        for number, (before, step) in enumerate(zip(befores, steps, strict=True))
-    )
+    blocks = (writer.block(number, step) for number, step in enumerate(steps))
+    return "\n\n".join(map("\n".join, blocks))

@@ -1,10 +1,8 @@
-"""Descriptions of steps, and the changes between them."""
+"""Descriptions of steps."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import pairwise
 
 from mergewise.drawing import shown
 from mergewise.explaining.steps import Entry, Greedy, Pair, Place, Step
@@ -12,61 +10,16 @@ from mergewise.explaining.steps import Entry, Greedy, Pair, Place, Step
 DOT = "·"
 
 
-@dataclass(frozen=True)
-class Changes:
-    """The differences from the step before.
-
-    Attributes:
-        added: the positions that each pair gained.
-        removed: the positions that it lost.
-        pushed: the entries that are new in the heap.
-        popped: the entries that left it.
-    """
-
-    added: dict[Pair, tuple[Place, ...]]
-    removed: dict[Pair, tuple[Place, ...]]
-    pushed: tuple[Entry, ...]
-    popped: tuple[Entry, ...]
-
-
-def changes_between(before: Step | None, step: Step) -> Changes:
-    """The changes of a step; none if it is the first."""
-    if before is None:
-        return Changes({}, {}, (), ())
-    return Changes(
-        added=gained(before, step),
-        removed=gained(step, before),
-        pushed=tuple(entry for entry in step.heap if entry not in before.heap),
-        popped=tuple(entry for entry in before.heap if entry not in step.heap),
-    )
-
-
-def gained(before: Step, step: Step) -> dict[Pair, tuple[Place, ...]]:
-    """The positions of `step` that `before` does not have."""
-    found: dict[Pair, tuple[Place, ...]] = {}
-    for pair, places in step.places.items():
-        new = sorted(set(places) - set(before.places.get(pair, ())))
-        if new:
-            found[pair] = tuple(new)
-    return found
-
-
-def pairs_in_order(step: Step, changes: Changes) -> list[Pair]:
+def pairs_in_order(step: Step) -> list[Pair]:
     """The pairs that occur or have just left; changed ones first."""
-    return list(dict.fromkeys([*changes.removed, *changes.added, *step.places]))
+    return list(dict.fromkeys([*step.removed, *step.added, *step.places]))
 
 
-def signed_places(step: Step, pair: Pair, changes: Changes) -> Iterator[tuple[str, Place]]:
+def signed_places(step: Step, pair: Pair) -> Iterator[tuple[str, Place]]:
     """The positions of a pair in order: with "+" if it gained them, with "−" if it lost them."""
-    added, removed = changes.added.get(pair, ()), changes.removed.get(pair, ())
+    added, removed = step.added.get(pair, ()), step.removed.get(pair, ())
     for place in sorted({*step.places.get(pair, ()), *removed}):
         yield "+" if place in added else "−" if place in removed else "", place
-
-
-def following_places(step: Step) -> dict[Place, Place]:
-    """For each token but the last, the place of the next one."""
-    places = [place for place, _ in step.tokens]
-    return dict(pairwise(places))
 
 
 def name_of(run: Greedy, number: int) -> str:
@@ -84,20 +37,16 @@ def product_name(run: Greedy, pair: Pair) -> str:
     return shown((run.names[pair[0]] + run.names[pair[1]]).encode())
 
 
-def count_of(step: Step, pair: Pair) -> int:
-    """The current count of a pair: its positions without overlap.
+def entry_name(run: Greedy, entry: Entry) -> str:
+    """An entry of the heap as it is shown: its count and its pair."""
+    return f"{-entry[0]} {pair_name(run, entry[1:])}"
 
-    Only equal neighbours overlap, and then a position of the pair begins where the other ends.
-    """
-    places = step.places.get(pair, ())
-    if pair[0] != pair[1]:
-        return len(places)
-    following = following_places(step)
-    kept: list[Place] = []
-    for place in places:
-        if not kept or following[kept[-1]] != place:
-            kept.append(place)
-    return len(kept)
+
+def state_of(step: Step, entry: Entry) -> str:
+    """Whether an entry of the heap is "new", or its count "stale": out of date; else empty."""
+    if entry in step.pushed:
+        return "new"
+    return "" if -entry[0] == step.counts.get(entry[1:], 0) else "stale"
 
 
 def times(number: int) -> str:
@@ -135,15 +84,15 @@ def title_of(run: Greedy, step: Step) -> str:
     }[step.kind]
 
 
-def sentence_of(run: Greedy, step: Step, changes: Changes) -> str:
+def sentence_of(run: Greedy, step: Step) -> str:
     """A step and its reason, in a sentence."""
     if step.pair is None:
         return sentence_of_edge(run, step)
     pair, product = pair_name(run, step.pair), product_name(run, step.pair)
-    was, now = times(step.old_count), times(count_of(step, step.pair))
+    was, now = times(step.old_count), times(step.counts.get(step.pair, 0))
     gain = times(run.gains[step.num_merges - 1]) if step.num_merges else ""
-    changed = counted(len({*changes.added, *changes.removed}), "pair")
-    pushed = counted(len(changes.pushed), "new pair")
+    changed = counted(len({*step.added, *step.removed}), "pair")
+    pushed = counted(len(step.pushed), "new pair")
     return {
         "choose": f"{pair} is on top of the heap and its count is right: it occurs {gain}. It "
         f"becomes merge {step.num_merges}.",

@@ -13,17 +13,10 @@ from typing import Final
 
 from mergewise.errors import ConversionError
 from mergewise.files import replacing
+from mergewise.formats import merging
 from mergewise.formats.json_values import Value, parse
 from mergewise.formats.letters import from_letters, to_letters
-from mergewise.formats.merging import (
-    check_bytes,
-    check_ids_differ,
-    first_use,
-    live_merges,
-    pair_of,
-    strings_of,
-)
-from mergewise.formats.reading import Reading, decoded, shown
+from mergewise.formats.reading import Reading, decoded, first_lines, shown
 from mergewise.formats.unsupported import named, plain_losses, unmade
 from mergewise.vocabulary import Vocabulary
 
@@ -45,12 +38,9 @@ def looks_like(head: bytes, path: Path) -> bool:
 
 def is_list_of_pairs(head: bytes) -> bool:
     """Whether the first lines are pairs, after a line with the version or not."""
-    lines = head.split(b"\n")[:10]
-    complete = lines[:-1] or lines
-    if complete[0].startswith(b"#version:"):
-        complete = complete[1:]
-        return all(len(line.split(b" ")) == 2 for line in complete)
-    return bool(head.strip()) and all(len(line.split(b" ")) == 2 for line in complete)
+    lines = first_lines(head)
+    pairs = lines[1:] if lines[0].startswith(b"#version:") else lines
+    return bool(head.strip()) and all(len(line.split(b" ")) == 2 for line in pairs)
 
 
 def both_paths(path: Path) -> tuple[Path, Path]:
@@ -82,7 +72,7 @@ def read(reading: Reading) -> Vocabulary:
     ids = read_ids(parse(Reading(path=vocab_path)))
     merges_file = Reading(path=merges_path, lossy=reading.lossy)
     written = read_merges(merges_file, ids)
-    used = strings_of(written)
+    used = merging.strings_of(written)
     tokens: dict[bytes, int] = {}
     special_tokens: dict[str, int] = {}
     for string, token_id in ids.items():
@@ -91,9 +81,9 @@ def read(reading: Reading) -> Vocabulary:
             tokens[token] = token_id
         else:
             special_tokens[string] = token_id
-    check_bytes(Reading(path=vocab_path), tokens, place="the tokens")
+    merging.check_bytes(Reading(path=vocab_path), tokens, place="the tokens")
     merges = [(from_letters(left) or b"", from_letters(right) or b"") for left, right in written]
-    live = live_merges(merges_file, merges, alphabet="bytes", end_of_word=b"")
+    live = merging.live_merges(merges_file, merges, merging.Symbols("bytes"))
     return Vocabulary(tokens=tokens, merges=live, pattern="gpt2", special_tokens=special_tokens)
 
 
@@ -102,7 +92,7 @@ def read_ids(document: Value) -> dict[str, int]:
     ids = document.ids()
     if "" in ids:
         raise document.reading.wrong("", "a token without letters", "tokens that are not empty")
-    check_ids_differ(document.reading, ids, place="the ids")
+    merging.check_ids_differ(document.reading, ids, place="the ids")
     return ids
 
 
@@ -113,16 +103,16 @@ def read_merges(reading: Reading, ids: Mapping[str, int]) -> list[tuple[str, str
         lines.pop()
     first = 1 if lines and lines[0].startswith("#version") else 0
     merges = [
-        pair_of(reading, line.removesuffix("\r"), number)
+        merging.pair_of(reading, line.removesuffix("\r"), number)
         for number, line in enumerate(lines[first:], first + 1)
     ]
-    used = strings_of(merges)
+    used = merging.strings_of(merges)
     for wrong, fault, expected in (
         (used - ids.keys(), ", which has no id", "tokens of the vocabulary"),
         ({s for s in used if from_letters(s) is None}, "", "tokens in GPT-2's letters"),
     ):
         if wrong:
-            index, string = first_use(merges, wrong)
+            index, string = merging.first_use(merges, wrong)
             found = f"the token {shown(string)}{fault}"
             raise reading.wrong(f"line {first + 1 + index}", found, expected)
     return merges
@@ -130,10 +120,8 @@ def read_merges(reading: Reading, ids: Mapping[str, int]) -> list[tuple[str, str
 
 def losses(vocabulary: Vocabulary) -> list[str]:
     """What the two files cannot represent of a vocabulary."""
-    fields = ("normalize", "prefix_space", "mark_is_space", "end_of_word")
-    found = plain_losses(vocabulary, *fields, "added_tokens")
-    if vocabulary.alphabet == "chars":
-        found.append("its symbols are bytes, not characters")
+    fields = ("normalize", "prefix_space", "mark_is_space", "end_of_word", "added_tokens")
+    found = plain_losses(vocabulary, "bytes", *fields)
     if vocabulary.pattern != "gpt2":
         found.append(f"it cuts texts by the pattern gpt2, not {named(vocabulary.pattern)}")
     others = unmade(vocabulary)

@@ -10,7 +10,7 @@ from typing import Final
 from mergewise.formats.json_values import Value
 from mergewise.formats.letters import MARK
 from mergewise.formats.regexes import METASPACE, from_oniguruma, nameless
-from mergewise.vocabulary import Normalize, PrefixSpace
+from mergewise.vocabulary import Alphabet, Normalize, PrefixSpace
 
 META: Final = re.compile(r"[\\.+*?()|\[\]{}^$]")
 NORMALIZERS: Final = "NFC, NFKC, Prepend of a space or U+2581, then Replace of spaces by U+2581"
@@ -19,14 +19,14 @@ PRE_TOKENIZERS: Final = "ByteLevel, Split, Metaspace, WhitespaceSplit or Whitesp
 
 @dataclass
 class Steps:
-    """The steps, in the terms of Vocabulary."""
+    """The steps, as fields of Vocabulary."""
 
+    alphabet: Alphabet = "chars"
     normalize: Normalize = None
     pattern: str | None = None
     drops_gaps: bool = False
     prefix_space: PrefixSpace = None
     mark_is_space: bool = False
-    is_byte_level: bool = False
 
     def cut(self, pattern: str | None, *, drops_gaps: bool = False) -> None:
         """Set the pattern."""
@@ -49,7 +49,7 @@ def read_steps(document: Value) -> Steps:
     for value in flattened(document.get("pre_tokenizer"), "pretokenizers"):
         if not read_pre_tokenizer(value, steps, has_added_tokens=has_added_tokens):
             value.leave_out(PRE_TOKENIZERS)
-    if steps.is_byte_level and steps.mark_is_space:
+    if steps.alphabet == "bytes" and steps.mark_is_space:
         raise document["normalizer"].wrong("no marks for spaces where symbols are bytes")
     return steps
 
@@ -93,7 +93,7 @@ def is_marking(value: Value) -> bool:
 def read_pre_tokenizer(value: Value, steps: Steps, *, has_added_tokens: bool) -> bool:
     """Read a step of the pre-tokenizer; whether it is supported after the steps before it."""
     kind = value["type"].text()
-    is_first = steps.pattern is None and not steps.is_byte_level
+    is_first = steps.pattern is None and steps.alphabet == "chars"
     if kind == "Split" and value["pattern"].object() == {"String": " "} and steps.mark_is_space:
         return True  # no space is left to split at
     if kind == "ByteLevel":
@@ -116,8 +116,8 @@ def read_byte_level(value: Value, steps: Steps) -> bool:
     is_cut = steps.pattern is not None
     uses_regex = value.get("use_regex").flag(default=True)
     prefixes = value.get("add_prefix_space").flag(default=True)
-    is_known = not steps.is_byte_level and not (is_cut and (uses_regex or prefixes))
-    steps.is_byte_level = True  # tokens are written in letters even if the rest is left out
+    is_known = steps.alphabet == "chars" and not (is_cut and (uses_regex or prefixes))
+    steps.alphabet = "bytes"  # tokens are written in letters even if the rest is left out
     if not is_known:
         return False
     if uses_regex:
@@ -148,7 +148,7 @@ def read_metaspace(value: Value, steps: Steps, *, has_added_tokens: bool) -> boo
     """Read Metaspace: spaces become marks, optionally with one first, and may begin words."""
     older = "always" if value.get("add_prefix_space").flag(default=True) else "never"
     scheme = value.get("prepend_scheme")
-    prepends = older if scheme.raw is None else scheme.text()
+    prepends = scheme.text(default=older)
     splits = value.get("split").flag(default=True)
     if value["replacement"].text() != MARK or prepends not in {"always", "never", "first"}:
         return False

@@ -6,12 +6,13 @@ import json
 import re
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 from mergewise.errors import FormatError
 from mergewise.formats.reading import HEAD_BYTES, LARGEST_ID, Reading, decoded, is_id, shown
 
 Json = dict[str, Any]
+T = TypeVar("T")
 OBJECT_START = re.compile(rb'[ \t\r\n]*\{[ \t\r\n]*["}]')
 HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
 
@@ -66,31 +67,28 @@ class Value:
         """The items of the list that this is."""
         return [self.at(index, raw) for index, raw in enumerate(self.list())]
 
+    def checked(self, kind: type[T], expected: str, default: T | None = None) -> T:
+        """The value itself, if it is of this type; null means `default`, if there is one."""
+        raw = default if self.raw is None else self.raw
+        if not isinstance(raw, kind):
+            raise self.wrong(expected)
+        return raw
+
     def object(self) -> Json:
         """The object that this is."""
-        if not isinstance(self.raw, dict):
-            raise self.wrong("an object")
-        return self.raw
+        return self.checked(dict, "an object")
 
     def list(self) -> list[Any]:
         """The list that this is."""
-        if not isinstance(self.raw, list):
-            raise self.wrong("a list")
-        return self.raw
+        return self.checked(list, "a list")
 
-    def text(self) -> str:
-        """The string that this is."""
-        if not isinstance(self.raw, str):
-            raise self.wrong("a string")
-        return self.raw
+    def text(self, *, default: str | None = None) -> str:
+        """The string that this is; null means `default`, if there is one."""
+        return self.checked(str, "a string", default)
 
     def flag(self, *, default: bool = False) -> bool:
         """The boolean that this is; null means `default`."""
-        if self.raw is None:
-            return default
-        if not isinstance(self.raw, bool):
-            raise self.wrong("true or false")
-        return self.raw
+        return self.checked(bool, "true or false", default)
 
     def ids(self) -> dict[str, int]:
         """The object of ids that this is."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
-from typing import Any
 
 from mergewise.errors import InvalidMergesError
 from mergewise.formats.reading import Reading, shown
@@ -14,41 +14,37 @@ from mergewise.vocabulary import Vocabulary
 Merge = tuple[bytes, bytes]
 
 
-def is_symbol(
-    string: bytes, *, alphabet: str, end_of_word: bytes, end_is_symbol: bool = False
-) -> bool:
-    """Whether this can be a symbol of a word before any merge.
+@dataclass(frozen=True)
+class Symbols:
+    """The strings that can be symbols of a word before any merge.
 
     The end of a word is a symbol of its own if `end_is_symbol`, or else part of the last symbol.
 
-    >>> is_symbol("é".encode(), alphabet="chars", end_of_word=b"")
-    True
-    >>> is_symbol(b"w</w>", alphabet="chars", end_of_word=b"</w>")
-    True
+    >>> "é".encode() in Symbols("chars"), b"w</w>" in Symbols("chars", b"</w>")
+    (True, True)
     """
-    has_end = end_of_word and string.endswith(end_of_word) and len(string) > len(end_of_word)
-    if has_end and not end_is_symbol:
-        string = string[: -len(end_of_word)]
-    if len(string) == 1 or (end_is_symbol and string == end_of_word):
-        return True
-    return alphabet == "chars" and 1 < len(string) <= 4 and len(string.decode("utf-8")) == 1
+
+    alphabet: str
+    end_of_word: bytes = b""
+    end_is_symbol: bool = False
+
+    def __contains__(self, string: bytes) -> bool:
+        if self.end_is_symbol and string == self.end_of_word:
+            return True
+        if not self.end_is_symbol and string != self.end_of_word:
+            string = string.removesuffix(self.end_of_word)
+        is_short = self.alphabet == "chars" and 1 < len(string) <= 4
+        return len(string) == 1 or (is_short and len(string.decode("utf-8")) == 1)
 
 
-def symbols_among(strings: Iterable[bytes], vocabulary: Vocabulary) -> list[bytes]:
-    """The strings that can be symbols of a word before any merge."""
-    ends: Any = {"end_of_word": vocabulary.end_of_word}
-    ends["end_is_symbol"] = vocabulary.end_of_word in vocabulary.tokens
-    return [string for string in strings if is_symbol(string, alphabet=vocabulary.alphabet, **ends)]
+def symbols_of(vocabulary: Vocabulary) -> Symbols:
+    """The symbols of a vocabulary."""
+    ending = vocabulary.end_of_word
+    return Symbols(vocabulary.alphabet, ending, end_is_symbol=ending in vocabulary.tokens)
 
 
 def live_merges(
-    reading: Reading,
-    merges: Sequence[Merge],
-    *,
-    alphabet: str,
-    end_of_word: bytes,
-    end_is_symbol: bool = False,
-    place: str = "merges",
+    reading: Reading, merges: Sequence[Merge], symbols: Symbols, *, place: str = "merges"
 ) -> list[Merge]:
     """The merges whose parts can be made; others are refused, or left out if lossy.
 
@@ -61,8 +57,7 @@ def live_merges(
             found = f"the merge of {shown(merge[0])} and {shown(merge[1])} again"
             raise reading.wrong(f"{place}[{index}]", found, f"no copy of {place}[{first}]")
     parts = set(chain.from_iterable(merges))
-    ends: dict[str, Any] = {"end_of_word": end_of_word, "end_is_symbol": end_is_symbol}
-    made = {part for part in parts if is_symbol(part, alphabet=alphabet, **ends)}
+    made = {part for part in parts if part in symbols}
     add_products(made, merges)
     if parts <= made:
         return list(merges)

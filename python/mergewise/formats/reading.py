@@ -73,6 +73,12 @@ def is_id(value: object) -> bool:
     return type(value) is int and 0 <= value <= LARGEST_ID
 
 
+def first_lines(head: bytes) -> list[bytes]:
+    """Some lines at the beginning of a file, without the last of `head`, which may be cut off."""
+    lines = head.split(b"\n")[:10]
+    return lines[:-1] or lines
+
+
 def decoded(reading: Reading, data: bytes) -> str:
     """The text of a file that must be UTF-8."""
     try:

@@ -11,22 +11,12 @@ import math
 import struct
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypeAlias
 
 from mergewise.formats.letters import BYTE_NAMES, MARK
 from mergewise.formats.protobuf import BYTES, FIXED32, VARINT, Field, fields
 from mergewise.formats.reading import Reading, shown
-from mergewise.formats.sentencepiece_writer import (
-    BPE,
-    BYTE,
-    CONTROL,
-    NORMAL,
-    UNKNOWN,
-    UNUSED,
-    USER_DEFINED,
-    losses,
-    write,
-)
+from mergewise.formats.sentencepiece_writer import BPE, Kind, losses, write
 from mergewise.vocabulary import Vocabulary
 
 __all__ = ["looks_like", "losses", "read", "write"]
@@ -40,34 +30,21 @@ class Piece:
 
     text: str = ""
     score: float = 0.0
-    kind: int = NORMAL
+    kind: int = Kind.NORMAL
 
 
-@dataclass
-class Settings:
-    """The settings of the model. The defaults are those of the format."""
-
-    model_type: int = 1
-    treat_whitespace_as_suffix: int = 0
-    byte_fallback: int = 0
-    charsmap: bytes = b""
-    denormalizing_charsmap: bytes = b""
-    add_dummy_prefix: int = 1
-    remove_extra_whitespaces: int = 1
-    escape_whitespaces: int = 1
-    trainer_spec: bytes = b""
-
-
-# The fields of the messages TrainerSpec (2), NormalizerSpec (3) and the denormalizer (5).
-SETTINGS: Final = {
-    2: {3: "model_type", 24: "treat_whitespace_as_suffix", 35: "byte_fallback"},
-    3: {
-        2: "charsmap",
-        3: "add_dummy_prefix",
-        4: "remove_extra_whitespaces",
-        5: "escape_whitespaces",
-    },
-    5: {2: "denormalizing_charsmap"},
+Settings: TypeAlias = dict[str, Any]
+# The fields of the messages TrainerSpec (2), NormalizerSpec (3) and the denormalizer (5): their
+# names, and the defaults of the format.
+SETTINGS: Final[dict[tuple[int, int], tuple[str, int | bytes]]] = {
+    (2, 3): ("model_type", 1),
+    (2, 24): ("treat_whitespace_as_suffix", 0),
+    (2, 35): ("byte_fallback", 0),
+    (3, 2): ("charsmap", b""),
+    (3, 3): ("add_dummy_prefix", 1),
+    (3, 4): ("remove_extra_whitespaces", 1),
+    (3, 5): ("escape_whitespaces", 1),
+    (5, 2): ("denormalizing_charsmap", b""),
 }
 
 
@@ -83,32 +60,39 @@ def read(reading: Reading) -> Vocabulary:
     by_kind: dict[int, dict[str, int]] = {kind: {} for kind in range(1, 7)}
     for token_id, piece in enumerate(pieces):
         by_kind[piece.kind][piece.text] = token_id
-    if by_kind[UNUSED]:
-        found = f"{len(by_kind[UNUSED]):,} unused pieces"
+    if by_kind[Kind.UNUSED]:
+        found = f"{len(by_kind[Kind.UNUSED]):,} unused pieces"
         reading.leave_out("pieces", found, "none: they are made and taken apart again")
-    if len(by_kind[UNKNOWN]) != 1:
-        raise reading.wrong("pieces", f"{len(by_kind[UNKNOWN])} unknown pieces", "one")
-    byte_tokens = read_byte_tokens(reading, settings, by_kind[BYTE])
-    normal = {**by_kind[NORMAL], **by_kind[UNUSED]}
-    unread_bytes = {} if byte_tokens else by_kind[BYTE]
+    if len(by_kind[Kind.UNKNOWN]) != 1:
+        raise reading.wrong("pieces", f"{len(by_kind[Kind.UNKNOWN])} unknown pieces", "one")
+    byte_tokens = (
+        read_byte_tokens(reading, by_kind[Kind.BYTE]) if settings["byte_fallback"] else None
+    )
+    normal = {**by_kind[Kind.NORMAL], **by_kind[Kind.UNUSED]}
+    unread_bytes = {} if byte_tokens else by_kind[Kind.BYTE]
     # User-defined pieces are searched in the text as it is; those with a space are never found.
-    always_found = {text: i for text, i in by_kind[USER_DEFINED].items() if " " not in text}
-    never_found = {text: i for text, i in by_kind[USER_DEFINED].items() if " " in text}
+    always_found = {text: i for text, i in by_kind[Kind.USER_DEFINED].items() if " " not in text}
+    never_found = {text: i for text, i in by_kind[Kind.USER_DEFINED].items() if " " in text}
     scores = {spaced(text): pieces[token_id].score for text, token_id in normal.items()}
     return Vocabulary(
         tokens={spaced(text).encode(): token_id for text, token_id in normal.items()},
         ranks=ranked({text: score for text, score in scores.items() if len(text) > 1}),
         alphabet="chars",
         byte_tokens=byte_tokens,
-        unknown_token=next(iter(by_kind[UNKNOWN].values())),
+        unknown_token=next(iter(by_kind[Kind.UNKNOWN].values())),
         fuse_unknown=True,
-        prefix_space="once" if settings.add_dummy_prefix else None,
+        prefix_space="once" if settings["add_dummy_prefix"] else None,
         mark_is_space=True,
-        special_tokens={**by_kind[UNKNOWN], **by_kind[CONTROL], **unread_bytes, **never_found},
+        special_tokens={
+            **by_kind[Kind.UNKNOWN],
+            **by_kind[Kind.CONTROL],
+            **unread_bytes,
+            **never_found,
+        },
         added_tokens=always_found,
         extras={
             "sentencepiece": {
-                "trainer_spec": settings.trainer_spec,
+                "trainer_spec": settings["trainer_spec"],
                 "scores": {text.encode(): score for text, score in scores.items()},
             }
         },
@@ -135,9 +119,9 @@ def parsed(reading: Reading, data: bytes) -> tuple[list[Piece], Settings]:
     """The pieces and the settings of a model."""
     pieces: list[Piece] = []
     texts: set[str] = set()
-    settings = Settings()
+    settings: Settings = {"trainer_spec": b"", **dict(SETTINGS.values())}
     for message in fields(reading, data):
-        if message.number not in {1, *SETTINGS}:
+        if message.number not in {1, 2, 3, 5}:
             continue
         if message.wire != BYTES:
             found = f"field {message.number} of wire type {message.wire}"
@@ -171,7 +155,7 @@ def parsed_piece(reading: Reading, data: bytes, message: Field) -> Piece:
             piece.kind = value
         elif number <= 3:
             raise reading.wrong(place, f"field {number} of wire type {wire}", "a piece")
-    if not math.isfinite(piece.score) or not NORMAL <= piece.kind <= BYTE:
+    if not math.isfinite(piece.score) or not Kind.NORMAL <= piece.kind <= Kind.BYTE:
         found = f"the score {piece.score} and the type {piece.kind}"
         raise reading.wrong(place, found, "a finite score and a type from 1 to 6")
     return piece
@@ -181,40 +165,35 @@ def read_settings(reading: Reading, settings: Settings, data: bytes, message: Fi
     """Read the settings of a message."""
     if message.number == 2:
         # A message may be written in several parts, which are concatenated.
-        settings.trainer_spec += data[message.start : message.end]
+        settings["trainer_spec"] += data[message.start : message.end]
     for number, wire, start, end, value in fields(reading, data, message):
-        name = SETTINGS[message.number].get(number)
-        if name is None:
-            continue
-        is_bytes = isinstance(getattr(settings, name), bytes)
-        if wire != (BYTES if is_bytes else VARINT):
-            raise reading.wrong(name, f"wire type {wire}", "bytes" if is_bytes else "a number")
-        setattr(settings, name, data[start:end] if is_bytes else value)
+        if (message.number, number) in SETTINGS:
+            name, default = SETTINGS[message.number, number]
+            is_bytes = isinstance(default, bytes)
+            if wire != (BYTES if is_bytes else VARINT):
+                raise reading.wrong(name, f"wire type {wire}", "bytes" if is_bytes else "a number")
+            settings[name] = data[start:end] if is_bytes else value
 
 
 def check_settings(reading: Reading, settings: Settings) -> None:
     """Refuse models of other types and unsupported changes of texts."""
-    if settings.model_type != BPE:
-        kind = MODEL_TYPES.get(settings.model_type, f"number {settings.model_type}")
+    model_type = settings["model_type"]
+    if model_type != BPE:
+        kind = MODEL_TYPES.get(model_type, f"number {model_type}")
         raise reading.wrong("trainer_spec.model_type", f"a model of the kind {kind}", "BPE")
-    unknown = [
-        (bool(settings.charsmap), "normalizer_spec", "a map of characters"),
-        (bool(settings.denormalizing_charsmap), "denormalizer_spec", "a map of characters"),
-        (bool(settings.remove_extra_whitespaces), "normalizer_spec", "remove_extra_whitespaces"),
-        (not settings.escape_whitespaces, "normalizer_spec", "escape_whitespaces=false"),
-        (bool(settings.treat_whitespace_as_suffix), "trainer_spec", "white space as a suffix"),
-    ]
-    for is_there, place, found in unknown:
-        if is_there:
+    for name, is_unsupported, place, found in (
+        ("charsmap", True, "normalizer_spec", "a map of characters"),
+        ("denormalizing_charsmap", True, "denormalizer_spec", "a map of characters"),
+        ("remove_extra_whitespaces", True, "normalizer_spec", "remove_extra_whitespaces"),
+        ("escape_whitespaces", False, "normalizer_spec", "escape_whitespaces=false"),
+        ("treat_whitespace_as_suffix", True, "trainer_spec", "white space as a suffix"),
+    ):
+        if bool(settings[name]) == is_unsupported:
             reading.leave_out(place, found, "texts that are left as they are")
 
 
-def read_byte_tokens(
-    reading: Reading, settings: Settings, pieces: dict[str, int]
-) -> tuple[int, ...] | None:
-    """The ids of the pieces for bytes, if unknown characters become these."""
-    if not settings.byte_fallback:
-        return None
+def read_byte_tokens(reading: Reading, pieces: dict[str, int]) -> tuple[int, ...]:
+    """The ids of the pieces for bytes."""
     missing = [name for name in BYTE_NAMES if name not in pieces]
     if missing:
         raise reading.wrong("pieces", f"no piece {missing[0]}", "a piece for each byte")

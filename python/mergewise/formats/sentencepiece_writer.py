@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from enum import IntEnum
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
@@ -15,16 +16,15 @@ from mergewise.formats.regexes import METASPACE
 from mergewise.formats.unsupported import named, plain_losses
 from mergewise.vocabulary import Vocabulary
 
-NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
+# The types of pieces.
+Kind = IntEnum("Kind", ["NORMAL", "UNKNOWN", "CONTROL", "USER_DEFINED", "UNUSED", "BYTE"])
 BPE: Final = 2
 UNKNOWN_PIECE: Final = "<unk>"
 
 
 def losses(vocabulary: Vocabulary) -> list[str]:
     """What a model cannot represent of a vocabulary."""
-    found = plain_losses(vocabulary, "normalize", "whole_words", "end_of_word")
-    if vocabulary.alphabet == "bytes":
-        found.append("its symbols are characters, not bytes")
+    found = plain_losses(vocabulary, "chars", "normalize", "whole_words", "end_of_word")
     if vocabulary.prefix_space == "unless_space":
         found.append("it puts a space before every text or before none, whatever their beginning")
     if vocabulary.prefix_space == "always" and vocabulary.added_tokens:
@@ -79,7 +79,7 @@ def write(vocabulary: Vocabulary, path: Path) -> None:
         twice = next(text for text in texts if texts.count(text) > 1)
         raise ConversionError(f"{path}: two tokens would be the piece {twice!r}")
     size = max(pieces) + 1
-    filled = [pieces.get(i, (f"<unused_{i}>", 0.0, UNUSED)) for i in range(size)]
+    filled = [pieces.get(i, (f"<unused_{i}>", 0.0, Kind.UNUSED)) for i in range(size)]
     prefix = number_field(3, int(vocabulary.prefix_space is not None))
     normalizer = bytes_field(1, b"identity") + prefix + number_field(4, 0) + number_field(5, 1)
     model = [bytes_field(1, written_piece(*piece)) for piece in filled]
@@ -92,21 +92,21 @@ def pieces_by_id(vocabulary: Vocabulary) -> dict[int, tuple[str, float, int]]:
     """The string, score and type of each piece, by id; an unknown piece is added if needed."""
     scores = scores_of(vocabulary)
     pieces: dict[int, tuple[str, float, int]] = {
-        token_id: (marked(token.decode("utf-8")), scores[token], NORMAL)
+        token_id: (marked(token.decode("utf-8")), scores[token], Kind.NORMAL)
         for token, token_id in vocabulary.tokens.items()
     }
     for text, token_id in vocabulary.special_tokens.items():
-        pieces[token_id] = (text, 0.0, CONTROL)
+        pieces[token_id] = (text, 0.0, Kind.CONTROL)
     for text, token_id in vocabulary.added_tokens.items():
-        pieces[token_id] = (text, 0.0, USER_DEFINED)
+        pieces[token_id] = (text, 0.0, Kind.USER_DEFINED)
     for name, token_id in zip(BYTE_NAMES, vocabulary.byte_tokens or (), strict=False):
-        pieces[token_id] = (name, 0.0, BYTE)
+        pieces[token_id] = (name, 0.0, Kind.BYTE)
     unknown = vocabulary.unknown_token
     if unknown is None:
         new = max(pieces, default=-1) + 1
         unknown = vocabulary.special_tokens.get(UNKNOWN_PIECE, new)
     text = pieces[unknown][0] if unknown in pieces else UNKNOWN_PIECE
-    pieces[unknown] = (text, 0.0, UNKNOWN)
+    pieces[unknown] = (text, 0.0, Kind.UNKNOWN)
     return pieces
 
 
@@ -142,8 +142,10 @@ def trainer_spec(vocabulary: Vocabulary, pieces: list[tuple[str, float, int]]) -
     kept = vocabulary.extras.get("sentencepiece", {}).get("trainer_spec")
     if isinstance(kept, bytes):
         return kept
-    ids = {text: token_id for token_id, (text, _, kind) in enumerate(pieces) if kind == CONTROL}
-    unknown = next(i for i, (_, _, kind) in enumerate(pieces) if kind == UNKNOWN)
+    ids = {
+        text: token_id for token_id, (text, _, kind) in enumerate(pieces) if kind == Kind.CONTROL
+    }
+    unknown = next(i for i, (_, _, kind) in enumerate(pieces) if kind == Kind.UNKNOWN)
     return b"".join(
         (
             number_field(3, BPE),

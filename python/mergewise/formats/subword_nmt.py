@@ -15,7 +15,7 @@ from mergewise.errors import ConversionError
 from mergewise.files import write_text
 from mergewise.formats.gpt2 import is_list_of_pairs
 from mergewise.formats.json_values import OBJECT_START
-from mergewise.formats.merging import Merge, live_merges, pair_of
+from mergewise.formats.merging import Merge, Symbols, live_merges, pair_of
 from mergewise.formats.reading import Reading, decoded, shown
 from mergewise.formats.unsupported import named, plain_losses
 from mergewise.vocabulary import Vocabulary
@@ -33,33 +33,24 @@ def looks_like(head: bytes, _path: Path) -> bool:
 def read(reading: Reading) -> Vocabulary:
     """The vocabulary of a file of codes."""
     lines = decoded(reading, reading.path.read_bytes()).rstrip("\n").split("\n")
-    version = 1
-    first = 0
-    if lines[0].startswith("#version:"):
-        found = VERSION.fullmatch(lines[0])
-        if not found:
-            raise reading.wrong("line 1", shown(lines[0]), "version 0.1 or 0.2")
-        version = int(found[1])
-        first = 1
+    has_version = lines[0].startswith("#version:")
+    version = VERSION.fullmatch(lines[0])
+    if has_version and not version:
+        raise reading.wrong("line 1", shown(lines[0]), "version 0.1 or 0.2")
+    end_is_symbol = version is None or version[1] == "1"
     pairs = [
         pair_of(reading, line.strip("\r\n "), number)
-        for number, line in enumerate(lines[first:], first + 1)
+        for number, line in enumerate(lines[has_version:], has_version + 1)
     ]
+    merges = [(left.encode(), right.encode()) for left, right in pairs]
     end_of_word = END_OF_WORD.encode()
-    live = live_merges(
-        reading,
-        [(left.encode(), right.encode()) for left, right in pairs],
-        alphabet="chars",
-        end_of_word=end_of_word,
-        end_is_symbol=version == 1,
-    )
-    if version == 1 and not any(right.endswith(end_of_word) for _, right in live):
+    live = live_merges(reading, merges, Symbols("chars", end_of_word, end_is_symbol))
+    if end_is_symbol and not any(right.endswith(end_of_word) for _, right in live):
         # A symbol that never merges changes nothing.
         end_of_word = b""
+    live_pairs = [(left.decode(), right.decode()) for left, right in live]
     return Vocabulary(
-        tokens=numbered(
-            [(left.decode(), right.decode()) for left, right in live], end_is_symbol=version == 1
-        ),
+        tokens=numbered(live_pairs, end_is_symbol=end_is_symbol),
         merges=live,
         alphabet="chars",
         end_of_word=end_of_word,
@@ -91,9 +82,8 @@ def numbered(pairs: list[tuple[str, str]], *, end_is_symbol: bool) -> dict[bytes
 def losses(vocabulary: Vocabulary) -> list[str]:
     """What codes cannot represent of a vocabulary; the missing ids do not count as a loss."""
     fields = ("normalize", "prefix_space", "mark_is_space", "byte_tokens", "unknown_token")
-    found = plain_losses(vocabulary, *fields, "whole_words", "special_tokens", "added_tokens")
-    if vocabulary.alphabet == "bytes":
-        found.append("its symbols are characters, not bytes")
+    tokens = ("whole_words", "special_tokens", "added_tokens")
+    found = plain_losses(vocabulary, "chars", *fields, *tokens)
     if vocabulary.end_of_word not in {b"", END_OF_WORD.encode()}:
         ending = named(vocabulary.end_of_word)
         found.append(f"it marks the end of a word by {END_OF_WORD}, not {ending}")

@@ -20,7 +20,7 @@ from mergewise.errors import ConversionError
 from mergewise.files import replacing
 from mergewise.formats.json_values import parse
 from mergewise.formats.merging import check_bytes, check_special_ids
-from mergewise.formats.reading import UNSET, Reading, Unset, shown
+from mergewise.formats.reading import Reading, Unset, first_lines, shown
 from mergewise.formats.regexes import Cut, from_tiktoken, nameless, refers_to_groups, to_tiktoken
 from mergewise.formats.unsupported import plain_losses
 from mergewise.vocabulary import Vocabulary
@@ -43,9 +43,7 @@ PUBLISHED: Final[dict[str, tuple[str, dict[str, int]]]] = {
 
 def looks_like(head: bytes, _path: Path) -> bool:
     """Whether the first lines are base64 and a number."""
-    lines = head.split(b"\n")[:10]
-    complete = lines[:-1] or lines
-    return all(LINE.fullmatch(line) for line in complete)
+    return all(LINE.fullmatch(line) for line in first_lines(head))
 
 
 def read(reading: Reading) -> Vocabulary:
@@ -109,23 +107,16 @@ def ranked_vocabulary(
 
 def read_settings(reading: Reading, data: bytes) -> tuple[Cut, dict[str, int]]:
     """How texts are cut, and the special tokens: as the caller says, or as is known of the file."""
-    is_given = reading.pattern is not UNSET and reading.special_tokens is not UNSET
-    known = None
-    if not is_given:
+    regex, special_tokens = reading.pattern, reading.special_tokens
+    if isinstance(regex, Unset) or isinstance(special_tokens, Unset):
         known = settings_beside(reading) or PUBLISHED.get(hashlib.sha256(data).hexdigest())
-    if known is None and isinstance(reading.pattern, Unset):
-        raise reading.wrong(
-            "",
-            "ranks that are none of OpenAI's, and no file of their settings beside them",
-            "a pattern",
-            hint="give_pattern",
-        )
-    regex, special_tokens = known or (None, {})
-    if not isinstance(reading.pattern, Unset):
-        regex = reading.pattern
-    if not isinstance(reading.special_tokens, Unset):
-        special_tokens = dict(reading.special_tokens)
-    return from_tiktoken(regex), special_tokens
+        if known is None and isinstance(regex, Unset):
+            found = "ranks that are none of OpenAI's, and no file of their settings beside them"
+            raise reading.wrong("", found, "a pattern", hint="give_pattern")
+        known_regex, known_tokens = known or (None, {})
+        regex = known_regex if isinstance(regex, Unset) else regex
+        special_tokens = known_tokens if isinstance(special_tokens, Unset) else special_tokens
+    return from_tiktoken(regex), dict(special_tokens)
 
 
 def settings_path(path: Path) -> Path:
@@ -145,9 +136,7 @@ def settings_beside(reading: Reading) -> tuple[str, dict[str, int]] | None:
 def losses(vocabulary: Vocabulary) -> list[str]:
     """What ranks and the settings beside them cannot represent of a vocabulary."""
     fields = ("normalize", "prefix_space", "mark_is_space", "end_of_word", "added_tokens")
-    found = plain_losses(vocabulary, *fields)
-    if vocabulary.alphabet == "chars":
-        found.append("its symbols are bytes, not characters")
+    found = plain_losses(vocabulary, "bytes", *fields)
     ids = [vocabulary.tokens[left + right] for left, right in vocabulary.merges or ()]
     first = dict.fromkeys(ids)
     if list(first) != sorted(first):

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from mergewise.formats import merging
 from mergewise.formats.huggingface_steps import Steps, read_steps
 from mergewise.formats.json_values import OBJECT_START, Json, Value, parse
 from mergewise.formats.letters import BYTE_NAMES, MARK, from_letters
-from mergewise.formats.merging import (
-    check_bytes,
-    check_ids_differ,
-    first_use,
-    live_merges,
-    strings_of,
-)
 from mergewise.formats.reading import Reading, shown
 from mergewise.formats.tokenizer_json_writer import losses, write
-from mergewise.vocabulary import Alphabet, Vocabulary
+from mergewise.formats.unsupported import tokens_around
+from mergewise.vocabulary import Vocabulary
 
 __all__ = ["looks_like", "losses", "read", "write"]
 
@@ -40,62 +34,43 @@ def read(reading: Reading) -> Vocabulary:
     model = document["model"]
     check_model(model)
     steps = read_steps(document)
-    alphabet: Alphabet = "bytes" if steps.is_byte_level else "chars"
-    spell = speller(steps)
-    added = read_added_tokens(document, steps)
+    special_tokens, added_tokens = read_added_tokens(document, steps)
+    added = {**special_tokens, **added_tokens}
     ids = read_ids(model["vocab"], added)
     written = read_merges(model["merges"])
-    used = strings_of(written)
+    used = merging.strings_of(written)
     if not used <= ids.keys():
-        index, text = first_use(written, used - ids.keys())
+        index, text = merging.first_use(written, used - ids.keys())
         found = f"the token {shown(text)}, which model.vocab does not have"
         raise reading.wrong(f"model.merges[{index}]", found, "tokens of the vocabulary")
-    byte_tokens = None if steps.is_byte_level else read_byte_tokens(model, ids)
-    spelled = spelled_tokens(model["vocab"], spell, used, added, with_bytes=byte_tokens is None)
+    is_bytes = steps.alphabet == "bytes"
+    byte_tokens = None if is_bytes else read_byte_tokens(model, ids)
+    spelled = spelled_tokens(
+        model["vocab"], speller(steps), used, added, with_bytes=byte_tokens is None
+    )
     tokens = {string: ids[text] for text, string in spelled.items()}
-    if steps.is_byte_level:
-        check_bytes(reading, tokens, place="model.vocab")
+    if is_bytes:
+        merging.check_bytes(reading, tokens, place="model.vocab")
     merges = spelled_merges(model["merges"], written, used, spelled)
-    end_of_word = (model.get("end_of_word_suffix").raw or "").encode()
+    suffix = model.get("end_of_word_suffix")
+    end_of_word = suffix.text(default="").encode()
     if end_of_word and end_of_word in tokens:
         # In mergewise it would be a symbol of its own, in tokenizers it is part of the last one.
-        raise model.get("end_of_word_suffix").wrong("an end of words that is no token by itself")
-    live = live_merges(
-        reading,
-        merges,
-        alphabet=alphabet,
-        end_of_word=end_of_word,
-        place="model.merges",
-    )
+        raise suffix.wrong("an end of words that is no token by itself")
+    symbols = merging.Symbols(steps.alphabet, end_of_word)
     return Vocabulary(
+        **vars(steps),
         tokens=tokens,
-        merges=live,
-        alphabet=alphabet,
+        merges=merging.live_merges(reading, merges, symbols, place="model.merges"),
         byte_tokens=byte_tokens,
         unknown_token=read_unknown(model, ids, steps),
         fuse_unknown=model.get("fuse_unk").flag(),
         whole_words=model.get("ignore_merges").flag(),
         end_of_word=end_of_word,
-        pattern=steps.pattern,
-        drops_gaps=steps.drops_gaps,
-        normalize=steps.normalize,
-        prefix_space=steps.prefix_space,
-        mark_is_space=steps.mark_is_space,
-        special_tokens=added.special,
-        added_tokens=added.plain,
+        special_tokens=special_tokens,
+        added_tokens=added_tokens,
         extras={"tokenizer_json": read_kept(document)},
     )
-
-
-@dataclass
-class Added:
-    """The tokens that are searched in texts before these are cut."""
-
-    special: dict[str, int] = field(default_factory=dict)
-    plain: dict[str, int] = field(default_factory=dict)
-
-    def __contains__(self, text: str) -> bool:
-        return text in self.special or text in self.plain
 
 
 def check_model(model: Value) -> None:
@@ -104,11 +79,8 @@ def check_model(model: Value) -> None:
     if kind.raw != "BPE" and not (kind.raw is None and "merges" in model.object()):
         raise kind.wrong('"BPE"')
     prefix = model.get("continuing_subword_prefix")
-    if prefix.raw is not None and prefix.text():
+    if prefix.text(default=""):
         raise prefix.wrong("null")
-    suffix = model.get("end_of_word_suffix")
-    if suffix.raw is not None:
-        suffix.text()
     dropout = model.get("dropout")
     if dropout.raw is not None and (isinstance(dropout.raw, bool) or dropout.raw != 0):
         dropout.leave_out("null")
@@ -116,7 +88,7 @@ def check_model(model: Value) -> None:
 
 def speller(steps: Steps) -> Speller:
     """A function from a written token to its bytes, or None if no text can have it."""
-    if steps.is_byte_level:
+    if steps.alphabet == "bytes":
         return from_letters
     if steps.mark_is_space:
         # When tokens are looked up, spaces have become marks.
@@ -124,34 +96,37 @@ def speller(steps: Steps) -> Speller:
     return str.encode
 
 
-def read_added_tokens(document: Value, steps: Steps) -> Added:
-    """The added tokens; options that change how they are found are refused or left out."""
-    added = Added()
+def read_added_tokens(document: Value, steps: Steps) -> tuple[dict[str, int], dict[str, int]]:
+    """The special and the other tokens that are searched in texts before these are cut.
+
+    Options that change how they are found are refused or left out.
+    """
+    special: dict[str, int] = {}
+    others: dict[str, int] = {}
     listed = document.get("added_tokens")
     for item in [] if listed.raw is None else listed.items():
         content = item["content"]
-        if not content.text() or content.raw in added:
+        if not content.text() or content.raw in special or content.raw in others:
             raise content.wrong("a text that is not empty and no other added token has")
         for name in ("lstrip", "rstrip", "single_word"):
             if item.get(name).flag():
                 item.get(name).leave_out("false")
         if item.get("normalized").flag(default=True) and steps.changes(content.raw):
             item.get("normalized").leave_out("false, as the normalizer changes the token")
-        ids = added.special if item.get("special").flag() else added.plain
+        ids = special if item.get("special").flag() else others
         ids[content.raw] = item["id"].id()
-    return added
+    return special, others
 
 
-def read_ids(vocab: Value, added: Added) -> dict[str, int]:
+def read_ids(vocab: Value, added: dict[str, int]) -> dict[str, int]:
     """The strings of the model and their ids, which must agree with those of added tokens."""
     ids = vocab.ids()
     if "" in ids:
         raise vocab.wrong("tokens that are not empty")
-    others = {**added.special, **added.plain}
-    for text, token_id in others.items():
+    for text, token_id in added.items():
         if ids.get(text, token_id) != token_id:
             raise vocab.at(text, ids[text]).wrong(f"the id {token_id} of added_tokens")
-    check_ids_differ(vocab.reading, {**ids, **others}, place="model.vocab")
+    merging.check_ids_differ(vocab.reading, {**ids, **added}, place="model.vocab")
     return ids
 
 
@@ -159,18 +134,16 @@ def read_merges(merges: Value) -> list[Merge]:
     """The pairs as they are written: as lists, or as strings with a space."""
     pairs: list[Merge] = []
     for index, raw in enumerate(merges.list()):
-        pair = raw.split(" ") if isinstance(raw, str) else raw
-        if not isinstance(pair, list) or len(pair) != 2:
-            raise merges.at(index, raw).wrong("two tokens")
-        left, right = pair
-        if not isinstance(left, str) or not isinstance(right, str):
-            raise merges.at(index, raw).wrong("two tokens")
-        pairs.append((left, right))
+        match raw.split(" ") if isinstance(raw, str) else raw:
+            case [str(left), str(right)]:
+                pairs.append((left, right))
+            case _:
+                raise merges.at(index, raw).wrong("two tokens")
     return pairs
 
 
 def spelled_tokens(
-    vocab: Value, spell: Speller, used: set[str], added: Added, *, with_bytes: bool
+    vocab: Value, spell: Speller, used: set[str], added: dict[str, int], *, with_bytes: bool
 ) -> dict[str, bytes]:
     """The bytes of the tokens; not of those that are only added, nor of those for single bytes.
 
@@ -200,7 +173,7 @@ def spelled_merges(
     """The merges in the bytes of the tokens."""
     unknown = used - spelled.keys()
     if unknown:
-        index, _ = first_use(written, unknown)
+        index, _ = merging.first_use(written, unknown)
         raise merges.at(index, " ".join(written[index])).wrong("tokens that a text can have")
     return [(spelled[left], spelled[right]) for left, right in written]
 
@@ -224,7 +197,7 @@ def read_unknown(model: Value, ids: dict[str, int], steps: Steps) -> int | None:
         return None
     if name.text() not in ids:
         raise name.wrong("a token of model.vocab")
-    return None if steps.is_byte_level else ids[name.raw]
+    return None if steps.alphabet == "bytes" else ids[name.raw]
 
 
 def read_kept(document: Value) -> Json:
@@ -233,26 +206,9 @@ def read_kept(document: Value) -> Json:
     for key in KEPT:
         value = document.get(key)
         if value.raw is not None:
-            value.object()
-            kept[key] = value.raw
+            kept[key] = value.object()
     if "decoder" in kept:
         document["decoder"]["type"].text()
     if "post_processor" in kept:
-        check_post_processor(document["post_processor"])
+        list(tokens_around(document["post_processor"]))
     return kept
-
-
-def check_post_processor(step: Value) -> None:
-    """Refuse a post-processor whose special tokens `surrounding_tokens` could not read."""
-    kind = step["type"].text()
-    if kind == "Sequence":
-        for item in step["processors"].items():
-            check_post_processor(item)
-    elif kind == "TemplateProcessing":
-        for part in step["single"].items():
-            if "SpecialToken" in part.object():
-                part["SpecialToken"]["id"].text()
-    elif kind in {"BertProcessing", "RobertaProcessing"}:
-        for key in ("cls", "sep"):
-            if [type(part) for part in step[key].list()] != [str, int]:
-                raise step[key].wrong("a token and its id")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
-from mergewise.formats.merging import symbols_among
-from mergewise.vocabulary import Vocabulary
+from mergewise.formats.json_values import Value
+from mergewise.formats.merging import symbols_of
+from mergewise.formats.reading import Reading
+from mergewise.vocabulary import Alphabet, Vocabulary
 
 REASONS = {
     "normalize": "it cannot represent that texts are normalised ({})",
@@ -21,10 +23,12 @@ REASONS = {
 }
 
 
-def plain_losses(vocabulary: Vocabulary, *fields: str) -> list[str]:
-    """A reason for each of these fields that is set, and one for special tokens around texts.
+def plain_losses(vocabulary: Vocabulary, alphabet: Alphabet, *fields: str) -> list[str]:
+    """A reason for each of these fields that is set.
 
-    >>> plain_losses(Vocabulary(tokens={}, merges=[], normalize="nfc"), "normalize", "prefix_space")
+    Also one for special tokens around texts, and one for symbols that are not of this alphabet.
+
+    >>> plain_losses(Vocabulary(tokens={}, merges=[], normalize="nfc"), "bytes", "normalize")
     ['it cannot represent that texts are normalised (nfc)']
     """
     found = []
@@ -38,15 +42,17 @@ def plain_losses(vocabulary: Vocabulary, *fields: str) -> list[str]:
     if around:
         names = named(around)
         found.append(f"it cannot represent that texts are put between special tokens ({names})")
+    if vocabulary.alphabet != alphabet:
+        symbols = ("bytes", "characters") if alphabet == "bytes" else ("characters", "bytes")
+        found.append("its symbols are {}, not {}".format(*symbols))
     return found
 
 
 def unmade(vocabulary: Vocabulary) -> list[bytes]:
     """The tokens that are neither symbols nor made by a merge."""
     made = {left + right for left, right in vocabulary.merges or ()}
-    others = [token for token in vocabulary.tokens if token not in made]
-    symbols = set(symbols_among(others, vocabulary))
-    return [token for token in others if token not in symbols]
+    symbols = symbols_of(vocabulary)
+    return [t for t in vocabulary.tokens if t not in made and t not in symbols]
 
 
 def named(value: object) -> str:
@@ -66,17 +72,22 @@ def named(value: object) -> str:
 
 def surrounding_tokens(vocabulary: Vocabulary) -> list[str]:
     """The special tokens that the post-processor of tokenizers puts around every text."""
-    found: list[str] = []
-    pending = [vocabulary.extras.get("tokenizer_json", {}).get("post_processor")]
-    while pending:
-        step: Any = pending.pop()
-        if not isinstance(step, dict):
-            continue
-        if step.get("type") == "Sequence":
-            pending.extend(step["processors"])
-        elif step.get("type") == "TemplateProcessing":
-            parts = [part.get("SpecialToken") for part in step.get("single") or []]
-            found.extend(part["id"] for part in parts if part)
-        elif step.get("type") in {"BertProcessing", "RobertaProcessing"}:
-            found.extend([step["cls"][0], step["sep"][0]])
-    return found
+    step = vocabulary.extras.get("tokenizer_json", {}).get("post_processor")
+    return list(tokens_around(Value(Reading(path=Path("tokenizer.json")), step))) if step else []
+
+
+def tokens_around(step: Value) -> Iterator[str]:
+    """The special tokens of a post-processor; refuses one that cannot be read."""
+    kind = step["type"].text()
+    if kind == "Sequence":
+        for item in step["processors"].items():
+            yield from tokens_around(item)
+    elif kind == "TemplateProcessing":
+        for part in step["single"].items():
+            if "SpecialToken" in part.object():
+                yield part["SpecialToken"]["id"].text()
+    elif kind in {"BertProcessing", "RobertaProcessing"}:
+        for key in ("cls", "sep"):
+            if [type(part) for part in step[key].list()] != [str, int]:
+                raise step[key].wrong("a token and its id")
+            yield step[key].raw[0]

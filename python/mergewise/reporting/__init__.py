@@ -112,16 +112,8 @@ def band_or_reason(
     """The band of a tokenizer, or why there is none."""
     if not time_limit:
         return NOT_ASKED
-    reporter: Reporter | None = None
-
-    def tell(done: int, total: int) -> None:
-        nonlocal reporter
-        if reporter is None:
-            reporter = Reporter(progress, f"prove {subject.name}", total, "proofs")
-        (reporter.close if done == total else reporter)(done)
-
     try:
-        return find_band(subject, time_limit=time_limit, num_threads=num_threads, tell=tell)
+        return find_band(subject, time_limit=time_limit, num_threads=num_threads, progress=progress)
     except NotCertified as reason:
         return str(reason)
 

@@ -21,6 +21,7 @@ from mergewise.counts import WordCounts
 from mergewise.optimize import Certificate, certify
 from mergewise.optimize.certificate import encoded_words, symbols_in
 from mergewise.optimize.certifying import options_of
+from mergewise.progress import Progress, Reporter
 from mergewise.reporting.measuring import Measured
 from mergewise.tokenizer import Tokenizer
 
@@ -57,12 +58,9 @@ class NotCertified(ValueError):  # noqa: N818 - it has the reason why there is n
 
 
 def find_band(
-    measured: Measured, *, time_limit: float, num_threads: int, tell: Callable[[int, int], None]
+    measured: Measured, *, time_limit: float, num_threads: int, progress: Progress
 ) -> Band:
-    """The band of a tokenizer; NotCertified, with the reason, if there is none.
-
-    `tell` is called with the proofs that are made and with how many there will be.
-    """
+    """The band of a tokenizer; NotCertified, with the reason, if there is none."""
     check_certifiable(measured)
     frequent, rest = split(measured.counts, max(1, int(WORDS_PER_SECOND * time_limit)))
     alphabet = measured.tokenizer.vocabulary.alphabet
@@ -71,19 +69,16 @@ def find_band(
     rest_tokens = fewest_tokens_of(rest, is_bytes=alphabet == "bytes")
     proofs: list[Certificate] = []
     certified = sizes_to_certify(len(measured.tokenizer.merges))
+    reporter = Reporter(progress, f"prove {measured.name}", len(certified), "proofs")
     with noticed_interrupts() as check_interrupt:
         for number, size in enumerate(certified):
-            tell(number, len(certified))
-            proofs.append(
-                certify(
-                    Tokenizer(measured.tokenizer.core.with_first_merges(size)),
-                    frequent,
-                    time_limit=time_limit / len(certified),
-                    num_threads=num_threads,
-                )
-            )
+            reporter(number)
+            first = Tokenizer(measured.tokenizer.core.with_first_merges(size))
+            seconds = time_limit / len(certified)
+            proof = certify(first, frequent, time_limit=seconds, num_threads=num_threads)
+            proofs.append(proof)
             check_interrupt()
-    tell(len(certified), len(certified))
+    reporter.close(len(certified))
     sizes = sizes_to_show(certified)
     least = [num_symbols - best_bound(proofs, size, words) + rest_tokens(size) for size in sizes]
     return Band(

@@ -10,7 +10,7 @@ from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from mergewise.formats.merging import symbols_among
+from mergewise.formats import merging
 from mergewise.formats.protobuf import written_varint
 from mergewise.reporting.expressions import Unsupported, browser_expression
 from mergewise.tokenizer import Tokenizer
@@ -79,7 +79,8 @@ def symbols_of(tokenizer: Tokenizer) -> list[bytes]:
     known = dict.fromkeys(halves)
     if vocabulary.alphabet == "bytes":
         known |= dict.fromkeys(bytes([byte]) for byte in range(256))
-    return list(known | dict.fromkeys(symbols_among(vocabulary.tokens, vocabulary)))
+    symbols = merging.symbols_of(vocabulary)
+    return [*known, *(t for t in vocabulary.tokens if t in symbols and t not in known)]
 
 
 def whole_words(tokenizer: Tokenizer) -> list[tuple[str, int]] | None:

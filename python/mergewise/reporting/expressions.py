@@ -26,8 +26,8 @@ ESCAPE = re.compile(
     r"|[^A-Za-z0-9<>])"
 )
 ATOMIC = "(?>"
-OPENINGS = ("(?=", "(?!", "(?<=", "(?<!", "(?:", ATOMIC)
-NAMED_GROUP = re.compile(r"\(\?P?<\w+>")
+# A look-around or an atomic group, one with a name, or one with a number.
+OPENING = re.compile(r"(?P<kept>\(\?(?:<?[=!]|>))|\(\?P?<\w+>|\((?!\?)")
 KNOWN_FLAGS = frozenset("imsx")
 
 
@@ -107,10 +107,9 @@ class Translator:
         if not found:
             return atom
         self.at = found.end()
-        many = found[0].removesuffix(found["kind"]) if found["kind"] else found[0]
         if found["kind"] == "+":
-            return self.atomic(f"{atom}{many}")
-        return f"{atom}{many}{found['kind']}"
+            return self.atomic(atom + found[0].removesuffix("+"))
+        return atom + found[0]
 
     def skipped_blank(self) -> bool:
         """Skip white space or a comment of a verbose expression; whether there was any."""
@@ -183,20 +182,12 @@ class Translator:
 
     def opening(self) -> str:
         """Skip the opening of a group; the opening for browsers, which have none for `ATOMIC`."""
-        for opening in OPENINGS:
-            if self.rest_starts(opening):
-                self.at += len(opening)
-                return opening
-        named = NAMED_GROUP.match(self.pattern, self.at)
-        if named:
-            self.at = named.end()
-        elif self.rest_starts("(?"):
-            raise Unsupported(
-                f"{self.pattern[self.at : self.at + 4]!r} has no equivalent in browsers"
-            )
-        else:
-            self.at += 1
-        return "(?:"
+        found = OPENING.match(self.pattern, self.at)
+        if not found:
+            start = self.pattern[self.at : self.at + 4]
+            raise Unsupported(f"{start!r} has no equivalent in browsers")
+        self.at = found.end()
+        return found["kept"] or "(?:"
 
     def atomic(self, inner: str) -> str:
         """A group without backtracking: matched by a look-ahead, then consumed as it was."""
@@ -255,10 +246,9 @@ def written_class(ranges: list[tuple[int, int]]) -> str:
     """A class for browsers: its members or its complement, whichever is shorter."""
     if not ranges:
         return "(?!)"
-    missing = gaps(ranges)
-    if len(missing) < len(ranges):
-        return f"[^{written_ranges(missing)}]"
-    return f"[{written_ranges(ranges)}]"
+    start, shorter = min(("[", ranges), ("[^", gaps(ranges)), key=lambda written: len(written[1]))
+    written = (f"\\u{{{a:x}}}" + (f"-\\u{{{b:x}}}" if b > a else "") for a, b in shorter)
+    return f"{start}{''.join(written)}]"
 
 
 def gaps(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -270,8 +260,3 @@ def gaps(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
     edges = [(-1, -1), *ranges, (LAST + 1, LAST + 1)]
     found = [(before[1] + 1, after[0] - 1) for before, after in pairwise(edges)]
     return [(a, b) for a, b in found if a <= b and (a, b) != (0xD800, 0xDFFF)]
-
-
-def written_ranges(ranges: list[tuple[int, int]]) -> str:
-    """The ranges of a class, as browsers write them."""
-    return "".join(f"\\u{{{a:x}}}" + (f"-\\u{{{b:x}}}" if b > a else "") for a, b in ranges)

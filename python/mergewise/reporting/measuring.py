@@ -61,8 +61,7 @@ class Measured:
     def total(self) -> Part:
         """The whole corpus."""
         words = self.counts
-        tokens = sum(self.uses.values())
-        return Part("all", words.num_symbols, words.num_words, tokens)
+        return Part("all", words.num_symbols, words.num_words, sum(self.uses.values()))
 
     @cached_property
     def gains(self) -> list[int]:
@@ -71,17 +70,14 @@ class Measured:
         A merge is made once in every tree that holds its token. So each token's uses are handed
         down from the longest tokens to their parts, and no merge has to be made again.
         """
-        merges = self.tokenizer.merges
-        made = {left + right: self._uses_of(left + right) for left, right in merges}
+        merges, ids = self.tokenizer.merges, self.tokenizer.vocabulary.tokens
         parts = {left + right: (left, right) for left, right in merges}
+        made = {string: self.uses.get(ids.get(string, -1), 0) for string in parts}
         for string in sorted(parts, key=len, reverse=True):
             for half in parts[string]:
                 if half in made:
                     made[half] += made[string]
         return [made[left + right] for left, right in merges]
-
-    def _uses_of(self, string: bytes) -> int:
-        return self.uses.get(self.tokenizer.vocabulary.tokens.get(string, -1), 0)
 
     @cached_property
     def curve(self) -> list[int]:
@@ -134,15 +130,13 @@ class Measured:
 
 def measure(name: str, tokenizer: Tokenizer, parts: Mapping[str, WordCounts]) -> Measured:
     """A tokenizer on a corpus in parts, which are words as the tokenizer cuts them."""
+    if not parts:
+        raise ValueError("a report needs at least one part of a corpus")
     uses: Counter[int] = Counter()
     measured = []
-    whole: WordCounts | None = None
     for part, counts in parts.items():
         found = tokenizer.core.token_counts(counts.core)
         uses.update(found)
-        tokens = sum(found.values())
-        measured.append(Part(part, counts.num_symbols, counts.num_words, tokens))
-        whole = counts if whole is None else whole + counts
-    if whole is None:
-        raise ValueError("a report needs at least one part of a corpus")
-    return Measured(name, tokenizer, whole, tuple(measured), uses)
+        measured.append(Part(part, counts.num_symbols, counts.num_words, sum(found.values())))
+    first, *others = parts.values()
+    return Measured(name, tokenizer, sum(others, first), tuple(measured), uses)

@@ -13,7 +13,7 @@ from mergewise.reporting.browser import browser_tokenizer
 from mergewise.reporting.charts import Bars, Words, bars_chart
 from mergewise.reporting.compression import compression
 from mergewise.reporting.measuring import Measured, Part
-from mergewise.reporting.sides import headings, legend, lettered, panels, titled
+from mergewise.reporting.sides import headings, legend, lettered, panels
 
 NUM_MERGES = 15
 NUM_LISTED = 300
@@ -68,17 +68,13 @@ def report_page(subjects: Sequence[Measured], bands: Sequence[Band | str]) -> st
 
 def facts(subjects: Sequence[Measured]) -> str:
     """The most important numbers, large."""
-    if len(subjects) == 1:
-        (one,) = subjects
-        tiles = "".join(
-            tag("div", tag("dt", name), tag("dd", value)) for name, value in facts_of(one).items()
-        )
-        return tag("dl", tiles, class_="tiles")
-    rows = {
-        name: [facts_of(subject)[name] for subject in subjects] for name in facts_of(subjects[0])
-    }
+    first, *others = map(facts_of, subjects)
+    if not others:
+        tiles = (tag("div", tag("dt", name), tag("dd", value)) for name, value in first.items())
+        return tag("dl", *tiles, class_="tiles")
     head = ["", *(escape(subject.name) for subject in subjects)]
-    return table(head, [[name, *values] for name, values in rows.items()], class_="compared")
+    rows = [[name, value, *(other[name] for other in others)] for name, value in first.items()]
+    return table(head, rows, class_="compared")
 
 
 def facts_of(subject: Measured) -> dict[str, str]:
@@ -108,7 +104,7 @@ def box(subjects: Sequence[Measured]) -> str:
         tag("button", escape(name), type="button", data_sample=text)
         for name, text in SAMPLES.items()
     )
-    views = [view(subject, letter) for subject, letter in lettered(subjects)]
+    views = [tag("div", view(s, letter), class_=letter) for s, letter in lettered(subjects)]
     return f"""\
 <section id="box" class="no-print" aria-labelledby="box-title">
 <h2 id="box-title">Try it</h2>
@@ -117,7 +113,7 @@ them.</p>
 <textarea id="text" rows="4" spellcheck="false" aria-label="Text to encode"
 >{escape(SAMPLES["English"])}</textarea>
 <p class="samples"><span class="soft small">or take</span> {samples}</p>
-{panels(views) if len(views) > 1 else tag("div", views[0], class_="a")}
+{tag("div", *views, class_="columns") if len(views) > 1 else views[0]}
 <noscript><p>The box needs JavaScript; everything else on this page does not.</p></noscript>
 </section>"""
 
@@ -160,17 +156,15 @@ def as_json(data: Any) -> str:  # noqa: ANN401 - JSON
 
 def parts_table(subjects: Sequence[Measured]) -> str:
     """The parts of the corpus, the largest first."""
-    names = {part.name: part.num_bytes for part in subjects[0].parts}
-    order = sorted(names, key=lambda name: -names[name])
     head = headings("", subjects, "tokens", "tokens per word", "bytes per token")
     head.insert(1, "bytes")
+    by_name = [{part.name: part for part in subject.parts} for subject in subjects]
+    order = sorted(by_name[0].values(), key=lambda part: -part.num_bytes)
     rows = [
-        [escape(name), f"{names[name]:,}", *part_cells(subjects, name)]
-        for name in order[:NUM_PARTS]
+        part_row(subjects, [parts[part.name] for parts in by_name]) for part in order[:NUM_PARTS]
     ]
     if len(order) > 1:
-        total = [cell for subject in subjects for cell in cells_of(subject, subject.total)]
-        rows.append(["all", f"{subjects[0].total.num_bytes:,}", *total])
+        rows.append(part_row(subjects, [subject.total for subject in subjects]))
     hidden = len(order) - NUM_PARTS
     note = tag("p", f"and {hidden:,} smaller ones", class_="soft small") if hidden > 0 else ""
     return f"""\
@@ -179,22 +173,13 @@ def parts_table(subjects: Sequence[Measured]) -> str:
 <div class="card">{table(head, rows)}{note}</div></section>"""
 
 
-def part_cells(subjects: Sequence[Measured], name: str) -> list[str]:
-    """One part of the corpus under each tokenizer."""
-    cells: list[str] = []
-    for subject in subjects:
-        part = next(part for part in subject.parts if part.name == name)
-        cells += cells_of(subject, part)
-    return cells
-
-
-def cells_of(subject: Measured, part: Part) -> list[str]:
-    """The numbers of a part."""
-    return [
-        f"{part.num_tokens:,}",
-        tokens_per_word(subject, part),
-        f"{part.bytes_per_token:.3f}",
-    ]
+def part_row(subjects: Sequence[Measured], parts: Sequence[Part]) -> list[str]:
+    """One part of the corpus, as each tokenizer has it."""
+    row = [escape(parts[0].name), f"{parts[0].num_bytes:,}"]
+    for subject, part in zip(subjects, parts, strict=True):
+        words = tokens_per_word(subject, part)
+        row += [f"{part.num_tokens:,}", words, f"{part.bytes_per_token:.3f}"]
+    return row
 
 
 def lengths(subjects: Sequence[Measured]) -> str:
@@ -204,7 +189,7 @@ def lengths(subjects: Sequence[Measured]) -> str:
     categories = [str(length) for length in range(1, last + 1)]
     if longest > LAST_LENGTH:
         categories[-1] += "+"
-    charts = []
+    charts = ""
     for index, what in enumerate(("in the vocabulary", "in the corpus")):
         groups = [
             Bars(subject.name, letter, shares(subject, index, last))
@@ -216,8 +201,7 @@ def lengths(subjects: Sequence[Measured]) -> str:
             x_label="bytes",
             y_label=f"% of the tokens {what}",
         )
-        chart = tag("figure", bars_chart(categories, groups, words), class_="card")
-        charts.append(chart)
+        charts += tag("figure", bars_chart(categories, groups, words), class_="card")
     head = headings("bytes", subjects, "tokens", "uses")
     rows = []
     for length in sorted({length for subject in subjects for length in subject.lengths}):
@@ -225,7 +209,7 @@ def lengths(subjects: Sequence[Measured]) -> str:
         rows.append([f"{length:,}", *(f"{number:,}" for pair in found for number in pair)])
     return f"""\
 <section><h2>Lengths of tokens</h2>
-<div class="columns">{"".join(charts)}</div>
+<div class="columns">{charts}</div>
 <details><summary>As a table</summary>{table(head, rows, caption="Tokens of each length")}</details>
 </section>"""
 
@@ -249,19 +233,16 @@ def merges(subjects: Sequence[Measured]) -> str:
     return f"""\
 <section><h2>Merges</h2>
 <p>The gain of a merge is how many tokens it saves on this corpus: how often it is made.</p>
-{panels(titled(subjects, merge_panel))}</section>"""
+{panels(subjects, merge_panel)}</section>"""
 
 
 def merge_panel(subject: Measured) -> str:
     """The merges of one tokenizer."""
     pairs = list(enumerate(zip(subject.tokenizer.merges, subject.gains, strict=True), start=1))
     first, last = pairs[:NUM_MERGES], pairs[NUM_MERGES:][-NUM_MERGES:]
+    head = ["", "merge", "token", "gain"]
     tables = [
-        tag(
-            "div",
-            table(["", "merge", "token", "gain"], map(merge_row, some), caption=name),
-            class_="card",
-        )
+        tag("div", table(head, map(merge_row, some), caption=name), class_="card")
         for name, some in (("the first", first), ("the last", last))
         if some
     ]
@@ -278,30 +259,21 @@ def idle_tokens(subjects: Sequence[Measured]) -> str:
     """Tokens that the corpus does not need."""
     return f"""\
 <section><h2>Tokens without use</h2>
-{panels(titled(subjects, idle_panel))}</section>"""
+{panels(subjects, idle_panel)}</section>"""
 
 
 def idle_panel(subject: Measured) -> str:
     """The tokens of one tokenizer that the corpus does not need."""
     stones = len(subject.stepping_stones)
-    kinds = (
+    parts = f"; {stones:,} of them are parts of tokens that it does become" if stones else ""
+    cards = ""
+    for name, ids, what in (
         ("unreachable", subject.unreachable, "no text becomes them, whatever it is"),
-        (
-            "never used",
-            subject.unused,
-            "no text of this corpus becomes them"
-            + (f"; {stones:,} of them are parts of tokens that it does become" if stones else ""),
-        ),
-    )
-    return "".join(
-        tag(
-            "div",
-            tag("p", tag("strong", f"{len(ids):,} {name}"), f": {what}."),
-            listed(subject, ids),
-            class_="card idle",
-        )
-        for name, ids, what in kinds
-    )
+        ("never used", subject.unused, f"no text of this corpus becomes them{parts}"),
+    ):
+        text = tag("p", tag("strong", f"{len(ids):,} {name}"), f": {what}.")
+        cards += tag("div", text, listed(subject, ids), class_="card idle")
+    return cards
 
 
 def listed(subject: Measured, ids: Sequence[int]) -> str:

@@ -30,19 +30,13 @@ def legend(subjects: Sequence[Measured]) -> str:
     )
 
 
-def titled(subjects: Sequence[Measured], draw: Callable[[Measured], str]) -> list[str]:
-    """What is drawn of each tokenizer, under its name if there are two."""
+def panels(subjects: Sequence[Measured], draw: Callable[[Measured], str]) -> str:
+    """The panel of one tokenizer, or those of two under their names, each in its colour."""
     if len(subjects) == 1:
-        return [draw(subjects[0])]
-    return [tag("h3", escape(subject.name)) + draw(subject) for subject in subjects]
-
-
-def panels(parts: Sequence[str]) -> str:
-    """The panel of one tokenizer, or those of two in columns, each in its colour."""
-    if len(parts) == 1:
-        return parts[0]
+        return draw(subjects[0])
     columns = (
-        tag("div", part, class_=letter) for part, letter in zip(parts, LETTERS, strict=False)
+        tag("div", tag("h3", escape(subject.name)), draw(subject), class_=letter)
+        for subject, letter in lettered(subjects)
     )
     return tag("div", *columns, class_="columns")
 
