@@ -167,6 +167,12 @@ pub enum Error {
         /// What should have.
         expected: String,
     },
+    /// An Arrow array that no exporter should make.
+    #[error("an Arrow array with {found}")]
+    DamagedArrow {
+        /// What is wrong with it.
+        found: String,
+    },
     /// An Arrow array that does not hold what it should, in the usual layout.
     #[error("an Arrow array of the format {format:?}; expected {expected}")]
     UnknownArrowFormat {

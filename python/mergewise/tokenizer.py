@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, overload
 
 from mergewise import _core, formats
 from mergewise.arguments import check_num_threads
@@ -439,8 +439,9 @@ class Tokenizer:
 
 
 def documents_of(texts: Iterable[Document]) -> Sequence[Document]:
-    """The texts of a batch; one text alone is a mistake."""
+    """The texts of a batch, which may be an Arrow array; one text alone is a mistake."""
     if isinstance(texts, (str, bytes)):
         kind = type(texts).__name__
         raise TypeError(f"expected an iterable of texts, found one {kind}; hint: encode(text)")
-    return texts if isinstance(texts, (list, tuple)) else list(texts)
+    is_whole = isinstance(texts, (list, tuple)) or hasattr(texts, "__arrow_c_array__")
+    return cast("Sequence[Document]", texts) if is_whole else list(texts)

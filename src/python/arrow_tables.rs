@@ -13,69 +13,53 @@ use crate::counts::{WordCounts, part_of};
 use crate::error::{Error, Result};
 use crate::pattern::Pattern;
 
-/// An array that its owner offers through Arrow's C data interface.
-pub(super) struct ArrowArray<'py> {
-    schema: Bound<'py, PyCapsule>,
-    array: Bound<'py, PyCapsule>,
+/// What `read` copies from the array that its owner offers through Arrow's C data interface.
+fn import<T>(
+    owner: &Bound<'_, PyAny>,
+    read: unsafe fn(*const arrow::Schema, *const arrow::Array) -> Result<T>,
+) -> PyResult<T> {
+    // Arrays of pyarrow know how long their buffers are, and what stands for what.
+    if let Ok(validate) = owner.getattr("validate") {
+        let found = |error: PyErr| error.value(owner.py()).to_string();
+        let checked = validate.call0().map_err(found);
+        checked.map_err(|found| Error::DamagedArrow { found })?;
+    }
+    let decoded = owner.getattr("dictionary_decode");
+    let decoded = decoded.and_then(|decode| decode.call0());
+    let exported = decoded.as_ref().unwrap_or(owner);
+    let exported = exported.call_method0("__arrow_c_array__")?;
+    let (schema, array): (Bound<'_, PyCapsule>, Bound<'_, PyCapsule>) = exported.extract()?;
+    let schema = schema.pointer_checked(Some(c"arrow_schema"))?;
+    let array = array.pointer_checked(Some(c"arrow_array"))?;
+    // SAFETY: capsules of these names hold what an exporter filled, and they live on here.
+    Ok(unsafe { read(schema.cast().as_ptr(), array.cast().as_ptr()) }?)
 }
 
-impl<'py> ArrowArray<'py> {
-    pub(super) fn import(owner: &Bound<'py, PyAny>) -> PyResult<Self> {
-        let exported = owner.call_method0("__arrow_c_array__")?;
-        let (schema, array) = exported.extract()?;
-        Ok(Self { schema, array })
-    }
-
-    fn pointers(&self) -> PyResult<(*const arrow::Schema, *const arrow::Array)> {
-        let schema = self.schema.pointer_checked(Some(c"arrow_schema"))?;
-        let array = self.array.pointer_checked(Some(c"arrow_array"))?;
-        Ok((schema.cast().as_ptr(), array.cast().as_ptr()))
-    }
-
-    /// The strings; None for a null.
-    pub(super) fn strings(&self) -> PyResult<Vec<Option<&[u8]>>> {
-        let (schema, array) = self.pointers()?;
-        // SAFETY: capsules of these names hold what an exporter filled, and they live as long as
-        // `self`.
-        Ok(unsafe { arrow::strings(schema, array) }?)
-    }
-
-    /// The 64-bit integers; None for a null.
-    fn numbers(&self) -> PyResult<Vec<Option<i64>>> {
-        let (schema, array) = self.pointers()?;
-        // SAFETY: as above.
-        Ok(unsafe { arrow::numbers(schema, array) }?)
-    }
-}
-
-/// An argument of many texts: a sequence of them, or an Arrow array of strings, where they lie.
-pub(super) enum Texts<'py> {
+/// An argument of many texts: a sequence of them, or an Arrow array of strings.
+pub(super) enum Texts {
     Sequence(Vec<TextArgument>),
-    Arrow(ArrowArray<'py>),
+    Arrow(arrow::Strings),
 }
 
-impl<'py> FromPyObject<'_, 'py> for Texts<'py> {
+impl<'py> FromPyObject<'_, 'py> for Texts {
     type Error = PyErr;
 
     fn extract(argument: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         if argument.hasattr("__arrow_c_array__")? {
-            ArrowArray::import(&argument).map(Self::Arrow)
+            import(&argument, arrow::strings).map(Self::Arrow)
         } else {
             argument.extract().map(Self::Sequence)
         }
     }
 }
 
-impl Texts<'_> {
+impl Texts {
     /// The bytes of each text. A null is an empty text, so that the others keep their indices.
-    pub(super) fn slices(&self) -> PyResult<Vec<&[u8]>> {
-        Ok(match self {
+    pub(super) fn slices(&self) -> Vec<&[u8]> {
+        match self {
             Self::Sequence(texts) => texts.iter().map(TextArgument::as_bytes).collect(),
-            Self::Arrow(array) => {
-                let rows = array.strings()?.into_iter();
-                rows.map(Option::unwrap_or_default).collect()
-            }
-        })
+            Self::Arrow(strings) => strings.iter().map(Option::unwrap_or_default).collect(),
+        }
     }
 }
 
@@ -94,11 +78,10 @@ pub(super) fn counts_of_arrow(
     let mut first = 0;
     for batch in batches.try_iter()? {
         let (words, numbers): (Bound<'_, PyAny>, Bound<'_, PyAny>) = batch?.extract()?;
-        let (words, numbers) = (ArrowArray::import(&words)?, ArrowArray::import(&numbers)?);
-        let (words, numbers) = (words.strings()?, numbers.numbers()?);
-        let num_rows = words.len() as u64;
-        py.detach(|| counts.add_rows(first, words.into_iter().zip(numbers)))?;
-        first += num_rows;
+        let words = import(&words, arrow::strings)?;
+        let numbers = import(&numbers, arrow::numbers)?;
+        py.detach(|| counts.add_rows(first, words.iter().zip(numbers)))?;
+        first += words.len() as u64;
         py.check_signals()?;
     }
     Ok(PyWordCounts(counts))

@@ -42,12 +42,12 @@ impl PyTokenizer {
     fn encode_texts<T: Send>(
         &self,
         py: Python<'_>,
-        texts: &Texts<'_>,
+        texts: &Texts,
         choice: &PyChoice,
         num_threads: usize,
         convert: impl FnOnce(Encoded) -> T + Send,
     ) -> PyResult<T> {
-        let texts = texts.slices()?;
+        let texts = texts.slices();
         let num_bytes = texts.iter().map(|text| text.len()).sum();
         Self::run(py, num_bytes, |watch| {
             let (encoder, num_threads) = (self.0.encoder(), threads(num_threads));
@@ -280,7 +280,7 @@ impl PyTokenizer {
     fn encode_batch(
         &self,
         py: Python<'_>,
-        texts: Texts<'_>,
+        texts: Texts,
         choice: &PyChoice,
         num_threads: usize,
     ) -> PyResult<(PyArray, PyArray)> {
@@ -297,7 +297,7 @@ impl PyTokenizer {
     fn encode_batch_lists(
         &self,
         py: Python<'_>,
-        texts: Texts<'_>,
+        texts: Texts,
         choice: &PyChoice,
         num_threads: usize,
     ) -> PyResult<Vec<Vec<Id>>> {
@@ -313,7 +313,7 @@ impl PyTokenizer {
     fn encode_to_bytes(
         &self,
         py: Python<'_>,
-        texts: Texts<'_>,
+        texts: Texts,
         choice: &PyChoice,
         ends: Vec<bool>,
         separator: Option<Id>,
