@@ -31,7 +31,6 @@ pub(crate) fn short_key(text: &[u8], start: usize, end: usize) -> u128 {
 }
 
 /// A key without bytes, of this length.
-#[inline]
 pub(crate) fn with_length(length: usize) -> u128 {
     (length as u128) << (8 * SHORT)
 }
@@ -72,7 +71,6 @@ pub(crate) fn hash_word(word: &[u8]) -> u64 {
 }
 
 /// The hash of a pair of tokens that is packed in a number: 32 bits.
-#[inline]
 pub(crate) fn hash_pair(pair: u64) -> usize {
     (pair.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize
 }

@@ -283,7 +283,6 @@ impl Table {
 }
 
 impl Entry {
-    #[inline]
     fn key(&self) -> u128 {
         u128::from_le_bytes(self.key)
     }

@@ -30,7 +30,7 @@ const LIGHT_BESIDE_FLOOR: u64 = 3;
 const LIGHT_OF_ALL: u64 = 4;
 
 /// A piece of a batch.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Piece {
     /// How often the piece occurs.
     pub(super) weight: u64,
@@ -123,10 +123,8 @@ impl<'a> Batch<'a> {
                 unpriced: unpriced(instance, weight, end - symbol),
                 start: start as u32,
                 end: (batch.rows.len() - 1) as u32,
-                first_price: 0,
                 by_symbol: instance.against == Against::Vocabularies || weight <= heaviest_light,
-                first_group: 0,
-                end_of_groups: 0,
+                ..Piece::default()
             });
             symbol = end;
             if batch.num_items() >= size || end == instance.reach.len() {

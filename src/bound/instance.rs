@@ -58,27 +58,26 @@ impl Instance {
         num_threads: usize,
         watch: &Watch,
     ) -> Result<Self> {
-        let longest = longest.clamp(2, LONGEST);
-        let mut instance = Self {
-            against,
-            num_merges,
-            floor,
-            longest,
-            pieces: Words::default(),
-            reach: Vec::new(),
-            strings: Vec::new(),
-            num_strings: 0,
-            repeats: Repeats::default(),
-        };
         watch.check()?;
         let words = words.iter().filter(|word| word.0.len() > 1 && word.1 > 0);
         let words = Words::united(words);
         if words.symbols.len() >= MOST {
             return Err(Error::CorpusTooLarge);
         }
-        instance.pieces = match against {
+        let pieces = match against {
             Against::Vocabularies => words,
             Against::Merges => cut(&words, floor, num_threads)?,
+        };
+        let mut instance = Self {
+            against,
+            num_merges,
+            floor,
+            longest: longest.clamp(2, LONGEST),
+            reach: vec![1; pieces.symbols.len()],
+            pieces,
+            strings: Vec::new(),
+            num_strings: 0,
+            repeats: Repeats::default(),
         };
         instance.find_strings(num_threads, watch)?;
         Ok(instance)
@@ -86,7 +85,6 @@ impl Instance {
 
     fn find_strings(&mut self, num_threads: usize, watch: &Watch) -> Result<()> {
         let num_symbols = self.pieces.symbols.len();
-        self.reach = vec![1; num_symbols];
         // For each length the strings of that length, from left to right.
         let mut lengths: Vec<Vec<StringIndex>> = Vec::new();
         let mut frequent = FrequentStrings::of_one_symbol(&self.pieces);

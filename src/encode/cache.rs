@@ -31,13 +31,11 @@ pub(super) struct Word {
 }
 
 impl Word {
-    #[inline]
     pub(super) fn is_short(&self) -> bool {
         self.length() != NOT_SHORT
     }
 
     /// The highest byte of the key.
-    #[inline]
     fn length(&self) -> usize {
         (self.key >> (8 * SHORT)) as usize
     }

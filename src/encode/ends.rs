@@ -30,7 +30,6 @@ impl Ends {
         self.len += group.count_ones() as usize;
     }
 
-    #[inline]
     pub(super) fn are_full(&self) -> bool {
         self.len >= BATCH
     }

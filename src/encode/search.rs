@@ -338,7 +338,6 @@ impl PairTable {
     }
 }
 
-#[inline]
 fn hash(left: Number, right: Number) -> usize {
     hash_pair((left.index() as u64) << 32 | right.index() as u64)
 }

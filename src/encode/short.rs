@@ -111,7 +111,6 @@ impl ShortWords {
         }
     }
 
-    #[inline]
     fn line(&self, pair: u64) -> usize {
         hash_pair(pair) & (self.lines.len() - 1)
     }
@@ -366,7 +365,6 @@ impl<const N: usize> Merging<N> {
     };
 
     /// Where the token behind the one at `place` starts.
-    #[inline]
     fn next(&self, place: u32) -> u32 {
         (self.starts & (u32::MAX - 1) << place).trailing_zeros() % N as u32
     }
@@ -387,7 +385,6 @@ impl Iterator for Bits {
     }
 }
 
-#[inline]
 fn packed(left: u32, right: u32) -> u64 {
     u64::from(left) << BITS | u64::from(right)
 }

@@ -26,7 +26,6 @@ const LONGEST: usize = 32;
 pub(super) struct ItemIndex(u32);
 
 impl ItemIndex {
-    #[inline]
     pub(super) fn at(self) -> usize {
         self.0 as usize
     }
@@ -242,7 +241,6 @@ impl Forest {
     }
 
     /// Where a span can be cut; never empty.
-    #[inline]
     pub(super) fn cuts_of(&self, span: &Span) -> &[Cut] {
         &self.cuts[span.cuts.start as usize..span.cuts.end as usize]
     }

@@ -29,7 +29,6 @@ pub(super) trait Cell: Copy + Send + Into<u32> {
 impl Cell for u16 {
     const LAST: u32 = 1 << 15;
 
-    #[inline]
     fn new(bits: u32) -> Self {
         bits as Self
     }
@@ -38,7 +37,6 @@ impl Cell for u16 {
 impl Cell for u32 {
     const LAST: u32 = 1 << 31;
 
-    #[inline]
     fn new(bits: u32) -> Self {
         bits
     }

@@ -10,7 +10,6 @@ const NONE: u32 = u32::MAX;
 const SEEN: u32 = u32::MAX - 1;
 
 /// A pair as one number, ordered by the left token and then by the right one.
-#[inline]
 pub(super) fn key(left: Token, right: Token) -> u64 {
     u64::from(left) << 32 | u64::from(right)
 }

@@ -12,7 +12,6 @@ impl StringIndex {
     /// In place of an index, in arrays so long that an `Option` would take too much memory.
     pub(crate) const NONE: Self = Self(u32::MAX);
 
-    #[inline]
     pub(crate) fn at(self) -> usize {
         self.0 as usize
     }
@@ -66,7 +65,6 @@ pub(crate) struct SpanShares<'a> {
 
 impl SpanShares<'_> {
     /// The share of a span of the string at `string` whose dearest parts cost `excess` more than it.
-    #[inline]
     pub(crate) fn of(&self, string: usize, excess: f32) -> f32 {
         self.strings[string] * ramp(excess / self.width)
     }

@@ -4,7 +4,6 @@
 const LOWEST: i64 = -(1 << 30);
 
 /// The price nearest to `exact`, both in units of 1 / `one`.
-#[inline]
 pub(crate) fn round_price(exact: f64, one: i64) -> i64 {
     (exact.round() as i64).clamp(LOWEST, one)
 }

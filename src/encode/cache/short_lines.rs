@@ -28,7 +28,6 @@ impl Packed {
         rest: u64::MAX,
     };
 
-    #[inline]
     fn len(self) -> usize {
         (self.rest >> 56) as usize
     }
