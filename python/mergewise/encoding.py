@@ -98,7 +98,6 @@ def encode_to_file(
     documents: DocumentMode,
     field: str,
     dtype: Dtype,
-    vocab_size: int,
     choice: _core.Choice,
     num_threads: int,
     progress: Progress,
@@ -106,8 +105,8 @@ def encode_to_file(
     """Write the ids of all documents, each followed by the separator; see `Tokenizer`."""
     check_choice("dtype", dtype, "uint16", "uint32")
     check_choice("documents", documents, "file", "lines")
-    if dtype == "uint16" and vocab_size > 2**16:
-        raise ValueError(f"ids up to {vocab_size - 1:,} do not fit uint16")
+    if dtype == "uint16" and encoder.vocab_size > 2**16:
+        raise ValueError(f"ids up to {encoder.vocab_size - 1:,} do not fit uint16")
 
     sources = find_sources(paths)
     reporter = Reporter(progress, "encode", sum(source.num_bytes for source in sources), "B")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from itertools import groupby
 from typing import Literal, TypeAlias
@@ -28,6 +28,8 @@ from mergewise.tokenizer import Tokenizer
 from mergewise.vocabulary import Alphabet, Normalize
 
 Errors: TypeAlias = Literal["keep", "strict", "replace"]
+# What reports the bytes that were read; None if nobody wants to know.
+Tell: TypeAlias = Callable[[int], None] | None
 
 DEFAULT_PATTERN = "cl100k"
 MOST_MERGES = 2**32
@@ -108,10 +110,10 @@ def count_files(
     done = 0
     for group in consecutive(sources):
         if group[0].kind == "text":
-            add_texts(counter, group, documents, reporter, done)
+            add_texts(counter, group, documents, reporter.after(done))
         elif group[0].kind == "parquet":
             texts = read_columns([source.path for source in group], field, num_threads)
-            add_columns(counter, group, texts, reporter, done)
+            add_columns(counter, group, texts, reporter.after(done))
         else:
             records = Records(group[0], field)
             for batch in batches(records):
@@ -152,15 +154,11 @@ def consecutive(sources: list[Source]) -> list[list[Source]]:
 
 
 def add_columns(
-    counter: _core.Counter,
-    sources: list[Source],
-    columns: Iterable[Texts],
-    reporter: Reporter,
-    before: int,
+    counter: _core.Counter, sources: list[Source], columns: Iterable[Texts], tell: Tell
 ) -> None:
     """Count the columns of Parquet files, reporting the bytes of the files that were read."""
     sizes = {source.path: source.num_bytes for source in sources}
-    done = float(before)
+    done = 0.0
     for texts in columns:
         try:
             counter.add_documents(texts.array)
@@ -168,24 +166,21 @@ def add_columns(
             error.path = texts.place
             raise
         done += texts.share * sizes[texts.path]
-        reporter(int(done))
+        if tell is not None:
+            tell(int(done))
 
 
 def add_texts(
-    counter: _core.Counter,
-    sources: list[Source],
-    documents: DocumentMode,
-    reporter: Reporter,
-    before: int,
+    counter: _core.Counter, sources: list[Source], documents: DocumentMode, tell: Tell
 ) -> None:
     """Count sources of text, reporting the bytes of their files that were read."""
     if sources[0].is_plain:
         inputs = [(source.path, None) for source in sources]
-        counter.add_inputs(inputs, documents=documents, progress=reporter.after(before))
+        counter.add_inputs(inputs, documents=documents, progress=tell)
         return
     with closing(Stream(sources[0])) as stream:
         # What the core has read is not compressed; the stream knows where it is in the file.
-        told = (lambda _: reporter(before + stream.position())) if reporter.is_wanted else None
+        told = None if tell is None else lambda _: tell(stream.position())
         counter.add_inputs([(stream.path, stream)], documents=documents, progress=told)
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from mergewise.errors import ConversionError
 from mergewise.files import write_text
+from mergewise.formats.json_values import Json
 from mergewise.formats.letters import BYTE_NAMES, MARK, to_letters
 from mergewise.formats.regexes import METASPACE, to_oniguruma
 from mergewise.formats.unsupported import named
 from mergewise.vocabulary import Vocabulary
 
-Json = dict[str, Any]
 FLAGS: Final = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
 
 
