@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from mergewise import _core
 from mergewise.arguments import check_choice
@@ -50,13 +50,12 @@ class EncodedFile:
     num_documents: int
 
 
-@dataclass(frozen=True)
-class Batch:
+class Batch(NamedTuple):
     """Texts to encode together: whole documents, or parts of one that can be cut there.
 
     Attributes:
         texts: the texts.
-        ends: does a document end behind each?
+        ends: whether a document ends behind each.
         position: how much of the source was read with the last of them.
     """
 
@@ -155,15 +154,11 @@ def batches_of(
         if documents == "lines":
             for batch in batches(stream.buffered(READ_BYTES)):
                 yield Batch(batch, [True] * len(batch), stream.position())
-        else:
-            yield from batches_of_parts(stream, encoder)
-
-
-def batches_of_parts(stream: Stream, encoder: _core.Tokenizer) -> Iterator[Batch]:
-    """One document in parts, cut where the ids of the parts are those of the whole."""
-    blocks = _core.Blocks(stream, encoder, part_bytes=PART_BYTES, batch_bytes=READ_BYTES)
-    for parts, is_end in blocks:
-        yield Batch([*parts], [False] * (len(parts) - 1) + [is_end], stream.position())
+            return
+        # One document in parts, cut where the ids of the parts are those of the whole.
+        blocks = _core.Blocks(stream, encoder, part_bytes=PART_BYTES, batch_bytes=READ_BYTES)
+        for parts, is_end in blocks:
+            yield Batch([*parts], [False] * (len(parts) - 1) + [is_end], stream.position())
 
 
 def npy_header(dtype: Dtype, length: int) -> bytes:

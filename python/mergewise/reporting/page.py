@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from mergewise.pages import asset, code, page, table, tag
+from mergewise.pages import code, page, table, tag
 from mergewise.reporting.band import Band
 from mergewise.reporting.browser import browser_tokenizer
 from mergewise.reporting.charts import Bars, Words, bars_chart
@@ -58,12 +58,8 @@ def report_page(subjects: Sequence[Measured], bands: Sequence[Band | str]) -> st
 </main>
 <footer>Made by mergewise. This page needs no network; what is typed into it stays in it.</footer>
 {"".join(embedded(subject, letter) for subject, letter in lettered(subjects))}"""
-    return page(
-        f"Report on {names}",
-        body,
-        styles=[asset("reporting", "report.css")],
-        scripts=[asset("reporting", "encoder.js"), asset("reporting", "box.js")],
-    )
+    scripts = ["encoder.js", "box.js"]
+    return page(f"Report on {names}", body, "reporting", css="report.css", scripts=scripts)
 
 
 def facts(subjects: Sequence[Measured]) -> str:
