@@ -162,7 +162,7 @@ def batches_of(
 
 
 def npy_header(dtype: Dtype, length: int) -> bytes:
-    """The beginning of a .npy file of so many numbers, always of the same size."""
+    """The beginning of a .npy file of `length` numbers, always of the same size."""
     kind = "<u2" if dtype == "uint16" else "<u4"
     fields = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': ({length},), }}"
     magic = b"\x93NUMPY\x01\x00"

@@ -70,7 +70,7 @@ def count(
 
 
 def is_arrow(texts: object) -> bool:
-    """Does this offer itself through Arrow's C data interface, whole or in chunks?"""
+    """Whether this offers itself through Arrow's C data interface, whole or in chunks."""
     has_chunks = hasattr(texts, "__arrow_c_stream__") and hasattr(texts, "chunks")
     return has_chunks or hasattr(texts, "__arrow_c_array__")
 
@@ -231,15 +231,15 @@ def train(
         min_frequency: stop when no pair occurs this often; 2 unless `like` says otherwise.
         max_token_length: the longest token in bytes (in characters with `alphabet="chars"`).
         special_tokens: get the last ids.
-        overlaps: does `aaa` hold `aa` once ("skip", the paper's choice) or twice ("count")?
-        alphabet: are the symbols "bytes" (the default) or the "chars" of the corpus?
+        overlaps: whether `aaa` holds `aa` once ("skip", the paper's choice) or twice ("count").
+        alphabet: whether the symbols are "bytes" (the default) or the "chars" of the corpus.
         like: make exactly the merges that another library makes.
         initial: continue from the merges of this tokenizer.
-        then_across: the last so many merges may cross words. `counts` must be of whole documents
-            (`pattern=None`), and `within` is the pattern for the merges before.
+        then_across: the number of last merges, which may cross words. `counts` must be of whole
+            documents (`pattern=None`), and `within` is the pattern for the merges before.
         within: see `then_across`.
-        improve: then search for so many seconds for merges that make fewer tokens; see
-            `mergewise.improve`.
+        improve: how many seconds to search, after training, for merges that make fewer tokens;
+            see `mergewise.improve`.
         progress: show a bar, or call this with the merges done and their number.
     """
     check_arguments(counts, like, improve, then_across)

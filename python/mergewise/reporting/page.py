@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from html import escape
-from typing import Any
 
 from mergewise.pages import code, page, table, tag
 from mergewise.reporting.band import Band
@@ -141,13 +140,11 @@ def embedded(subject: Measured, letter: str) -> str:
     data = browser_tokenizer(subject.tokenizer, subject.uses)
     if "unsupported" in data:
         return ""
-    return tag("script", as_json(data), type="application/json", id=f"tokenizer-{letter}")
-
-
-def as_json(data: Any) -> str:  # noqa: ANN401 - JSON
-    """JSON that can stand in a page: no text in it ends the script."""
     written = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    return written.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    # JSON that can stand in a page: no text in it ends the script or a line.
+    for character in ("<", "\u2028", "\u2029"):
+        written = written.replace(character, f"\\u{ord(character):04x}")
+    return tag("script", written, type="application/json", id=f"tokenizer-{letter}")
 
 
 def parts_table(subjects: Sequence[Measured]) -> str:
