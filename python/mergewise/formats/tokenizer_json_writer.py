@@ -85,10 +85,7 @@ def document_of(vocabulary: Vocabulary, path: Path) -> Json:
             "byte_fallback": vocabulary.byte_tokens is not None,
             "ignore_merges": vocabulary.whole_words,
             "vocab": dict(sorted(names.ids.items(), key=lambda item: item[1])),
-            "merges": [
-                [names.written(left), names.written(right)]
-                for left, right in vocabulary.merges or ()
-            ],
+            "merges": [list(map(names.written, merge)) for merge in vocabulary.merges or ()],
         },
     }
 
