@@ -118,13 +118,9 @@ def view(subject: Measured, letter: str) -> str:
     title = tag("h3", escape(subject.name))
     reason = browser_tokenizer(subject.tokenizer, subject.uses).get("unsupported")
     if reason is not None:
-        return title + tag(
-            "p",
-            "A browser cannot cut texts as this tokenizer does: ",
-            escape(reason),
-            ". Use <code>mergewise encode</code> and <code>mergewise forest</code>.",
-            class_="card unsupported",
-        )
+        why = f"A browser cannot cut texts as this tokenizer does: {escape(reason)}."
+        instead = " Use <code>mergewise encode</code> and <code>mergewise forest</code>."
+        return title + tag("p", why, instead, class_="card unsupported")
     return f"""\
 <div class="view card" data-tokenizer="tokenizer-{letter}">{title}
 <p class="summary soft small" role="status"></p>
