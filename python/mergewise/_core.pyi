@@ -4,6 +4,32 @@ from typing import Any, Protocol, TypeAlias, final
 
 from mergewise.vocabulary import Alphabet, Normalize, Vocabulary
 
+__all__ = [
+    "Array",
+    "Blocks",
+    "Choice",
+    "Counter",
+    "MergeList",
+    "Ranks",
+    "Tokenizer",
+    "WordCounts",
+    "check_pattern",
+    "class_ranges",
+    "counts_of_arrow",
+    "curvature_units",
+    "fewest_tokens",
+    "find_bound",
+    "improve_merges",
+    "measure_curvature",
+    "measure_sigma",
+    "named_patterns",
+    "rows_of_counts",
+    "solve_exactly",
+    "train_greedily",
+    "verify_bound",
+    "walk_curvature",
+]
+
 class _Reader(Protocol):
     def read(self, size: int, /) -> bytes | None: ...
 

@@ -83,18 +83,6 @@ def fingerprint_of(schema: Any) -> Fingerprint | None:  # noqa: ANN401 - pyarrow
     return None
 
 
-def check_fingerprint(schema: Any, expected: Fingerprint) -> None:  # noqa: ANN401
-    """Reject a table of other words, or one that is not a table of counts."""
-    found = fingerprint_of(schema)
-    if found is None:
-        raise FormatError(
-            f'found a table whose metadata has no "{KEY}" (columns {", ".join(schema.names)}), '
-            "expected word counts"
-        )
-    if found != expected:
-        raise FormatError(f"counts of different words: found {found}, expected {expected}")
-
-
 def batches_of(counts: _core.WordCounts) -> Iterator[Any]:
     """The rows of counts, in record batches of a few megabytes."""
     for parts in parts_of(counts, 1):
@@ -146,11 +134,18 @@ def counts_of(batches: Iterable[Any], fingerprint: Fingerprint) -> _core.WordCou
 
 
 def columns_of(batch: Any, fingerprint: Fingerprint) -> tuple[Any, Any]:  # noqa: ANN401
-    """The two columns of a batch of counts."""
-    check_fingerprint(batch.schema, fingerprint)
-    missing = [name for name in ("word", "count") if name not in batch.schema.names]
-    if missing:
-        raise FormatError(no_column(batch.schema.names, missing[0]))
+    """The two columns of a batch of counts; rejects one of other words or without counts."""
+    names, found = batch.schema.names, fingerprint_of(batch.schema)
+    if found is None:
+        raise FormatError(
+            f'found a table whose metadata has no "{KEY}" (columns {", ".join(names)}), '
+            "expected word counts"
+        )
+    if found != fingerprint:
+        raise FormatError(f"counts of different words: found {found}, expected {fingerprint}")
+    for name in ("word", "count"):
+        if name not in names:
+            raise FormatError(no_column(names, name))
     return batch.column("word"), batch.column("count")
 
 

@@ -165,7 +165,7 @@ class WordCounts:
 
 
 def is_file_of_counts(path: str | os.PathLike[str]) -> bool:
-    """Does a file hold counts? The name says so, or the metadata of a Parquet file."""
+    """Whether a file holds counts, by its name or by the metadata of a Parquet file."""
     suffix = Path(path).suffix
     is_table = suffix == PARQUET_SUFFIX and count_tables.parquet_fingerprint(path) is not None
     return suffix == SUFFIX or is_table

@@ -6,9 +6,8 @@ import os
 import textwrap
 import unicodedata
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import cycle
-from typing import TextIO
+from typing import NamedTuple, TextIO
 
 from mergewise.tokenizer import Tree
 
@@ -86,8 +85,7 @@ def fold(text: str, width: int) -> list[str]:
     return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(NamedTuple):
     """The drawing of a tree.
 
     Attributes:

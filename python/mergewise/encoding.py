@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from mergewise import _core
 from mergewise.arguments import check_choice
@@ -50,13 +50,12 @@ class EncodedFile:
     num_documents: int
 
 
-@dataclass(frozen=True)
-class Batch:
+class Batch(NamedTuple):
     """Texts to encode together: whole documents, or parts of one that can be cut there.
 
     Attributes:
         texts: the texts.
-        ends: does a document end behind each?
+        ends: whether a document ends behind each.
         position: how much of the source was read with the last of them.
     """
 
@@ -98,7 +97,6 @@ def encode_to_file(
     documents: DocumentMode,
     field: str,
     dtype: Dtype,
-    vocab_size: int,
     choice: _core.Choice,
     num_threads: int,
     progress: Progress,
@@ -106,8 +104,8 @@ def encode_to_file(
     """Write the ids of all documents, each followed by the separator; see `Tokenizer`."""
     check_choice("dtype", dtype, "uint16", "uint32")
     check_choice("documents", documents, "file", "lines")
-    if dtype == "uint16" and vocab_size > 2**16:
-        raise ValueError(f"ids up to {vocab_size - 1:,} do not fit uint16")
+    if dtype == "uint16" and encoder.vocab_size > 2**16:
+        raise ValueError(f"ids up to {encoder.vocab_size - 1:,} do not fit uint16")
 
     sources = find_sources(paths)
     reporter = Reporter(progress, "encode", sum(source.num_bytes for source in sources), "B")
@@ -156,19 +154,15 @@ def batches_of(
         if documents == "lines":
             for batch in batches(stream.buffered(READ_BYTES)):
                 yield Batch(batch, [True] * len(batch), stream.position())
-        else:
-            yield from batches_of_parts(stream, encoder)
-
-
-def batches_of_parts(stream: Stream, encoder: _core.Tokenizer) -> Iterator[Batch]:
-    """One document in parts, cut where the ids of the parts are those of the whole."""
-    blocks = _core.Blocks(stream, encoder, part_bytes=PART_BYTES, batch_bytes=READ_BYTES)
-    for parts, is_end in blocks:
-        yield Batch([*parts], [False] * (len(parts) - 1) + [is_end], stream.position())
+            return
+        # One document in parts, cut where the ids of the parts are those of the whole.
+        blocks = _core.Blocks(stream, encoder, part_bytes=PART_BYTES, batch_bytes=READ_BYTES)
+        for parts, is_end in blocks:
+            yield Batch([*parts], [False] * (len(parts) - 1) + [is_end], stream.position())
 
 
 def npy_header(dtype: Dtype, length: int) -> bytes:
-    """The beginning of a .npy file of so many numbers, always of the same size."""
+    """The beginning of a .npy file of `length` numbers, always of the same size."""
     kind = "<u2" if dtype == "uint16" else "<u4"
     fields = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': ({length},), }}"
     magic = b"\x93NUMPY\x01\x00"

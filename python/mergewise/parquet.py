@@ -6,10 +6,9 @@ import os
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from mergewise.errors import FormatError
 from mergewise.optional import import_optional
@@ -18,8 +17,7 @@ BATCH_BYTES = 8_000_000
 BATCH_ROWS = 4096
 
 
-@dataclass(frozen=True)
-class Texts:
+class Texts(NamedTuple):
     """Some rows of a column of texts.
 
     Attributes:

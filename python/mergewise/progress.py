@@ -67,14 +67,10 @@ class Reporter:
         self.total = total
         self.unit = unit
 
-    @property
-    def is_wanted(self) -> bool:
-        """Whether a report has any effect."""
-        return self.ticker is not None or self.callback is not None
-
     def after(self, before: int) -> Callable[..., None] | None:
         """What reports the work done on top of that before; None if a report has no effect."""
-        return (lambda done, *_: self(before + done)) if self.is_wanted else None
+        is_wanted = self.ticker is not None or self.callback is not None
+        return (lambda done, *_: self(before + done)) if is_wanted else None
 
     def __call__(self, done: int) -> None:
         """Report the work done so far."""

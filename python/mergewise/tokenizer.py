@@ -314,7 +314,6 @@ class Tokenizer:
             documents=documents,
             field=field,
             dtype=dtype or ("uint16" if self.vocab_size <= 2**16 else "uint32"),
-            vocab_size=self.vocab_size,
             choice=self._choice(allowed_special, disallowed_special),
             num_threads=check_num_threads(num_threads),
             progress=progress,

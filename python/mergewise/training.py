@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from itertools import groupby
 from typing import Literal, TypeAlias
@@ -28,6 +28,8 @@ from mergewise.tokenizer import Tokenizer
 from mergewise.vocabulary import Alphabet, Normalize
 
 Errors: TypeAlias = Literal["keep", "strict", "replace"]
+# What reports the bytes that were read; None if nobody wants to know.
+Tell: TypeAlias = Callable[[int], None] | None
 
 DEFAULT_PATTERN = "cl100k"
 MOST_MERGES = 2**32
@@ -68,7 +70,7 @@ def count(
 
 
 def is_arrow(texts: object) -> bool:
-    """Does this offer itself through Arrow's C data interface, whole or in chunks?"""
+    """Whether this offers itself through Arrow's C data interface, whole or in chunks."""
     has_chunks = hasattr(texts, "__arrow_c_stream__") and hasattr(texts, "chunks")
     return has_chunks or hasattr(texts, "__arrow_c_array__")
 
@@ -108,10 +110,10 @@ def count_files(
     done = 0
     for group in consecutive(sources):
         if group[0].kind == "text":
-            add_texts(counter, group, documents, reporter, done)
+            add_texts(counter, group, documents, reporter.after(done))
         elif group[0].kind == "parquet":
             texts = read_columns([source.path for source in group], field, num_threads)
-            add_columns(counter, group, texts, reporter, done)
+            add_columns(counter, group, texts, reporter.after(done))
         else:
             records = Records(group[0], field)
             for batch in batches(records):
@@ -152,15 +154,11 @@ def consecutive(sources: list[Source]) -> list[list[Source]]:
 
 
 def add_columns(
-    counter: _core.Counter,
-    sources: list[Source],
-    columns: Iterable[Texts],
-    reporter: Reporter,
-    before: int,
+    counter: _core.Counter, sources: list[Source], columns: Iterable[Texts], tell: Tell
 ) -> None:
     """Count the columns of Parquet files, reporting the bytes of the files that were read."""
     sizes = {source.path: source.num_bytes for source in sources}
-    done = float(before)
+    done = 0.0
     for texts in columns:
         try:
             counter.add_documents(texts.array)
@@ -168,24 +166,21 @@ def add_columns(
             error.path = texts.place
             raise
         done += texts.share * sizes[texts.path]
-        reporter(int(done))
+        if tell is not None:
+            tell(int(done))
 
 
 def add_texts(
-    counter: _core.Counter,
-    sources: list[Source],
-    documents: DocumentMode,
-    reporter: Reporter,
-    before: int,
+    counter: _core.Counter, sources: list[Source], documents: DocumentMode, tell: Tell
 ) -> None:
     """Count sources of text, reporting the bytes of their files that were read."""
     if sources[0].is_plain:
         inputs = [(source.path, None) for source in sources]
-        counter.add_inputs(inputs, documents=documents, progress=reporter.after(before))
+        counter.add_inputs(inputs, documents=documents, progress=tell)
         return
     with closing(Stream(sources[0])) as stream:
         # What the core has read is not compressed; the stream knows where it is in the file.
-        told = (lambda _: reporter(before + stream.position())) if reporter.is_wanted else None
+        told = None if tell is None else lambda _: tell(stream.position())
         counter.add_inputs([(stream.path, stream)], documents=documents, progress=told)
 
 
@@ -236,15 +231,15 @@ def train(
         min_frequency: stop when no pair occurs this often; 2 unless `like` says otherwise.
         max_token_length: the longest token in bytes (in characters with `alphabet="chars"`).
         special_tokens: get the last ids.
-        overlaps: does `aaa` hold `aa` once ("skip", the paper's choice) or twice ("count")?
-        alphabet: are the symbols "bytes" (the default) or the "chars" of the corpus?
+        overlaps: whether `aaa` holds `aa` once ("skip", the paper's choice) or twice ("count").
+        alphabet: whether the symbols are "bytes" (the default) or the "chars" of the corpus.
         like: make exactly the merges that another library makes.
         initial: continue from the merges of this tokenizer.
-        then_across: the last so many merges may cross words. `counts` must be of whole documents
-            (`pattern=None`), and `within` is the pattern for the merges before.
+        then_across: the number of last merges, which may cross words. `counts` must be of whole
+            documents (`pattern=None`), and `within` is the pattern for the merges before.
         within: see `then_across`.
-        improve: then search for so many seconds for merges that make fewer tokens; see
-            `mergewise.improve`.
+        improve: how many seconds to search, after training, for merges that make fewer tokens;
+            see `mergewise.improve`.
         progress: show a bar, or call this with the merges done and their number.
     """
     check_arguments(counts, like, improve, then_across)

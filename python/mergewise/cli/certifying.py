@@ -7,7 +7,7 @@ import json
 import time
 from pathlib import Path
 
-from mergewise.cli.corpora import add_inputs, counts_for, read_counts, specials_of
+from mergewise.cli.corpora import add_inputs, counts_for, read_counts
 from mergewise.cli.options import Parser, keywords
 from mergewise.cli.output import put
 from mergewise.cli.tokenizers import add_reading, add_tokenizer, read_tokenizer
@@ -98,7 +98,7 @@ def run_verify(parsed: argparse.Namespace) -> None:
     """`mergewise verify`."""
     certificate = Certificate.from_file(parsed.certificate)
     tokenizer = None if parsed.tokenizer is None else read_tokenizer(parsed)
-    specials = () if tokenizer is None else specials_of(tokenizer)
+    specials = () if tokenizer is None else list(tokenizer.special_tokens)
     counts = read_counts(parsed, certificate.pattern, certificate.normalize, specials)
     certificate.verify(counts, tokenizer=tokenizer, by="formal" if parsed.formal else "core")
     facts = facts_of(certificate)

@@ -28,7 +28,8 @@ def add_inputs(parser: Parser) -> None:
 
 def counts_for(parsed: argparse.Namespace, tokenizer: Tokenizer) -> WordCounts:
     """The counts of the inputs, where texts are cut as the tokenizer does."""
-    return read_counts(parsed, tokenizer.pattern, tokenizer.normalize, specials_of(tokenizer))
+    specials = list(tokenizer.special_tokens)
+    return read_counts(parsed, tokenizer.pattern, tokenizer.normalize, specials)
 
 
 def read_counts(
@@ -45,11 +46,6 @@ def read_counts(
         special_tokens=specials,
         **keywords(parsed, "documents", "field", "errors", "num_threads", "progress"),
     )
-
-
-def specials_of(tokenizer: Tokenizer) -> list[str]:
-    """Texts that are tokens without merges."""
-    return [*tokenizer.vocabulary.special_tokens, *tokenizer.vocabulary.added_tokens]
 
 
 def files_of_counts(paths: Sequence[str]) -> list[Path] | None:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import shutil
-import sys
 
 from mergewise.cli.options import Parser
-from mergewise.cli.output import put, put_json
-from mergewise.drawing import is_coloured
+from mergewise.cli.output import put, put_json, terminal
 from mergewise.explaining import Explanation, explain
 
 
@@ -39,8 +36,7 @@ def run_explain(parsed: argparse.Namespace) -> None:
     if parsed.json:
         put_json(facts_of(explanation))
     elif parsed.output is None and parsed.svg is None:
-        width = shutil.get_terminal_size().columns
-        put(explanation.text(width=width, is_coloured=is_coloured(sys.stdout)))
+        put(explanation.text(**terminal()))
     else:
         put(f"{len(explanation.steps)} steps, {len(explanation.merges)} merges")
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 
-from mergewise.cli.corpora import add_inputs, counts_for, files_of_counts, specials_of
+from mergewise.cli.corpora import add_inputs, counts_for, files_of_counts
 from mergewise.cli.options import Parser, keywords
 from mergewise.cli.output import put, put_json
 from mergewise.cli.tokenizers import add_tokenizer, read_tokenizer
@@ -110,18 +110,17 @@ def read_corpus(
     if "-" in parsed.files or files_of_counts(parsed.files) is not None:
         parsed.refuse("--held-out needs files of text, which are read twice")
 
-    def counted(is_wanted: Callable[[int], bool]) -> WordCounts:
-        parts = enumerate(parts_of(parsed))
+    def counted(*, is_held_out: bool) -> WordCounts:
+        parts = enumerate(parts_of(parsed), start=1)
         return count(
-            (part for number, part in parts if is_wanted(number)),
+            (part for number, part in parts if (number % TENTH == 0) == is_held_out),
             pattern=tokenizer.pattern,
             normalize=tokenizer.normalize,
-            special_tokens=specials_of(tokenizer),
+            special_tokens=list(tokenizer.special_tokens),
             **keywords(parsed, "errors", "num_threads"),
         )
 
-    last = TENTH - 1
-    seen, unseen = counted(lambda n: n % TENTH != last), counted(lambda n: n % TENTH == last)
+    seen, unseen = counted(is_held_out=False), counted(is_held_out=True)
     if not unseen.num_words:
         raise ValueError("the corpus is too small to hold out a tenth of it")
     return seen, unseen

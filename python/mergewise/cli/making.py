@@ -6,16 +6,10 @@ import argparse
 from typing import Any
 
 from mergewise import formats
+from mergewise.cli import tokenizers
 from mergewise.cli.corpora import add_inputs, files_of_counts, read_counts
 from mergewise.cli.options import Parser, keywords
 from mergewise.cli.output import put_facts
-from mergewise.cli.tokenizers import (
-    PATTERN_HELP,
-    add_format,
-    add_tokenizer,
-    pattern_of,
-    read_tokenizer,
-)
 from mergewise.counts import WordCounts
 from mergewise.training import DEFAULT_PATTERN, train
 
@@ -25,7 +19,7 @@ BY_NAME = "the file to write; its name decides the format"
 def add_counting(parser: Parser) -> None:
     """The arguments that decide what is counted."""
     add_inputs(parser)
-    parser.add_argument("--pattern", help=f"{PATTERN_HELP} (default {DEFAULT_PATTERN})")
+    parser.add_argument("--pattern", help=f"{tokenizers.PATTERN_HELP} (default {DEFAULT_PATTERN})")
     parser.add_choice("--normalize", ["nfc", "nfkc"], "normalise texts first")
     more: Any = {"dest": "special_tokens", "action": "append", "default": [], "metavar": "TOKEN"}
     parser.add_argument("--special", help="a special token", **more)
@@ -35,7 +29,7 @@ def counts_of_inputs(parsed: argparse.Namespace) -> WordCounts:
     """The counts of the inputs, which are texts or files of counts."""
     if parsed.pattern is not None and files_of_counts(parsed.files) is not None:
         raise ValueError("--pattern is for texts; counts are of words already")
-    pattern = pattern_of(DEFAULT_PATTERN if parsed.pattern is None else parsed.pattern)
+    pattern = tokenizers.pattern_of(DEFAULT_PATTERN if parsed.pattern is None else parsed.pattern)
     return read_counts(parsed, pattern, parsed.normalize, parsed.special_tokens)
 
 
@@ -118,9 +112,9 @@ def add_convert(parser: Parser) -> None:
       mergewise convert spm.model tokenizer.json --from sentencepiece
       mergewise convert my.tiktoken tokenizer.json --pattern cl100k --special '<|end|>=100257'
     """
-    add_tokenizer(parser, metavar="INPUT")
+    tokenizers.add_tokenizer(parser, metavar="INPUT")
     parser.add_file("output", BY_NAME, "OUTPUT")
-    add_format(parser, "--to", "the format of OUTPUT, as for --from")
+    tokenizers.add_format(parser, "--to", "the format of OUTPUT, as for --from")
     more: Any = {"dest": "special_tokens", "action": "append", "metavar": "TEXT=ID"}
     text = "a special token; replaces those of the file"
     parser.add_argument("--special", type=text_and_id, help=text, **more)
@@ -142,7 +136,7 @@ def text_and_id(argument: str) -> tuple[str, int]:
 
 def run_convert(parsed: argparse.Namespace) -> None:
     """`mergewise convert`."""
-    tokenizer = read_tokenizer(parsed)
+    tokenizer = tokenizers.read_tokenizer(parsed)
     tokenizer.save(parsed.output, format=parsed.to, lossy=parsed.lossy)
     facts = {
         "from": parsed.format or formats.detect(parsed.tokenizer),

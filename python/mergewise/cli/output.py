@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Mapping
+from typing import Any
+
+from mergewise.drawing import is_coloured
 
 
 def put(line: str) -> None:
     """Write a line of data."""
     sys.stdout.write(f"{line}\n")
+
+
+def terminal() -> dict[str, Any]:
+    """The width of the terminal and whether it shows colours, as arguments of what draws."""
+    return {"width": shutil.get_terminal_size().columns, "is_coloured": is_coloured(sys.stdout)}
 
 
 def put_json(value: object) -> None:

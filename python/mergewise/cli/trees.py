@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import shutil
-import sys
 from pathlib import Path
 from typing import Any
 
 from mergewise.cli.options import Parser
-from mergewise.cli.output import put, put_json
+from mergewise.cli.output import put, put_json, terminal
 from mergewise.cli.tokenizers import add_reading, read_tokenizer
-from mergewise.drawing import draw_forest, is_coloured
+from mergewise.drawing import draw_forest
 from mergewise.tokenizer import Tokenizer, Tree
 from mergewise.training import count, train
 
@@ -44,8 +42,7 @@ def run_forest(parsed: argparse.Namespace) -> None:
         if parsed.json:
             put_json([nested(tree) for tree in trees])
         else:
-            width = shutil.get_terminal_size().columns
-            put(draw_forest(trees, width=width, is_coloured=is_coloured(sys.stdout)))
+            put(draw_forest(trees, **terminal()))
     except RecursionError:
         raise ValueError("a tree of this text is too deep to be drawn") from None
 

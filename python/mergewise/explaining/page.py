@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from mergewise.explaining import words
 from mergewise.explaining.steps import Entry, Greedy, Step
-from mergewise.pages import asset, code, page, tag
+from mergewise.pages import code, page, tag
 
 # The elements of positions that stayed, that a pair gained, and that it lost.
 TAGS = {"": "span", "+": "ins", "−": "del"}
@@ -42,12 +42,8 @@ changed marked.</p>
 <footer>Made by mergewise. The algorithm is that of <cite>A Formal Perspective on Byte-Pair
 Encoding</cite>, with the correction that the heap keeps every pair and counts the one on top
 again.</footer>"""
-    return page(
-        f"Greedy merges of {run.text}",
-        body,
-        styles=[asset("explaining", "explain.css")],
-        scripts=[asset("explaining", "explain.js")],
-    )
+    title = f"Greedy merges of {run.text}"
+    return page(title, body, "explaining", css="explain.css", scripts=["explain.js"])
 
 
 def controls(num_steps: int) -> str:

@@ -69,11 +69,8 @@ def counted(number: int, noun: str) -> str:
 
 def title_of(run: Greedy, step: Step) -> str:
     """The title of a step."""
-    if step.kind == "start":
-        return "The start"
-    if step.kind == "end":
-        return "The end"
-    assert step.pair is not None  # noqa: S101 - only the first and the last step have none
+    if step.pair is None:
+        return f"The {step.kind}"
     pair = pair_name(run, step.pair)
     return {
         "choose": f"Merge {step.num_merges}: {pair}",

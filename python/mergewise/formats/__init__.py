@@ -93,8 +93,12 @@ def load(
         vocabulary: Vocabulary = module.read(reading)
     except RecursionError:
         raise reading.wrong("", "steps that are nested too deeply", "a tokenizer") from None
-    if isinstance(pattern, Unset):
-        check_pattern(reading, vocabulary.pattern)
+    if isinstance(pattern, Unset) and vocabulary.pattern is not None:
+        try:
+            _core.check_pattern(vocabulary.pattern)
+        except ValueError as error:
+            found = f"the pattern {shown(vocabulary.pattern)}"
+            raise reading.wrong("", found, f"another: {error}") from None
     if module is tiktoken:
         return vocabulary
     if not isinstance(pattern, Unset):
@@ -104,16 +108,6 @@ def load(
         check_special_ids(reading, special_tokens, taken)
         vocabulary = replace(vocabulary, special_tokens=dict(special_tokens))
     return vocabulary
-
-
-def check_pattern(reading: Reading, pattern: str | None) -> None:
-    """Refuse a regular expression of the file that the engine does not accept."""
-    if pattern is None:
-        return
-    try:
-        _core.check_pattern(pattern)
-    except ValueError as error:
-        raise reading.wrong("", f"the pattern {shown(pattern)}", f"another: {error}") from None
 
 
 def check_special_tokens(special_tokens: object) -> None:

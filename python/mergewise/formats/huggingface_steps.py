@@ -14,6 +14,8 @@ from mergewise.vocabulary import Alphabet, Normalize, PrefixSpace
 
 META: Final = re.compile(r"[\\.+*?()|\[\]{}^$]")
 NORMALIZERS: Final = "NFC, NFKC, Prepend of a space or U+2581, then Replace of spaces by U+2581"
+# The words of the pre-tokenizers that drop white space.
+WORDS: Final = {"WhitespaceSplit": r"\S+", "Whitespace": r"\w+|[^\w\s]+"}
 PRE_TOKENIZERS: Final = "ByteLevel, Split, Metaspace, WhitespaceSplit or Whitespace"
 
 
@@ -104,11 +106,9 @@ def read_pre_tokenizer(value: Value, steps: Steps, *, has_added_tokens: bool) ->
         return read_split(value, steps)
     if kind == "Metaspace":
         return read_metaspace(value, steps, has_added_tokens=has_added_tokens)
-    if kind == "WhitespaceSplit":
-        steps.cut(r"\S+", drops_gaps=True)
-    elif kind == "Whitespace":
-        steps.cut(r"\w+|[^\w\s]+", drops_gaps=True)
-    return kind in {"WhitespaceSplit", "Whitespace"}
+    if kind in WORDS:
+        steps.cut(WORDS[kind], drops_gaps=True)
+    return kind in WORDS
 
 
 def read_byte_level(value: Value, steps: Steps) -> bool:

@@ -7,10 +7,8 @@ from typing import Final, NamedTuple
 
 from mergewise.formats.reading import Reading
 
-VARINT: Final = 0
-FIXED64: Final = 1
-BYTES: Final = 2
-FIXED32: Final = 5
+# The types of fields.
+VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 SIZES: Final = {FIXED64: 8, FIXED32: 4}
 
 

@@ -210,5 +210,6 @@ def read_kept(document: Value) -> Json:
     if "decoder" in kept:
         document["decoder"]["type"].text()
     if "post_processor" in kept:
+        # Refuses what `surrounding_tokens` could not read.
         list(tokens_around(document["post_processor"]))
     return kept

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from mergewise.errors import ConversionError
 from mergewise.files import write_text
+from mergewise.formats.json_values import Json
 from mergewise.formats.letters import BYTE_NAMES, MARK, to_letters
 from mergewise.formats.regexes import METASPACE, to_oniguruma
 from mergewise.formats.unsupported import named
 from mergewise.vocabulary import Vocabulary
 
-Json = dict[str, Any]
 FLAGS: Final = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
 
 
@@ -85,10 +85,7 @@ def document_of(vocabulary: Vocabulary, path: Path) -> Json:
             "byte_fallback": vocabulary.byte_tokens is not None,
             "ignore_merges": vocabulary.whole_words,
             "vocab": dict(sorted(names.ids.items(), key=lambda item: item[1])),
-            "merges": [
-                [names.written(left), names.written(right)]
-                for left, right in vocabulary.merges or ()
-            ],
+            "merges": [list(map(names.written, merge)) for merge in vocabulary.merges or ()],
         },
     }
 

@@ -15,10 +15,10 @@ def asset(room: str, name: str) -> str:
     return resources.files(f"mergewise.{room}").joinpath(name).read_text(encoding="utf-8")
 
 
-def page(title: str, body: str, *, styles: Iterable[str] = (), scripts: Iterable[str] = ()) -> str:
-    """A whole page, with everything that it needs inside."""
-    css = "\n".join([asset("pages", "base.css"), *styles])
-    js = "\n".join(f"<script>\n{script}</script>" for script in scripts)
+def page(title: str, body: str, room: str, *, css: str, scripts: Iterable[str]) -> str:
+    """A whole page, with the style and the scripts of a room inside."""
+    style = "\n".join([asset("pages", "base.css"), asset(room, css)])
+    js = "\n".join(f"<script>\n{asset(room, name)}</script>" for name in scripts)
     return f"""\
 <!doctype html>
 <html lang="en">
@@ -31,7 +31,7 @@ def page(title: str, body: str, *, styles: Iterable[str] = (), scripts: Iterable
 <title>{escape(title)}</title>
 <link rel="icon" href="data:,">
 <style>
-{css}</style>
+{style}</style>
 </head>
 <body>
 {body}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from html import escape
+from typing import NamedTuple
 
 from mergewise.pages import tag
 
@@ -13,8 +13,7 @@ LEFT, RIGHT, TOP, BOTTOM = 46, 12, 28, 46
 SIZES = {"wide": (760, 350), "narrow": (360, 300)}
 
 
-@dataclass(frozen=True)
-class Curve:
+class Curve(NamedTuple):
     """A line of a chart.
 
     Attributes:
@@ -30,8 +29,7 @@ class Curve:
     band: Sequence[tuple[float, float]] = ()
 
 
-@dataclass(frozen=True)
-class Bars:
+class Bars(NamedTuple):
     """Numbers side by side, one for each category."""
 
     name: str
@@ -39,8 +37,7 @@ class Bars:
     values: Sequence[float]
 
 
-@dataclass(frozen=True)
-class Words:
+class Words(NamedTuple):
     """The texts of a chart."""
 
     title: str
@@ -49,8 +46,7 @@ class Words:
     y_label: str
 
 
-@dataclass(frozen=True)
-class Frame:
+class Frame(NamedTuple):
     """The room of a chart, and where a number lies in it."""
 
     width: int

@@ -28,6 +28,8 @@ ESCAPE = re.compile(
 ATOMIC = "(?>"
 # A look-around or an atomic group, one with a name, or one with a number.
 OPENING = re.compile(r"(?P<kept>\(\?(?:<?[=!]|>))|\(\?P?<\w+>|\((?!\?)")
+# White space and comments, which verbose expressions do not match.
+BLANK = re.compile(r"\s+|#[^\n]*")
 KNOWN_FLAGS = frozenset("imsx")
 
 
@@ -91,17 +93,18 @@ class Translator:
                 written += "|"
                 continue
             found = FLAGS.match(self.pattern, self.at)
+            blank = BLANK.match(self.pattern, self.at) if "x" in flags else None
             if found and found["end"] == ")":
                 flags = changed_flags(flags, found)
                 self.at = found.end()
-                continue
-            written += self.quantified(flags)
+            elif blank:
+                self.at = blank.end()
+            else:
+                written += self.quantified(flags)
         return written
 
     def quantified(self, flags: frozenset[str]) -> str:
         """One atom and its quantifier."""
-        if "x" in flags and self.skipped_blank():
-            return ""
         atom = self.atom(flags)
         found = QUANTIFIER.match(self.pattern, self.at)
         if not found:
@@ -110,13 +113,6 @@ class Translator:
         if found["kind"] == "+":
             return self.atomic(atom + found[0].removesuffix("+"))
         return atom + found[0]
-
-    def skipped_blank(self) -> bool:
-        """Skip white space or a comment of a verbose expression; whether there was any."""
-        found = re.compile(r"\s+|#[^\n]*").match(self.pattern, self.at)
-        if found:
-            self.at = found.end()
-        return found is not None
 
     def atom(self, flags: frozenset[str]) -> str:
         """A class, a group, or an assertion."""
@@ -153,9 +149,8 @@ class Translator:
         if name in {"b", "B"}:
             self.at += 2
             word = self.ranges(r"\w", frozenset())
-            if name == "b":
-                return f"(?:(?<={word})(?!{word})|(?<!{word})(?={word}))"
-            return f"(?:(?<={word})(?={word})|(?<!{word})(?!{word}))"
+            after, before = "!=" if name == "b" else "=!"
+            return f"(?:(?<={word})(?{after}{word})|(?<!{word})(?{before}{word}))"
         found = ESCAPE.match(self.pattern, self.at)
         if not found:
             raise Unsupported(f"\\{name} has no equivalent in browsers")

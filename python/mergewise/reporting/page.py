@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from html import escape
-from typing import Any
 
-from mergewise.pages import asset, code, page, table, tag
+from mergewise.pages import code, page, table, tag
 from mergewise.reporting.band import Band
 from mergewise.reporting.browser import browser_tokenizer
 from mergewise.reporting.charts import Bars, Words, bars_chart
@@ -58,12 +57,8 @@ def report_page(subjects: Sequence[Measured], bands: Sequence[Band | str]) -> st
 </main>
 <footer>Made by mergewise. This page needs no network; what is typed into it stays in it.</footer>
 {"".join(embedded(subject, letter) for subject, letter in lettered(subjects))}"""
-    return page(
-        f"Report on {names}",
-        body,
-        styles=[asset("reporting", "report.css")],
-        scripts=[asset("reporting", "encoder.js"), asset("reporting", "box.js")],
-    )
+    scripts = ["encoder.js", "box.js"]
+    return page(f"Report on {names}", body, "reporting", css="report.css", scripts=scripts)
 
 
 def facts(subjects: Sequence[Measured]) -> str:
@@ -123,13 +118,9 @@ def view(subject: Measured, letter: str) -> str:
     title = tag("h3", escape(subject.name))
     reason = browser_tokenizer(subject.tokenizer, subject.uses).get("unsupported")
     if reason is not None:
-        return title + tag(
-            "p",
-            "A browser cannot cut texts as this tokenizer does: ",
-            escape(reason),
-            ". Use <code>mergewise encode</code> and <code>mergewise forest</code>.",
-            class_="card unsupported",
-        )
+        why = f"A browser cannot cut texts as this tokenizer does: {escape(reason)}."
+        instead = " Use <code>mergewise encode</code> and <code>mergewise forest</code>."
+        return title + tag("p", why, instead, class_="card unsupported")
     return f"""\
 <div class="view card" data-tokenizer="tokenizer-{letter}">{title}
 <p class="summary soft small" role="status"></p>
@@ -145,13 +136,11 @@ def embedded(subject: Measured, letter: str) -> str:
     data = browser_tokenizer(subject.tokenizer, subject.uses)
     if "unsupported" in data:
         return ""
-    return tag("script", as_json(data), type="application/json", id=f"tokenizer-{letter}")
-
-
-def as_json(data: Any) -> str:  # noqa: ANN401 - JSON
-    """JSON that can stand in a page: no text in it ends the script."""
     written = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    return written.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    # JSON that can stand in a page: no text in it ends the script or a line.
+    for character in ("<", "\u2028", "\u2029"):
+        written = written.replace(character, f"\\u{ord(character):04x}")
+    return tag("script", written, type="application/json", id=f"tokenizer-{letter}")
 
 
 def parts_table(subjects: Sequence[Measured]) -> str:

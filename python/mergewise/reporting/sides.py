@@ -20,14 +20,8 @@ def legend(subjects: Sequence[Measured]) -> str:
     """Which colour is which, if there are two."""
     if len(subjects) == 1:
         return ""
-    return tag(
-        "p",
-        *(
-            tag("span", escape(subject.name), class_=f"key {letter}")
-            for subject, letter in lettered(subjects)
-        ),
-        class_="legend",
-    )
+    keys = [tag("span", escape(s.name), class_=f"key {letter}") for s, letter in lettered(subjects)]
+    return tag("p", *keys, class_="legend")
 
 
 def panels(subjects: Sequence[Measured], draw: Callable[[Measured], str]) -> str:
