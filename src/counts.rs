@@ -10,7 +10,7 @@ use std::num::NonZeroU64;
 use rustc_hash::FxHashSet;
 
 use crate::error::{Error, Result};
-use crate::keys::hash_word;
+use crate::keys::{first_bytes, hash_word};
 use crate::pattern::Pattern;
 use crate::settings::Settings;
 use crate::table::{Adder, Table};
@@ -194,7 +194,7 @@ impl WordCounts {
     /// The words with their counts, in ascending order of their bytes.
     pub fn sorted(&self) -> Vec<(&[u8], u64)> {
         let mut words: Vec<_> = self.iter().collect();
-        words.sort_unstable();
+        words.sort_by_cached_key(|&(word, _)| (first_bytes(word), word));
         words
     }
 }

@@ -74,3 +74,12 @@ pub(crate) fn hash_word(word: &[u8]) -> u64 {
 pub(crate) fn hash_pair(pair: u64) -> usize {
     (pair.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize
 }
+
+/// The first bytes of a string as a number: the order of the numbers is that of the strings, and is
+/// decided without reading them again.
+pub(crate) fn first_bytes(string: &[u8]) -> u64 {
+    let mut bytes = [0; 8];
+    let length = string.len().min(8);
+    bytes[..length].copy_from_slice(&string[..length]);
+    u64::from_be_bytes(bytes)
+}

@@ -11,6 +11,7 @@ use super::words::Words;
 use crate::error::Result;
 use crate::parallel;
 use crate::prices::StringIndex;
+use crate::watch::Watch;
 
 const NUM_SHARDS: usize = 4;
 
@@ -35,15 +36,21 @@ impl FrequentStrings {
     }
 
     /// The strings one symbol longer that occur more than `floor` times.
-    pub(super) fn longer(&self, words: &Words, floor: u64, num_threads: usize) -> Result<Self> {
+    pub(super) fn longer(
+        &self,
+        words: &Words,
+        floor: u64,
+        num_threads: usize,
+        watch: &Watch,
+    ) -> Result<Self> {
         let shards = parallel::map(num_threads, NUM_SHARDS, |index| {
-            Ok(Shard::find(words, self, index))
+            Shard::find(words, self, index, watch)
         })?;
-        Ok(self.unite(words, floor, shards))
+        self.unite(words, floor, shards, watch)
     }
 
     /// Number the frequent strings of all shards.
-    fn unite(&self, words: &Words, floor: u64, shards: Vec<Shard>) -> Self {
+    fn unite(&self, words: &Words, floor: u64, shards: Vec<Shard>, watch: &Watch) -> Result<Self> {
         let mut longer = Self::default();
         let mut united = Vec::new();
         for shard in shards {
@@ -56,23 +63,31 @@ impl FrequentStrings {
             }
             united.push((shard.strings.into_iter(), numbers));
         }
-        self.for_each_key(words, |place, key, _| {
+        self.for_each_key(words, watch, |place, key, _| {
             let (strings, numbers) = &mut united[shard_of(key)];
             let string = strings.next().map(|string| numbers[string as usize]);
             if let Some(string) = string.filter(|&string| string != StringIndex::NONE) {
                 longer.places.push(place);
                 longer.strings.push(string);
             }
-        });
-        longer
+        })?;
+        Ok(longer)
     }
 
     /// Call `visit(place, key, count)` for each place where a longer string may begin.
-    fn for_each_key(&self, words: &Words, mut visit: impl FnMut(u32, u64, u64)) {
+    fn for_each_key(
+        &self,
+        words: &Words,
+        watch: &Watch,
+        mut visit: impl FnMut(u32, u64, u64),
+    ) -> Result<()> {
         let (ends, counts) = (&words.ends, &words.counts);
         let mut word = 0;
         let pairs = self.places.windows(2).zip(self.strings.windows(2));
-        for (places, strings) in pairs {
+        for (index, (places, strings)) in pairs.enumerate() {
+            if index % (1 << 20) == 0 {
+                watch.check()?;
+            }
             let next = places[1] as usize;
             if next != places[0] as usize + 1 {
                 continue;
@@ -89,6 +104,7 @@ impl FrequentStrings {
                 visit(places[0], key, counts[word]);
             }
         }
+        Ok(())
     }
 }
 
@@ -101,10 +117,10 @@ struct Shard {
 }
 
 impl Shard {
-    fn find(words: &Words, shorter: &FrequentStrings, index: usize) -> Self {
+    fn find(words: &Words, shorter: &FrequentStrings, index: usize, watch: &Watch) -> Result<Self> {
         let mut shard = Self::default();
         let mut table: FxHashMap<u64, u32> = FxHashMap::default();
-        shorter.for_each_key(words, |_, key, count| {
+        shorter.for_each_key(words, watch, |_, key, count| {
             if shard_of(key) == index {
                 let new = shard.counts.len() as u32;
                 let string = *table.entry(key).or_insert(new);
@@ -115,8 +131,8 @@ impl Shard {
                 *sum = sum.saturating_add(count);
                 shard.strings.push(string);
             }
-        });
-        shard
+        })?;
+        Ok(shard)
     }
 }
 

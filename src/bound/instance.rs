@@ -66,7 +66,7 @@ impl Instance {
         }
         let pieces = match against {
             Against::Vocabularies => words,
-            Against::Merges => cut(&words, floor, num_threads)?,
+            Against::Merges => cut(&words, floor, num_threads, watch)?,
         };
         let mut instance = Self {
             against,
@@ -91,7 +91,7 @@ impl Instance {
         let mut room = CUTS_OF_A_SYMBOL * num_symbols + ROOM_FOR_CUTS;
         for length in 2..=self.longest + 1 {
             watch.check()?;
-            frequent = frequent.longer(&self.pieces, self.floor, num_threads)?;
+            frequent = frequent.longer(&self.pieces, self.floor, num_threads, watch)?;
             if frequent.num_strings == 0 {
                 break;
             }
@@ -160,8 +160,9 @@ impl Instance {
 }
 
 /// The words cut at every pair that is not frequent, without pieces of one symbol.
-fn cut(words: &Words, floor: u64, num_threads: usize) -> Result<Words> {
-    let pairs = FrequentStrings::of_one_symbol(words).longer(words, floor, num_threads)?;
+fn cut(words: &Words, floor: u64, num_threads: usize, watch: &Watch) -> Result<Words> {
+    let symbols = FrequentStrings::of_one_symbol(words);
+    let pairs = symbols.longer(words, floor, num_threads, watch)?;
     let mut is_joined = vec![false; words.symbols.len()];
     for &place in &pairs.places {
         is_joined[place as usize] = true;

@@ -62,6 +62,14 @@ pub struct Problem<'a> {
     pub num_merges: usize,
 }
 
+impl Problem<'_> {
+    /// The number of symbols of each word, in no particular order, and its count.
+    fn lengths(&self) -> impl Iterator<Item = (u64, u64)> {
+        let words = self.counts.iter();
+        words.map(|(word, count)| (self.alphabet.num_symbols(word) as u64, count))
+    }
+}
+
 /// Search for a good bound. If the watch stops it, the best so far is returned, or, before there is
 /// one, a trivial bound.
 pub fn find(
@@ -70,10 +78,9 @@ pub fn find(
     watch: &Watch,
     progress: &DescentProgress,
 ) -> Result<Proof> {
-    let words = Words::of(problem.counts, problem.alphabet)?;
     let prepared = greedy_tokens(problem, watch).and_then(|(tokens, last)| {
         let instance = Instance::new(
-            &words,
+            &Words::of(problem.counts, problem.alphabet, watch)?,
             problem.against,
             problem.num_merges,
             floor(problem.against, last),
@@ -84,7 +91,7 @@ pub fn find(
         Ok((tokens, instance))
     });
     let (tokens, instance) = match prepared {
-        Err(Error::Interrupted) => return Ok(trivial(problem, &words)),
+        Err(Error::Interrupted) => return Ok(trivial(problem)),
         prepared => prepared?,
     };
     let found = descend(&instance, &tokens, options, watch, progress)?;
@@ -94,7 +101,7 @@ pub fn find(
         symbols.collect::<Vec<_>>().concat()
     };
     Ok(Proof {
-        gain: found.gain.min(most(problem, &words)),
+        gain: found.gain.min(most(problem)),
         discounts: written(&found.discounts),
         setting: PriceSetting {
             one: 1 << options.bits,
@@ -118,14 +125,14 @@ fn floor(against: Against, last_gain: u64) -> u64 {
 }
 
 /// A proof that needs no search: no string has a price.
-fn trivial(problem: &Problem, words: &Words) -> Proof {
-    let long = words.iter().filter(|(word, _)| word.len() > 1);
+fn trivial(problem: &Problem) -> Proof {
+    let lengths = problem.lengths().map(|(length, _)| length as usize);
     let num_discounts = match problem.against {
         Against::Merges => 0,
-        Against::Vocabularies => long.map(|(word, _)| word.len()).sum(),
+        Against::Vocabularies => lengths.filter(|&length| length > 1).sum(),
     };
     Proof {
-        gain: most(problem, words),
+        gain: most(problem),
         discounts: vec![0; num_discounts],
         setting: PriceSetting {
             one: 1,
@@ -139,11 +146,16 @@ fn trivial(problem: &Problem, words: &Words) -> Proof {
 }
 
 /// The bound that a proof proves.
-pub fn check(problem: &Problem, setting: &PriceSetting, discounts: &[u8]) -> Result<u64> {
+pub fn check(
+    problem: &Problem,
+    setting: &PriceSetting,
+    discounts: &[u8],
+    watch: &Watch,
+) -> Result<u64> {
     let flawed = |flaw: Flaw| Error::InvalidProof {
         message: flaw.to_string(),
     };
-    let words = Words::of(problem.counts, problem.alphabet)?;
+    let words = Words::of(problem.counts, problem.alphabet, watch)?;
     let numbers = read(discounts).ok_or_else(|| flawed(Flaw::Damaged))?;
     if !setting.one.is_power_of_two() {
         return Err(flawed(Flaw::Claim));
@@ -158,21 +170,18 @@ pub fn check(problem: &Problem, setting: &PriceSetting, discounts: &[u8]) -> Res
     };
     let total = verify(&words, &claim, &numbers).map_err(flawed)?;
     let gain = u64::try_from(total >> claim.bits).unwrap_or(u64::MAX);
-    Ok(gain.min(most(problem, &words)))
+    Ok(gain.min(most(problem)))
 }
 
 /// The most that can be saved by any prices: a tree of M merges has at most 2^M symbols, and a word
 /// at least one token.
-fn most(problem: &Problem, words: &Words) -> u64 {
+fn most(problem: &Problem) -> u64 {
     let longest = match problem.against {
         Against::Merges if problem.num_merges < 63 => 1_u64 << problem.num_merges,
         _ => u64::MAX,
     };
-    let saved = |(word, count): (&[Id], u64)| {
-        let length = word.len() as u64;
-        count * (length - length.div_ceil(longest))
-    };
-    words.iter().map(saved).sum()
+    let saved = |(length, count): (u64, u64)| count * (length - length.div_ceil(longest));
+    problem.lengths().map(saved).sum()
 }
 
 /// The tokens of the greedy list, and what its last merge gained: 0 if it has fewer than

@@ -3,6 +3,7 @@
 use crate::counts::WordCounts;
 use crate::error::Result;
 use crate::merges::{Alphabet, Id};
+use crate::watch::Watch;
 
 /// Words as symbols, one after another, each with its count.
 #[derive(Debug, Clone, Default)]
@@ -14,9 +15,13 @@ pub struct Words {
 
 impl Words {
     /// The words of `counts` as symbols of an alphabet, in ascending order of their bytes.
-    pub fn of(counts: &WordCounts, alphabet: &Alphabet) -> Result<Self> {
+    pub fn of(counts: &WordCounts, alphabet: &Alphabet, watch: &Watch) -> Result<Self> {
         let mut words = Self::default();
-        for (word, count) in counts.sorted() {
+        watch.check()?;
+        for (index, (word, count)) in counts.sorted().into_iter().enumerate() {
+            if index % (1 << 16) == 0 {
+                watch.check()?;
+            }
             alphabet.extend_symbols(word, &mut words.symbols)?;
             words.ends.push(words.symbols.len());
             words.counts.push(count);

@@ -2,6 +2,7 @@
 
 use memchr::memchr;
 
+use crate::keys::first_bytes;
 use crate::pages::in_large_pages;
 use crate::vocabulary::Number;
 
@@ -116,13 +117,4 @@ impl Trie {
         }
         longest
     }
-}
-
-/// The first bytes of a string as a number: the order of the numbers is that of the strings, and is
-/// decided without reading them again.
-fn first_bytes(string: &[u8]) -> u64 {
-    let mut bytes = [0; 8];
-    let length = string.len().min(8);
-    bytes[..length].copy_from_slice(&string[..length]);
-    u64::from_be_bytes(bytes)
 }

@@ -142,7 +142,9 @@ pub(super) fn find_bound(
         bits: BITS,
         num_threads: threads(num_threads),
     };
-    let (watch, descent) = (Watch::default(), DescentProgress::default());
+    // Only preparations look at its deadline: the descent ends by its own.
+    let watch = Watch::until(options.deadline);
+    let descent = DescentProgress::default();
     let status = || descent.read();
     let proof = anytime(py, &watch, progress, status, || {
         find(&problem, &options, &watch, &descent)
@@ -182,7 +184,9 @@ pub(super) fn verify_bound(
         longest,
         counted,
     };
-    watched(py, None, |_| check(&problem, &setting, discounts))
+    watched(py, None, |watch| {
+        check(&problem, &setting, discounts, watch)
+    })
 }
 
 fn problem<'a>(

@@ -21,9 +21,9 @@ pub(super) const SYMBOLS: &[(&str, Symbols)] =
 #[derive(FromPyObject)]
 #[allow(clippy::struct_excessive_bools, reason = "they are Python's")]
 pub(super) struct Fields<'py> {
-    tokens: Tokens,
+    tokens: Tokens<'py>,
     merges: Option<Vec<(PyBackedBytes, PyBackedBytes)>>,
-    ranks: Option<Tokens>,
+    ranks: Option<Tokens<'py>>,
     alphabet: String,
     byte_tokens: Option<Vec<Id>>,
     unknown_token: Option<Id>,
@@ -39,27 +39,32 @@ pub(super) struct Fields<'py> {
     added_tokens: Bound<'py, PyDict>,
 }
 
-/// Strings with ids or ranks: Python's `RankTable` or a dictionary.
-enum Tokens {
-    Table(Py<PyRanks>),
+/// Strings with ids or ranks: Python's `RankTable`, or a dictionary.
+#[derive(FromPyObject)]
+enum Tokens<'py> {
+    Table { core: Py<PyRanks> },
+    Dict(Bound<'py, PyDict>),
+}
+
+/// The same, as Rust reads them.
+enum Strings<'t> {
+    Table(&'t PyRanks),
     Entries(Vec<(PyBackedBytes, u32)>),
 }
 
-impl<'py> FromPyObject<'_, 'py> for Tokens {
-    type Error = PyErr;
-
-    fn extract(tokens: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        match tokens.getattr("core") {
-            Ok(core) => Ok(Self::Table(core.cast_into()?.unbind())),
-            Err(_) => Ok(Self::Entries(pairs_of(&*tokens.cast()?)?)),
-        }
+impl Tokens<'_> {
+    fn strings(&self) -> PyResult<Strings<'_>> {
+        Ok(match self {
+            Self::Table { core } => Strings::Table(core.get()),
+            Self::Dict(dict) => Strings::Entries(pairs_of(dict)?),
+        })
     }
 }
 
-impl Tokens {
+impl Strings<'_> {
     fn slices(&self) -> Vec<(&[u8], u32)> {
         match self {
-            Self::Table(core) => core.get().pairs().collect(),
+            Self::Table(ranks) => ranks.pairs().collect(),
             Self::Entries(entries) => slices(entries).collect(),
         }
     }
@@ -81,10 +86,12 @@ impl Fields<'_> {
 
     pub(super) fn build(mut self, py: Python<'_>) -> PyResult<Tokenizer> {
         let unknown = self.unknown()?;
+        let tokens = self.tokens.strings()?;
+        let ranks = self.ranks.as_ref().map(Tokens::strings).transpose()?;
         let specials = pairs_of::<String>(&self.special_tokens)?;
         let added = pairs_of::<String>(&self.added_tokens)?;
         let mut builder = Tokenizer::builder()
-            .tokens(self.tokens.slices())
+            .tokens(tokens.slices())
             .symbols(choose("alphabet", &self.alphabet, SYMBOLS)?)
             .unknown(unknown)
             .whole_words(self.whole_words)
@@ -108,7 +115,7 @@ impl Fields<'_> {
         for (text, id) in &added {
             builder = builder.added_token(text, *id);
         }
-        builder = match (&self.merges, &self.ranks) {
+        builder = match (&self.merges, &ranks) {
             (Some(merges), _) => builder.merges(merges.iter().map(|(l, r)| (&**l, &**r))),
             (None, Some(ranks)) => builder.ranks(ranks.slices()),
             (None, None) => builder,
