@@ -156,7 +156,7 @@ impl<const N: usize> Rows<N> {
         if length == 0 {
             return Ok(None);
         }
-        if array.num_buffers != N as i64 || array.buffers.is_null() {
+        if usize::try_from(array.num_buffers) != Ok(N) || array.buffers.is_null() {
             return Err(damaged("another number of buffers than the format has"));
         }
         // SAFETY: an array has as many buffers as it says.
