@@ -37,13 +37,17 @@ of a long string at least.
 No tree has more than 2^M symbols, and no word fewer than one token, which bounds what is saved
 too.
 
+Words are cut into pieces where a pair has no price, and long strings are looked for in the pieces
+alone. So each pair that occurs more than `floor` times must have one: `longest` is 2 or more.
+
 **Vocabularies.** Here symbols alone have prices, of at most 1, and a token may be any string. The
 symbols of a token of one symbol cost at most 1, those of a longer one at most 1 plus its loss, by
 which their sum exceeds 1. Sum over the tokens of a text as before. A string that occurs at most
 `floor` times is only in words that do so too, and loses at most `floor` times the largest loss of
 a span of these; one longer than `counted` is only in words that are, and loses at most the largest
 loss of a span of these, as many times as its first `counted` + 1 symbols occur. Strings longer than
-`longest` are again not taken one by one: each loss counts as the largest of them at least.
+`longest` are again not taken one by one: each loss counts as the largest of them at least. The
+latter two take negative prices as 0, which lowers no loss.
 """
 
 from __future__ import annotations
@@ -78,6 +82,7 @@ def merge_bound(
     >>> merge_bound({"abab": 1}, 1, [0, 0, 0], one=4, floor=1, longest=2)
     2
     """
+    check_setting(words, num_merges, one=one, floor=floor, longest=longest, counted=counted)
     occurrences = Counter[Word]()
     for word, count in words.items():
         for string in spans(word, longest + 1):
@@ -124,22 +129,21 @@ def token_bound(
     >>> token_bound({"abab": 3}, 1, [1, 1, 1, 1], one=2, floor=0, longest=4)
     9
     """
+    check_setting(words, num_tokens, one=one, floor=floor, longest=longest, counted=counted)
     occurrences = Counter[Word]()
     for word, count in words.items():
         for string in spans(word, longest + 1):
             occurrences[string] += count
     total = least = 0
     losses: dict[Word, int] = defaultdict(int)
-    largest_of: dict[Word, int] = {}
     prices: dict[Word, list[int]] = {}
     rest = iter(discounts)
     for word in sorted(word for word in words if len(word) > 1):
         off = take(rest, len(word), word)
         prices[word] = [one - number for number in off]
         total += words[word] * sum(off)
-        largest_of[word] = max(0, largest_sum(prices[word]) - one)
         if words[word] <= floor:
-            least = max(least, floor * largest_of[word])
+            least = max(least, floor * (largest_sum(prices[word]) - one))
         places: dict[Word, list[tuple[int, int]]] = defaultdict(list)
         for start in range(len(word)):
             for end in range(start + 2, min(len(word), start + longest) + 1):
@@ -153,10 +157,26 @@ def token_bound(
     long, too_long = long_losses(
         words, prices, one=one, floor=floor, longest=longest, counted=counted, most=None
     )
-    beyond = (lost for word, lost in largest_of.items() if len(word) > counted)
-    least = max(least, long, too_long * max(beyond, default=0))
+    costs = (sum(max(0, p) for p in prices[word]) for word in prices if len(word) > counted)
+    least = max(least, long, too_long * (max(costs, default=one) - one))
     bound = (total + largest(losses, num_tokens, least)) // one
     return min(bound, sum(n * (len(w) - 1) for w, n in words.items()))
+
+
+def check_setting(words: Mapping[Word, int], number: int, **setting: int) -> None:
+    """Refuse numbers for which the proofs above do not hold.
+
+    >>> check_setting({"abab": 1}, 1, one=4, floor=0, longest=1, counted=0)
+    Traceback (most recent call last):
+    ValueError: longest is 1, expected a whole number of 2 or more
+    """
+    least = {"one": 1, "longest": 2}
+    values = {"the number of merges or tokens": number, **setting}
+    counts = {f"the count of {word!r}": count for word, count in words.items()}
+    for name, value in (values | counts).items():
+        if not isinstance(value, int) or value < least.get(name, 0):
+            expected = f"a whole number of {least.get(name, 0)} or more"
+            raise ValueError(f"{name} is {value!r}, expected {expected}")
 
 
 def spans(word: Word, longest: int) -> list[Word]:
@@ -210,8 +230,8 @@ def take(discounts: Iterator[int], number: int, word: Word) -> list[int]:
     taken = list(islice(discounts, number))
     if len(taken) < number:
         raise ValueError(f"the discounts end in {word!r}")
-    if any(discount < 0 for discount in taken):
-        raise ValueError(f"a discount in {word!r} is below 0")
+    if not all(isinstance(discount, int) and discount >= 0 for discount in taken):
+        raise ValueError(f"a discount in {word!r} is not a whole number of 0 or more")
     return taken
 
 

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -29,6 +29,14 @@ OPTIONS: dict[str, tuple[Any, ...]] = {
     "mark_is_space": (False, True),
 }
 PRICES = ("one", "floor", "longest", "counted")
+# The smallest and the largest value of a number, where they are not those of 64 bits.
+LIMITS = {
+    "num_merges": (0, (1 << 32) - 2),
+    "utility": (-(1 << 64), (1 << 64) - 1),
+    "one": (1, 1 << 30),
+    "longest": (2, (1 << 32) - 2),
+}
+MOST_DISCOUNT = (1 << 31) - 1
 DIGEST_SIZE = hashlib.sha256().digest_size
 
 
@@ -78,6 +86,9 @@ class Certificate:
     drops_gaps: bool = False
     prefix_space: PrefixSpace = None
     mark_is_space: bool = False
+
+    def __post_init__(self) -> None:
+        check_fields(vars(self))
 
     @property
     def ratio(self) -> float:
@@ -134,7 +145,7 @@ class Certificate:
             utility = self.num_symbols - tokenizer.core.num_tokens(counts.core)
             if utility != self.utility:
                 raise CertificateError(f"the tokenizer saves {utility:,}, not {self.utility:,}")
-        if not 0 <= self.utility <= self.bound:
+        if self.utility > self.bound:
             raise CertificateError(f"a utility of {self.utility:,}, a bound of {self.bound:,}")
 
     def _check_counts(self, counts: WordCounts) -> WordCounts:
@@ -212,22 +223,20 @@ def parsed(content: bytes) -> dict[str, Any]:
     if hashlib.sha256(body).digest() != digest:
         raise ValueError("the file was changed or cut short: its checksum differs")
     header, _, compressed = body[len(MAGIC) :].partition(b"\n")
-    fields = json.loads(header)
-    check_fields(fields)
-    return {**fields, "discounts": zlib.decompress(compressed)}
+    return {**json.loads(header), "discounts": zlib.decompress(compressed)}
 
 
-def check_fields(fields: dict[str, Any]) -> None:
-    """Refuse a header in which something cannot be."""
+def check_fields(fields: Mapping[str, Any]) -> None:
+    """Refuse fields that cannot be, or that the verifiers' proofs do not allow."""
     for name in ("num_merges", "num_symbols", "utility", "bound", *PRICES):
-        value = fields.get(name)
-        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 64:
-            raise ValueError(f"{name} is {value!r}, expected a number")
-    if fields["one"] < 1:
-        raise ValueError("one is 0, expected 1 or more")
+        value, (least, most) = fields[name], LIMITS.get(name, (0, (1 << 64) - 1))
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            raise ValueError(f"{name} is {value!r}, expected a number from {least} to {most}")
+    if fields["one"] & (fields["one"] - 1):
+        raise ValueError(f"one is {fields['one']}, expected a power of two")
     choices = {"against": ("merges", "vocabularies"), "alphabet": ("bytes", "chars")}
     for name, allowed in {**choices, **OPTIONS}.items():
-        value = fields.get(name, OPTIONS.get(name, (None,))[0])
+        value = fields[name]
         if value not in allowed or isinstance(value, int) != isinstance(allowed[0], int):
             raise ValueError(f"{name} is {value!r}, expected one of {allowed}")
 
@@ -242,6 +251,8 @@ def numbers_in(discounts: bytes) -> Iterator[int]:
     for byte in discounts:
         number |= (byte & 0x7F) << shift
         shift += 7
+        if number > MOST_DISCOUNT:
+            raise ValueError(f"a discount is above {MOST_DISCOUNT}")
         if byte < 0x80:
             yield number
             number = shift = 0
