@@ -25,6 +25,7 @@ from processes import interrupt
 
 import mergewise as mw
 from mergewise import formal
+from mergewise._core import WordCounts as CoreCounts
 from mergewise.demo import opticks
 from mergewise.errors import CertificateError
 from mergewise.optimize.certificate import PRICES, Against, numbers_in
@@ -166,7 +167,7 @@ def test_a_file_gives_back_the_certificate(
 
 
 def test_another_tokenizer_has_another_utility(cert: mw.Certificate, counts: mw.WordCounts) -> None:
-    other = mw.train(counts, num_merges=5)
+    other = mw.train(mw.count([TEXT[::-1]], pattern="whitespace"), num_merges=10)
     with pytest.raises(CertificateError, match="the tokenizer saves"):
         cert.verify(counts, tokenizer=other)
 
@@ -219,6 +220,52 @@ def test_runs_of_one_letter() -> None:
     cert = mw.certify(tokenizer, counts, num_steps=20)
     cert.verify(counts, tokenizer=tokenizer)
     assert cert.utility <= cert.bound <= 4999
+
+
+def test_tokens_that_no_rival_can_have_are_refused() -> None:
+    words = {f"{a}{b}zzzz": 1 for a in "abcdefghij" for b in "klmnopqrst"}
+    counts = mw.WordCounts(CoreCounts(list(words.items()), pattern=None))
+    tokens = {bytes([byte]): byte for byte in range(256)} | {b"zz": 256}
+    tokens |= {word.encode(): 257 + i for i, word in enumerate(words)}
+    merges = [(b"z", b"z")]
+    whole = mw.Tokenizer(Vocabulary(tokens=tokens, merges=merges, whole_words=True))
+    with pytest.raises(ValueError, match="tokens that no merge makes"):
+        mw.certify(whole, counts, num_steps=1)
+    cert = mw.certify(whole, counts, against="vocabularies", num_steps=20)
+    assert (cert.num_merges, cert.utility, cert.bound) == (101, 500, 500)
+    cert.verify(counts, tokenizer=whole)
+    plain = mw.Tokenizer(Vocabulary(tokens=tokens, merges=merges))
+    merged = mw.certify(plain, counts, num_steps=20)
+    assert merged.utility == 200 <= merged.bound
+    with pytest.raises(CertificateError, match="tokens that no merge makes"):
+        merged.verify(counts, tokenizer=whole)
+
+
+def test_fused_unknown_characters_are_refused() -> None:
+    counts = mw.WordCounts(CoreCounts([("xxxx", 3), ("ab", 2)], pattern=None))
+    tokenizer = mw.Tokenizer(
+        Vocabulary(
+            tokens={b"?": 0, b"a": 1, b"b": 2, b"ab": 3},
+            merges=[(b"a", b"b")],
+            alphabet="chars",
+            unknown_token=0,
+            fuse_unknown=True,
+        )
+    )
+    for against in BOTH:
+        with pytest.raises(ValueError, match="'x' is no token"):
+            mw.certify(tokenizer, counts, against=against, num_steps=1)
+
+
+def test_a_tokenizer_with_other_rivals_is_refused(
+    cert: mw.Certificate, counts: mw.WordCounts, tokenizer: mw.Tokenizer
+) -> None:
+    """The claim is about lists of 10 merges, and of the same words as they are merged."""
+    with pytest.raises(CertificateError, match="num_merges of the tokenizer is 12, not 10"):
+        cert.verify(counts, tokenizer=mw.train(counts, num_merges=12))
+    spaced = dataclasses.replace(tokenizer.vocabulary, prefix_space="once")
+    with pytest.raises(CertificateError, match="prefix_space of the tokenizer is 'once', not None"):
+        cert.verify(counts, tokenizer=mw.Tokenizer(spaced))
 
 
 def test_an_imported_tokenizer_with_special_tokens(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -23,6 +24,7 @@ from certificates import (
 
 import mergewise as mw
 from mergewise import formal
+from mergewise._core import WordCounts as CoreCounts
 from mergewise.errors import CertificateError
 from mergewise.optimize.certificate import PRICES, Against
 
@@ -181,6 +183,13 @@ def test_a_forged_file_proves_nothing(
     for by in ("core", "formal"):
         with pytest.raises(CertificateError):
             forged.verify(counts, by=by)
+
+
+def test_bytes_are_not_taken_for_characters() -> None:
+    counts = mw.WordCounts(CoreCounts([(b"ab\xff", 3)], pattern=None))
+    cert = mw.certify(mw.train(counts, num_merges=1), counts, num_steps=0)
+    with pytest.raises(CertificateError, match="not UTF-8"):
+        dataclasses.replace(cert, alphabet="chars").verify(counts)
 
 
 @pytest.mark.parametrize(

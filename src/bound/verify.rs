@@ -390,25 +390,20 @@ impl Check<'_> {
 
     /// Against vocabularies, the most that a string without a price can lose: it occurs at most
     /// `floor` times, so all words that hold it do too, or it is too long, and so are these words.
-    /// Of the latter negative prices are taken as 0, as `weigh_long` does: so a string that it leaves
-    /// out, because the string with its left neighbour is too long, loses no more than this.
+    /// Negative prices are taken as 0: so a string that `weigh_long` leaves out, because with its left
+    /// neighbour it is too long, loses no more than this.
     fn unpriced(&self, too_long: u64) -> i128 {
         let mut most = 0;
         let mut start = 0;
         for (piece, count) in self.pieces.iter() {
             let prices = &self.prices[start..start + piece.len()];
-            let (mut best, mut here) = (0, 0);
-            for &price in prices {
-                here = 0.max(here + price);
-                best = best.max(here);
-            }
-            let loss = |cost: i64| i128::from((cost - self.one).max(0));
+            let cost: i64 = prices.iter().map(|&price| price.max(0)).sum();
+            let highest = i128::from((cost - self.one).max(0));
             if count <= self.claim.floor {
-                most = most.max(loss(best) * i128::from(self.claim.floor));
+                most = most.max(highest * i128::from(self.claim.floor));
             }
             if piece.len() > self.claim.counted.max(self.claim.longest) {
-                let cost = prices.iter().map(|&price| price.max(0)).sum();
-                most = most.max(loss(cost) * i128::from(too_long));
+                most = most.max(highest * i128::from(too_long));
             }
             start += piece.len();
         }

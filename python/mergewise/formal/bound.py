@@ -46,8 +46,9 @@ which their sum exceeds 1. Sum over the tokens of a text as before. A string tha
 `floor` times is only in words that do so too, and loses at most `floor` times the largest loss of
 a span of these; one longer than `counted` is only in words that are, and loses at most the largest
 loss of a span of these, as many times as its first `counted` + 1 symbols occur. Strings longer than
-`longest` are again not taken one by one: each loss counts as the largest of them at least. The
-latter two take negative prices as 0, which lowers no loss.
+`longest` are again not taken one by one: each loss counts as the largest of them at least. Of all
+these, negative prices are taken as 0, so that the largest loss of a span in a word is that of the
+word.
 """
 
 from __future__ import annotations
@@ -136,14 +137,16 @@ def token_bound(
             occurrences[string] += count
     total = least = 0
     losses: dict[Word, int] = defaultdict(int)
+    largest_of: dict[Word, int] = {}
     prices: dict[Word, list[int]] = {}
     rest = iter(discounts)
     for word in sorted(word for word in words if len(word) > 1):
         off = take(rest, len(word), word)
         prices[word] = [one - number for number in off]
         total += words[word] * sum(off)
+        largest_of[word] = sum(max(0, price) for price in prices[word]) - one
         if words[word] <= floor:
-            least = max(least, floor * (largest_sum(prices[word]) - one))
+            least = max(least, floor * largest_of[word])
         places: dict[Word, list[tuple[int, int]]] = defaultdict(list)
         for start in range(len(word)):
             for end in range(start + 2, min(len(word), start + longest) + 1):
@@ -157,8 +160,8 @@ def token_bound(
     long, too_long = long_losses(
         words, prices, one=one, floor=floor, longest=longest, counted=counted, most=None
     )
-    costs = (sum(max(0, p) for p in prices[word]) for word in prices if len(word) > counted)
-    least = max(least, long, too_long * (max(costs, default=one) - one))
+    beyond = (lost for word, lost in largest_of.items() if len(word) > counted)
+    least = max(least, long, too_long * max(beyond, default=0))
     bound = (total + largest(losses, num_tokens, least)) // one
     return min(bound, sum(n * (len(w) - 1) for w, n in words.items()))
 
@@ -296,19 +299,6 @@ def largest(losses: Mapping[Word, int], number: int, least: int) -> int:
     """The sum of the largest losses, each counted as `least` at least."""
     top = sorted((loss for loss in losses.values() if loss > least), reverse=True)[:number]
     return sum(top) + (number - len(top)) * least
-
-
-def largest_sum(numbers: Sequence[int]) -> int:
-    """The largest sum of numbers in a row; 0 if all are negative.
-
-    >>> largest_sum([2, -3, 4, 1])
-    5
-    """
-    best = here = 0
-    for number in numbers:
-        here = max(0, here + number)
-        best = max(best, here)
-    return best
 
 
 def fewest_trees(word: str | bytes, num_merges: int) -> int:

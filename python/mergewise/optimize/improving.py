@@ -9,8 +9,8 @@ from typing import Literal, TypeAlias
 from mergewise import _core
 from mergewise.arguments import check_count, check_num_threads, check_optional, check_time_limit
 from mergewise.counts import WordCounts
-from mergewise.optimize.certificate import encoded_words
-from mergewise.optimize.certifying import check_certifiable, options_of
+from mergewise.optimize.certificate import encoded_words, options_of
+from mergewise.optimize.certifying import check_certifiable
 from mergewise.progress import SearchReporter
 from mergewise.tokenizer import Tokenizer
 from mergewise.vocabulary import Vocabulary
