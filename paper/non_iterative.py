@@ -1,5 +1,7 @@
 """Appendix B.2: the most frequent of all merges of a bounded width, at once."""
 
+import heapq
+from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 
@@ -26,6 +28,43 @@ def valid_by_length(length: int) -> Iterator[bool]:
             yield formal.is_valid(formal.non_iterative(text, num_merges, 3))
 
 
+def bracketings(string: str) -> list[formal.Merge]:
+    """All merges with this yield."""
+    merges = formal.observed_merges(string, len(string))
+    return [merge for merge in merges if formal.yield_of(merge) == string]
+
+
+def kept_by_heap(text: str, num_merges: int, width: int) -> Counter[formal.Merge]:
+    """The merges in a heap of M entries that is modified at each place of a scan.
+
+    A merge that is not in the full heap has been seen once, as far as the heap knows, and no entry
+    less often.
+    """
+    kept: Counter[formal.Merge] = Counter()
+    for end in range(2, len(text) + 1):
+        for start in range(max(0, end - width), end - 1):
+            for merge in bracketings(text[start:end]):
+                if merge in kept or len(kept) < num_merges:
+                    kept[merge] += 1
+    return kept
+
+
+def same_by_counts_first(length: int) -> Iterator[bool]:
+    """Does a heap of M entries keep the right merges, if each comes to it once, with its count?"""
+    for text in formal.strings_up_to_renaming(length, 3):
+        counts = formal.observed_merges(text, 3)
+        for num_merges in range(1, 8):
+            best = heapq.nsmallest(
+                num_merges, counts, key=lambda m: (-counts[m], len(formal.yield_of(m)))
+            )
+            yield tuple(best) == formal.non_iterative(text, num_merges, 3)
+
+
+def places_per_symbol(width: int) -> int:
+    """How many merges of at most that width end at one symbol."""
+    return sum(len(bracketings("a" * size)) for size in range(2, width + 1))
+
+
 def claims(_options: Options) -> Iterator[Claim]:
     """The example, validity, and how far from the optimum the paper's family is."""
     chosen = set(formal.non_iterative("abcabcd", 4, 3))
@@ -50,6 +89,25 @@ def claims(_options: Options) -> Iterator[Claim]:
         "the same with ties to the shorter merge",
         "corrected: always",
         valid_by_length(6),
+        "strings and M",
+    )
+    [kept] = kept_by_heap("abcbc", 1, 2)
+    [best] = formal.non_iterative("abcbc", 1, 2)
+    yield Claim(
+        PLACE,
+        "O(|x| log M), as each place modifies a heap of M entries: the merge kept on abcbc, M = 1, "
+        "width 2",
+        formal.show(best),
+        formal.show(kept),
+        kept == best,
+    )
+    places = {width: places_per_symbol(width) for width in range(2, 7)}
+    yield from none_fails(
+        PLACE,
+        "O(|x| log M) for a constant width, if all merges are counted before a heap of M keeps the "
+        f"best; {', '.join(map(str, places.values()))} places a symbol for widths 2 to 6",
+        "corrected: the same merges",
+        same_by_counts_first(6),
         "strings and M",
     )
     ratios = {

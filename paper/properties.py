@@ -1,14 +1,15 @@
 """Section 3.1 and Lemma A.1: κ is monotone, submodular, hierarchically submodular."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 
 from claims import Claim, Options, none_fails, state
 
 from mergewise import formal
 
 AA = ("a", "a")
+SEQUENCES = [merges for size in range(4) for merges in formal.valid_sequences("ab", size)]
 
 
 def sequences(
@@ -66,6 +67,37 @@ def has_average(text: str, prefix: formal.Merges, merges: Iterable[formal.Merge]
     )
 
 
+def makes_aaa(merges: formal.Merges) -> int:
+    """A function of sequences: is [[a,a],a] among them?"""
+    return int((AA, "a") in merges)
+
+
+def makes_both(merges: formal.Merges) -> int:
+    """Another: are [a,b] and [b,a]?"""
+    return int(("a", "b") in merges and ("b", "a") in merges)
+
+
+def is_submodular_function(f: Callable[[formal.Merges], int]) -> bool:
+    """Definition 3.3, for all valid sequences of up to 3 merges over two letters."""
+    return all(
+        f((*merges[:end], nu)) - f(merges[:end]) >= f((*merges, nu)) - f(merges)
+        for merges in SEQUENCES
+        for end in range(len(merges))
+        for nu in product((*"ab", *merges[:end]), repeat=2)
+    )
+
+
+def is_hierarchical_function(f: Callable[[formal.Merges], int]) -> bool:
+    """Definition 3.7, for any two merges of the same sequences."""
+    return all(
+        f(merges[: early + 1]) - f(merges[:early]) >= f(merges[: late + 1]) - f(merges[:late])
+        for merges in SEQUENCES
+        for late in range(len(merges))
+        for early in range(late)
+        if merges[early] in formal.submerges(merges[late])
+    )
+
+
 def claims(options: Options) -> Iterator[Claim]:
     """Each property on all small strings, and the counterexamples."""
     size = 7 if options.full else 6
@@ -101,6 +133,21 @@ def claims(options: Options) -> Iterator[Claim]:
         "corrected: always",
         is_hierarchical(size - 1),
         "pairs (ν', ν)",
+    )
+    kinds = [
+        (is_submodular_function(f), is_hierarchical_function(f)) for f in (makes_aaa, makes_both)
+    ]
+    is_neither = kinds == [(True, False), (False, True)]
+    yield Claim(
+        "Section 3.1",
+        "neither submodularity nor hierarchical submodularity implies the other (valid sequences "
+        "of up to 3 merges over 2 letters)",
+        "neither",
+        "whether [[a,a],a] is made: the first alone; whether [a,b] and [b,a] both are: the second "
+        "alone"
+        if is_neither
+        else str(kinds),
+        is_neither,
     )
     yield from none_fails(
         "Lemma A.1", "some merge gains the average", "always", lemma_holds(5), "pairs (μ', μ)"

@@ -1,4 +1,4 @@
-//! The best list of M merges for a text: equation 3 of the paper, solved exactly.
+//! The best list of M merges for a text: equation 4 of the paper, solved exactly.
 //!
 //! Three methods with one answer. `BruteForce` tries every sequence of merges that replace something;
 //! `Guarded` is Algorithm 3 of the paper with a corrected guard; `BranchAndBound` visits a tiny

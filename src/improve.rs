@@ -21,7 +21,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Instant;
 
 use self::corpus::{Corpus, MOST_EXTRA, ONCE};
@@ -53,6 +53,8 @@ pub struct ImproveOptions {
     pub num_threads: usize,
     /// The length of the longest new token, in symbols.
     pub max_token_length: usize,
+    /// Whether each word weighs as often as it was seen, also where tokens are rare.
+    pub true_counts: bool,
 }
 
 impl ImproveOptions {
@@ -72,16 +74,28 @@ impl ImproveOptions {
 
 /// The progress of a search, to be read from another thread.
 #[derive(Debug, Default)]
-pub struct ImproveProgress(AtomicU64);
+pub struct ImproveProgress {
+    before: u64,
+    saved: AtomicI64,
+}
 
 impl ImproveProgress {
-    /// The number of tokens that the words currently have; 0 before the search begins.
-    pub fn num_tokens(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
+    /// The progress of a search over words that have `num_tokens` tokens before it.
+    pub fn from(num_tokens: u64) -> Self {
+        let saved = AtomicI64::default();
+        let before = num_tokens;
+        Self { before, saved }
     }
 
-    fn set(&self, num_tokens: u64) {
-        self.0.store(num_tokens, Ordering::Relaxed);
+    /// The number of tokens that the words currently have. Those left out of the search are taken to
+    /// stay as they were.
+    pub fn num_tokens(&self) -> u64 {
+        let saved = self.saved.load(Ordering::Relaxed);
+        self.before.saturating_add_signed(-saved)
+    }
+
+    fn set_saved(&self, saved: i64) {
+        self.saved.store(saved, Ordering::Relaxed);
     }
 }
 
@@ -110,6 +124,7 @@ impl ImproveProgress {
 ///     deadline: None,
 ///     num_threads: 1,
 ///     max_token_length: usize::MAX,
+///     true_counts: false,
 /// };
 /// let (watch, progress) = (Watch::default(), ImproveProgress::default());
 /// let better = improve(&counts, &initial, &[false; 2], &options, &watch, &progress)?;
@@ -147,13 +162,12 @@ fn search_from(
     let (alphabet, pairs) = (initial.alphabet(), initial.pairs().iter().copied());
     let merges: Vec<_> = pairs.zip(is_pinned.iter().copied()).collect();
     let mut corpus = Corpus::new(counts, alphabet, watch)?;
-    if corpus.num_words() >= MANY_WORDS {
+    if corpus.num_words() >= MANY_WORDS && !options.true_counts {
         let state = State::new(&corpus, alphabet.len(), &merges, watch)?;
         let extra = state.price().map_or(0, |price| RARE / price.max(1));
         corpus.add_to_weights(extra.min(MOST_EXTRA));
     }
     let mut state = State::new(&corpus, alphabet.len(), &merges, watch)?;
-    progress.set(state.num_tokens);
     let Some(price) = state.price() else {
         return Ok(None);
     };

@@ -44,7 +44,7 @@
 //! | [`improve`] | merges better than greedy's | |
 //! | [`segment`] | the fewest tokens of any vocabulary | |
 //! | `prices` | prices of symbols and spans, and the bound on merges that they prove | |
-//! | [`exact`] | the best merges of all | μ*, equation 3, Algorithm 3 (section 5) |
+//! | [`exact`] | the best merges of all | μ*, equation 4, Algorithm 3 (section 5) |
 //! | [`bound`] | how close merges are to the best | |
 //!
 //! Correctness is decided by the Python package `mergewise.formal`, to which every module here is

@@ -123,6 +123,7 @@ fn what_greedy_and_improved_merges_save() {
                 deadline: None,
                 num_threads,
                 max_token_length: usize::MAX,
+                true_counts: false,
             };
             let (watch, progress) = (Watch::default(), ImproveProgress::default());
             let better = improve(&counts, &merges, &is_pinned, &options, &watch, &progress);

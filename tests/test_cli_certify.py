@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -44,8 +45,42 @@ def test_certify_and_verify(tokenizer: Path, corpus: Path, tmp_path: Path) -> No
     done = call("verify", kept, corpus, "--tokenizer", tokenizer, "-q")
     assert done.status == 0
     assert done.text.startswith("the proof holds: ")
-    done = call("verify", kept, corpus, "--formal", "--json", "-q")
+    done = call("verify", kept, corpus, "--tokenizer", tokenizer, "--formal", "--json", "-q")
     assert json.loads(done.text) == facts
+
+
+def test_without_a_tokenizer_only_the_bound_is_stated(
+    tokenizer: Path, corpus: Path, tmp_path: Path
+) -> None:
+    kept = tmp_path / "tok.cert"
+    options = "--against", "merges", "--time-limit", "0.2", "--save", kept, "-q"
+    assert call("certify", tokenizer, corpus, *options).status == 0
+    cert = mw.Certificate.from_file(kept)
+    dataclasses.replace(cert, utility=cert.bound).save(kept)
+    bound = f"{cert.tokens_bound:,}"
+    done = call("verify", kept, corpus, "-q")
+    claim = f"no list of 100 merges makes fewer than {bound} tokens of this corpus"
+    assert done.text == f"the proof holds: {claim}\n"
+    facts = json.loads(call("verify", kept, corpus, "--json", "-q").text)
+    assert facts["tokens_bound"] == cert.tokens_bound
+    assert not {"tokens", "utility", "ratio", "excess"} & facts.keys()
+    done = call("verify", kept, corpus, "--tokenizer", tokenizer, "-q")
+    assert (done.status, done.text) == (1, "")
+    assert f"the tokenizer saves {cert.utility:,}, not {cert.bound:,}" in done.errors
+
+
+def test_whole_words_have_no_rivals_among_merge_lists(tokenizer: Path, corpus: Path) -> None:
+    text = json.loads(tokenizer.read_text(encoding="utf-8"))
+    text["model"]["ignore_merges"] = True
+    text["model"]["vocab"]["Refrangible"] = 5000
+    tokenizer.write_text(json.dumps(text), encoding="utf-8")
+    done = call("certify", tokenizer, corpus, "--time-limit", "0.2", "-q")
+    assert (done.status, done.text) == (1, "")
+    assert "tokens that no merge makes" in done.errors
+    options = "--against", "vocabularies", "--time-limit", "0.2", "--json", "-q"
+    (facts,) = json.loads(call("certify", tokenizer, corpus, *options).text)
+    assert facts["merges"] == 101
+    assert facts["tokens_bound"] <= facts["tokens"]
 
 
 def test_counts_do_as_well(tokenizer: Path, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 from command_line import Done, call
 
 import mergewise as mw
+from mergewise.cli.improving import gain
 from mergewise.demo import opticks
 
 
@@ -20,6 +21,12 @@ def folder(tmp_path: Path) -> Path:
     tokenizer = mw.train(counts, num_merges=300, special_tokens=["<|end|>"])
     tokenizer.save(tmp_path / "tokenizer.json")
     return tmp_path
+
+
+def with_rare_tokens(folder: Path) -> None:
+    """Replace the tokenizer by one with so many merges that the last ones are rare."""
+    counts = mw.WordCounts.from_file(folder / "corpus.counts")
+    mw.train(counts, num_merges=3000).save(folder / "tokenizer.json")
 
 
 def improve(folder: Path, *arguments: str) -> Done:
@@ -46,6 +53,42 @@ def test_a_tenth_is_held_out(folder: Path) -> None:
     assert facts["tokens"] < facts["tokens_before"]
     share = facts["held_out_before"] / (facts["held_out_before"] + facts["tokens_before"])
     assert 0.08 < share < 0.12
+
+
+def test_the_held_out_tenth_is_new_to_both_tokenizers(folder: Path) -> None:
+    """Beside one that was trained on the tenth as well, the search seems to lose 3 % there."""
+    with_rare_tokens(folder)
+    arguments = "--held-out", "--certify", "0", "--moves"
+    facts = json.loads(improve(folder, *arguments, "20000", "--json").text)
+    assert facts["merges"] == 3000
+    assert facts["held_out"] / facts["held_out_before"] < 1.01
+    first, second = improve(folder, *arguments, "100").text.splitlines()
+    assert first.startswith(f"trained anew on nine tenths: {facts['tokens_before']:,} tokens")
+    assert second.startswith(f"held out: {facts['held_out_before']:,} tokens became ")
+
+
+def test_whole_words_are_compared_with_vocabularies(folder: Path) -> None:
+    path = folder / "tokenizer.json"
+    text = json.loads(path.read_text(encoding="utf-8"))
+    text["model"]["ignore_merges"] = True
+    text["model"]["vocab"]["Refrangible"] = 5000
+    path.write_text(json.dumps(text), encoding="utf-8")
+    done = improve(folder, "--certify", "0.2")
+    assert (done.status, done.errors) == (0, "")
+    assert done.text.endswith("of any vocabulary of 301 tokens beside the symbols\n")
+
+
+def test_a_loss_is_called_one() -> None:
+    assert gain(2000, 2040) == "2,000 tokens became 2,040 (2.00% more)"
+
+
+def test_the_true_counts_can_be_asked_for(folder: Path) -> None:
+    with_rare_tokens(folder)
+    facts = [
+        json.loads(improve(folder, "--certify", "0", "--json", *more).text)["tokens"]
+        for more in ([], ["--true-counts"])
+    ]
+    assert facts[0] != facts[1]
 
 
 def test_a_tenth_that_cannot_be_held_out_is_refused(folder: Path) -> None:

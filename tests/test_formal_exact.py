@@ -90,10 +90,10 @@ def strings(lengths: Iterable[int], num_letters: int) -> list[str]:
     return [s for length in lengths for s in strings_up_to_renaming(length, num_letters)]
 
 
-# Equation 3 and brute force
+# Equation 4 and brute force
 
 
-def test_equation_3_brute_force_is_the_optimum_over_all_valid_sequences() -> None:
+def test_equation_4_brute_force_is_the_optimum_over_all_valid_sequences() -> None:
     """Against every valid sequence over the alphabet, effective or not."""
     for text in strings(range(1, 7), 2):
         for num_merges in (1, 2, 3):
@@ -103,11 +103,11 @@ def test_equation_3_brute_force_is_the_optimum_over_all_valid_sequences() -> Non
             assert is_valid(found.merges)
 
 
-def test_equation_3_the_optimum_need_not_be_unique() -> None:
+def test_equation_4_the_optimum_need_not_be_unique() -> None:
     assert optimal_sequences("aab", 1) == [(("a", "a"),), (("a", "b"),)]
 
 
-def test_equation_3_optimal_sequences_are_all() -> None:
+def test_equation_4_optimal_sequences_are_all() -> None:
     for text in strings(range(1, 7), 3):
         for num_merges in (1, 2, 3):
             best = exact_brute_force(text, num_merges).utility
@@ -117,7 +117,7 @@ def test_equation_3_optimal_sequences_are_all() -> None:
             ]
 
 
-def test_equation_3_padding_where_the_text_collapses_early() -> None:
+def test_equation_4_padding_where_the_text_collapses_early() -> None:
     """Two merges make abab one token; to have |μ| = 4, two more follow that never act on it.
 
     After a prefix they may act, so σ depends on them: [b,a] before μ* saves 1, or 2.

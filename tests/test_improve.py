@@ -17,6 +17,7 @@ from tiktoken.load import load_tiktoken_bpe
 
 import mergewise as mw
 from mergewise import formal
+from mergewise._core import WordCounts as CoreCounts
 from mergewise.demo import opticks
 
 
@@ -185,6 +186,34 @@ def test_characters_are_an_alphabet_too() -> None:
     better = mw.improve(greedy, counts, num_moves=2_000)
     assert better.alphabet == "chars"
     assert len(better.merges) == 8
+
+
+def test_progress_counts_every_word() -> None:
+    """Words of one symbol too, which no merge changes."""
+    counts = corpus()
+    letters = mw.WordCounts(CoreCounts([("q", 1_000_000)], pattern="whitespace"))
+    greedy = mw.train(counts, num_merges=40)
+    seen: list[int] = []
+    mw.improve(
+        greedy,
+        counts + letters,
+        time_limit=0.5,
+        num_moves=1 << 40,
+        progress=lambda _, tokens: seen.append(tokens),
+    )
+    before = 1_000_000 + greedy.core.num_tokens(counts.core)
+    assert seen
+    assert all(1_000_000 < tokens <= before + 1000 for tokens in seen)
+
+
+def test_true_counts_gain_more_on_the_corpus() -> None:
+    counts = mw.count([opticks()[:100_000]], pattern="gpt2")
+    greedy = mw.train(counts, num_merges=1500)
+    weighed, exact = (
+        mw.improve(greedy, counts, num_moves=30_000, true_counts=true_counts)
+        for true_counts in (False, True)
+    )
+    assert exact.core.num_tokens(counts.core) < weighed.core.num_tokens(counts.core)
 
 
 def test_both_meanings_of_a_list_agree(tmp_path: Path) -> None:

@@ -285,12 +285,14 @@ def improve_merges(
     /,
     *,
     initial: MergeList,
+    num_tokens: int,
     is_pinned: list[bool],
     seed: int,
     num_moves: int | None,
     time_limit: float | None,
     num_threads: int,
     max_token_length: int | None,
+    true_counts: bool,
     progress: Callable[[int, int], None] | None = None,
 ) -> MergeList: ...
 def find_bound(

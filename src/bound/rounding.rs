@@ -67,7 +67,8 @@ pub(super) fn round(batch: &Batch, instance: &Instance, bits: u32) -> RoundedBat
             }
             Against::Vocabularies => {
                 exact.against_vocabularies(rows, prices, one, &mut rounded.discounts);
-                let highest = heaviest_run(&exact.prices) - i128::from(one);
+                let cost: i64 = exact.prices.iter().map(|&price| price.max(0)).sum();
+                let highest = i128::from(cost - one);
                 rounded.floor = rounded.floor.max(i128::from(piece.unpriced) * highest);
             }
         }
@@ -113,16 +114,6 @@ fn add_repeats(batch: &Batch, instance: &Instance, one: i64, rounded: &mut Round
         rounded.losses[instance.num_strings + repeat.index()] +=
             i128::from(repeat.weight) * i128::from(loss);
     }
-}
-
-/// The largest sum of neighbours.
-fn heaviest_run(prices: &[i64]) -> i128 {
-    let (mut best, mut here) = (0, 0);
-    for &price in prices {
-        here = 0.max(here + i128::from(price));
-        best = best.max(here);
-    }
-    best
 }
 
 /// The prices of a piece, and what they lose.

@@ -22,7 +22,7 @@ pub struct Claim {
     pub num_merges: usize,
     /// Strings that occur at most this often have no prices.
     pub floor: u64,
-    /// No longer string has a price; at least 2.
+    /// No longer string has a price; at least 2, so that a pair without one is rare.
     pub longest: usize,
     /// Longer strings up to this length cost as much as their symbols; those beyond are taken to
     /// occur as often as their beginnings.
@@ -44,8 +44,8 @@ pub enum Flaw {
     },
     /// The last is cut short, or one is too large.
     Damaged,
-    /// The claim is unsupported: more bits than 30, a longest length below 2, more merges or symbols
-    /// than 32 bits can number.
+    /// The claim is unsupported: more bits than 30, a longest length below 2 or, like the number of
+    /// merges or of symbols, beyond what 32 bits can number.
     Claim,
 }
 
@@ -66,7 +66,8 @@ const NONE: u32 = u32::MAX;
 /// The most that M merges or M strings can save, in units of 1 / 2^bits.
 pub fn verify(words: &Words, claim: &Claim, discounts: &[u32]) -> Result<i128, Flaw> {
     let pieces = pieces(words, claim);
-    let is_too_large = claim.num_merges.max(pieces.symbols.len()) >= NONE as usize;
+    let sizes = [claim.num_merges, claim.longest, pieces.symbols.len()];
+    let is_too_large = sizes.iter().any(|&size| size >= NONE as usize);
     if claim.bits > 30 || claim.longest < 2 || is_too_large {
         return Err(Flaw::Claim);
     }
@@ -91,11 +92,10 @@ pub fn verify(words: &Words, claim: &Claim, discounts: &[u32]) -> Result<i128, F
     let mut losses = check.losses;
     losses.sort_unstable_by(|a, b| b.cmp(a));
     let num_counted = claim.num_merges.min(losses.len());
-    let counted: i128 = losses[..num_counted]
-        .iter()
-        .map(|&loss| loss.max(floor))
-        .sum();
-    Ok(rest + counted + (claim.num_merges - num_counted) as i128 * floor)
+    let counted = losses[..num_counted].iter().map(|&loss| loss.max(floor));
+    let others = ((claim.num_merges - num_counted) as i128).saturating_mul(floor);
+    // A claimed floor can be so high that the sum exceeds 128 bits; then every bound holds.
+    Ok(counted.fold(rest.saturating_add(others), i128::saturating_add))
 }
 
 /// Words of two symbols or more, against merges cut where two neighbours are no frequent pair; equal
@@ -390,16 +390,15 @@ impl Check<'_> {
 
     /// Against vocabularies, the most that a string without a price can lose: it occurs at most
     /// `floor` times, so all words that hold it do too, or it is too long, and so are these words.
+    /// Negative prices are taken as 0: so a string that `weigh_long` leaves out, because with its left
+    /// neighbour it is too long, loses no more than this.
     fn unpriced(&self, too_long: u64) -> i128 {
         let mut most = 0;
         let mut start = 0;
         for (piece, count) in self.pieces.iter() {
-            let (mut best, mut here) = (0, 0);
-            for &price in &self.prices[start..start + piece.len()] {
-                here = 0.max(here + price);
-                best = best.max(here);
-            }
-            let highest = i128::from((best - self.one).max(0));
+            let prices = &self.prices[start..start + piece.len()];
+            let cost: i64 = prices.iter().map(|&price| price.max(0)).sum();
+            let highest = i128::from((cost - self.one).max(0));
             if count <= self.claim.floor {
                 most = most.max(highest * i128::from(self.claim.floor));
             }

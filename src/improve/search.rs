@@ -73,6 +73,7 @@ pub(super) fn search(
     progress: &ImproveProgress,
 ) -> Result<(u64, Vec<PinnedMerge>)> {
     let mut best = (state.cost, state.list.merges());
+    let num_tokens_before = state.num_tokens as i64;
     // Copies of the list are rare enough to take no noticeable time.
     let rounds_between_bests = 1 + len as u64 / TOKENS_PER_ROUND;
     let mut steering = Steering::new(price, len);
@@ -104,7 +105,7 @@ pub(super) fn search(
         steering.learn(state.list.len());
         watch.advance(until - done);
         done = until;
-        progress.set(state.num_tokens);
+        progress.set_saved(num_tokens_before - state.num_tokens as i64);
         let is_better = state.list.len() <= len && state.cost < best.0;
         if is_better && round % rounds_between_bests == 0 {
             best = (state.cost, state.list.merges());

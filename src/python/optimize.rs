@@ -85,19 +85,21 @@ pub(super) fn solve_exactly(
 
 #[pyfunction]
 #[pyo3(signature = (
-    counts, /, *, initial, is_pinned, seed, num_moves, time_limit, num_threads,
-    max_token_length, progress=None
+    counts, /, *, initial, num_tokens, is_pinned, seed, num_moves, time_limit, num_threads,
+    max_token_length, true_counts, progress=None
 ))]
 pub(super) fn improve_merges(
     py: Python<'_>,
     counts: &PyWordCounts,
     initial: &PyMergeList,
+    num_tokens: u64,
     is_pinned: Vec<bool>,
     seed: u64,
     num_moves: Option<u64>,
     time_limit: Option<f64>,
     num_threads: usize,
     max_token_length: Option<usize>,
+    true_counts: bool,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<PyMergeList> {
     let deadline = deadline(time_limit);
@@ -107,8 +109,9 @@ pub(super) fn improve_merges(
         deadline,
         num_threads: threads(num_threads),
         max_token_length: max_token_length.unwrap_or(usize::MAX),
+        true_counts,
     };
-    let (watch, found) = (Watch::until(deadline), ImproveProgress::default());
+    let (watch, found) = (Watch::until(deadline), ImproveProgress::from(num_tokens));
     let status = || (watch.done(), found.num_tokens());
     let better = anytime(py, &watch, progress, status, || {
         improve(&counts.0, &initial.0, &is_pinned, &options, &watch, &found)

@@ -59,22 +59,28 @@ def run_certify(parsed: argparse.Namespace) -> None:
     first = certificates[0]
     put(f"{first.num_symbols:,} symbols, {first.tokens:,} tokens: {first.utility:,} saved")
     for certificate in certificates:
-        size = f"{certificate.num_merges:,}"
-        rivals = {
-            "merges": f"the best possible list of {size} merges",
-            "vocabularies": f"any vocabulary of {size} tokens beside the symbols",
-        }
         put(
-            f"within {certificate.excess:.2%} of {rivals[certificate.against]}: "
-            f"it makes {certificate.tokens_bound:,} tokens or more (saves {certificate.bound:,})"
+            f"{distance(certificate)}: it makes {certificate.tokens_bound:,} tokens or more "
+            f"(saves {certificate.bound:,})"
         )
     put(f"proved in {seconds:.1f} s")
 
 
-def facts_of(certificate: Certificate) -> dict[str, object]:
-    """A certificate without its proof, for JSON."""
+def distance(certificate: Certificate) -> str:
+    """How far the tokenizer is at most from the best possible."""
+    size = f"{certificate.num_merges:,}"
+    rivals = {
+        "merges": f"the best possible list of {size} merges",
+        "vocabularies": f"any vocabulary of {size} tokens beside the symbols",
+    }
+    return f"within {certificate.excess:.2%} of {rivals[certificate.against]}"
+
+
+def facts_of(certificate: Certificate, *, has_tokenizer: bool = True) -> dict[str, object]:
+    """A certificate without its proof, for JSON; without a tokenizer what the proof proves."""
     sizes = {"merges": certificate.num_merges, "symbols": certificate.num_symbols}
-    names = ("tokens", "tokens_bound", "utility", "bound", "ratio", "excess", "fingerprint")
+    names = ["tokens_bound", "bound", "fingerprint"]
+    names += ["tokens", "utility", "ratio", "excess"] * has_tokenizer
     values = {name: getattr(certificate, name) for name in names}
     return {"against": certificate.against, **sizes, **values}
 
@@ -82,13 +88,16 @@ def facts_of(certificate: Certificate) -> dict[str, object]:
 def add_verify(parser: Parser) -> None:
     """The arguments of `mergewise verify`.
 
+    The proof is of the bound alone. With --tokenizer the number of its tokens, and so how far
+    it is from the best possible, is computed and checked too.
+
     Examples:
       mergewise verify tok.cert corpus.txt
       mergewise verify tok.cert corpus.counts --tokenizer tokenizer.json --formal
     """
     parser.add_argument("certificate", type=Path, metavar="CERTIFICATE")
     add_inputs(parser)
-    parser.add_file("--tokenizer", "the tokenizer, to check its utility too")
+    parser.add_file("--tokenizer", "the tokenizer, to check how far it is from the bound")
     add_reading(parser)
     parser.add_flag("--formal", "check with the short reference program (slow, independent)")
     parser.add_reporting()
@@ -101,5 +110,8 @@ def run_verify(parsed: argparse.Namespace) -> None:
     specials = () if tokenizer is None else list(tokenizer.special_tokens)
     counts = read_counts(parsed, certificate.pattern, certificate.normalize, specials)
     certificate.verify(counts, tokenizer=tokenizer, by="formal" if parsed.formal else "core")
-    facts = facts_of(certificate)
-    put(json.dumps(facts) if parsed.json else f"the proof holds: {certificate}")
+    has_tokenizer = tokenizer is not None
+    if parsed.json:
+        put(json.dumps(facts_of(certificate, has_tokenizer=has_tokenizer)))
+    else:
+        put(f"the proof holds: {certificate if has_tokenizer else certificate.claim}")

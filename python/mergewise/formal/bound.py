@@ -37,13 +37,18 @@ of a long string at least.
 No tree has more than 2^M symbols, and no word fewer than one token, which bounds what is saved
 too.
 
+Words are cut into pieces where a pair has no price, and long strings are looked for in the pieces
+alone. So each pair that occurs more than `floor` times must have one: `longest` is 2 or more.
+
 **Vocabularies.** Here symbols alone have prices, of at most 1, and a token may be any string. The
 symbols of a token of one symbol cost at most 1, those of a longer one at most 1 plus its loss, by
 which their sum exceeds 1. Sum over the tokens of a text as before. A string that occurs at most
 `floor` times is only in words that do so too, and loses at most `floor` times the largest loss of
 a span of these; one longer than `counted` is only in words that are, and loses at most the largest
 loss of a span of these, as many times as its first `counted` + 1 symbols occur. Strings longer than
-`longest` are again not taken one by one: each loss counts as the largest of them at least.
+`longest` are again not taken one by one: each loss counts as the largest of them at least. Of all
+these, negative prices are taken as 0, so that the largest loss of a span in a word is that of the
+word.
 """
 
 from __future__ import annotations
@@ -78,6 +83,7 @@ def merge_bound(
     >>> merge_bound({"abab": 1}, 1, [0, 0, 0], one=4, floor=1, longest=2)
     2
     """
+    check_setting(words, num_merges, one=one, floor=floor, longest=longest, counted=counted)
     occurrences = Counter[Word]()
     for word, count in words.items():
         for string in spans(word, longest + 1):
@@ -124,6 +130,7 @@ def token_bound(
     >>> token_bound({"abab": 3}, 1, [1, 1, 1, 1], one=2, floor=0, longest=4)
     9
     """
+    check_setting(words, num_tokens, one=one, floor=floor, longest=longest, counted=counted)
     occurrences = Counter[Word]()
     for word, count in words.items():
         for string in spans(word, longest + 1):
@@ -137,7 +144,7 @@ def token_bound(
         off = take(rest, len(word), word)
         prices[word] = [one - number for number in off]
         total += words[word] * sum(off)
-        largest_of[word] = max(0, largest_sum(prices[word]) - one)
+        largest_of[word] = sum(max(0, price) for price in prices[word]) - one
         if words[word] <= floor:
             least = max(least, floor * largest_of[word])
         places: dict[Word, list[tuple[int, int]]] = defaultdict(list)
@@ -157,6 +164,22 @@ def token_bound(
     least = max(least, long, too_long * max(beyond, default=0))
     bound = (total + largest(losses, num_tokens, least)) // one
     return min(bound, sum(n * (len(w) - 1) for w, n in words.items()))
+
+
+def check_setting(words: Mapping[Word, int], number: int, **setting: int) -> None:
+    """Refuse numbers for which the proofs above do not hold.
+
+    >>> check_setting({"abab": 1}, 1, one=4, floor=0, longest=1, counted=0)
+    Traceback (most recent call last):
+    ValueError: longest is 1, expected a whole number of 2 or more
+    """
+    least = {"one": 1, "longest": 2}
+    values = {"the number of merges or tokens": number, **setting}
+    counts = {f"the count of {word!r}": count for word, count in words.items()}
+    for name, value in (values | counts).items():
+        if not isinstance(value, int) or value < least.get(name, 0):
+            expected = f"a whole number of {least.get(name, 0)} or more"
+            raise ValueError(f"{name} is {value!r}, expected {expected}")
 
 
 def spans(word: Word, longest: int) -> list[Word]:
@@ -210,8 +233,8 @@ def take(discounts: Iterator[int], number: int, word: Word) -> list[int]:
     taken = list(islice(discounts, number))
     if len(taken) < number:
         raise ValueError(f"the discounts end in {word!r}")
-    if any(discount < 0 for discount in taken):
-        raise ValueError(f"a discount in {word!r} is below 0")
+    if not all(isinstance(discount, int) and discount >= 0 for discount in taken):
+        raise ValueError(f"a discount in {word!r} is not a whole number of 0 or more")
     return taken
 
 
@@ -276,19 +299,6 @@ def largest(losses: Mapping[Word, int], number: int, least: int) -> int:
     """The sum of the largest losses, each counted as `least` at least."""
     top = sorted((loss for loss in losses.values() if loss > least), reverse=True)[:number]
     return sum(top) + (number - len(top)) * least
-
-
-def largest_sum(numbers: Sequence[int]) -> int:
-    """The largest sum of numbers in a row; 0 if all are negative.
-
-    >>> largest_sum([2, -3, 4, 1])
-    5
-    """
-    best = here = 0
-    for number in numbers:
-        here = max(0, here + number)
-        best = max(best, here)
-    return best
 
 
 def fewest_trees(word: str | bytes, num_merges: int) -> int:

@@ -11,7 +11,7 @@ from mergewise.formal.order import commutes, merge_key
 
 
 class Optimum(NamedTuple):
-    """μ* of equation 3, its utility, and how many sequences the search visited."""
+    """μ* of equation 4, its utility, and how many sequences the search visited."""
 
     merges: tuple[Merge, ...]
     utility: int
@@ -45,7 +45,7 @@ def search(corpus: Corpus, num_merges: int, may_follow: Callable[[Merges, Merge]
 
 
 def exact_brute_force(corpus: Corpus, num_merges: int) -> Optimum:
-    """μ*, equation 3, by trying every sequence of merges that replace something.
+    """μ*, equation 4, by trying every sequence of merges that replace something.
 
     >>> exact_brute_force("abaabbaa", 2).utility
     4

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -29,6 +29,14 @@ OPTIONS: dict[str, tuple[Any, ...]] = {
     "mark_is_space": (False, True),
 }
 PRICES = ("one", "floor", "longest", "counted")
+# The smallest and the largest value of a number, where they are not those of 64 bits.
+LIMITS = {
+    "num_merges": (0, (1 << 32) - 2),
+    "utility": (-(1 << 64), (1 << 64) - 1),
+    "one": (1, 1 << 30),
+    "longest": (2, (1 << 32) - 2),
+}
+MOST_DISCOUNT = (1 << 31) - 1
 DIGEST_SIZE = hashlib.sha256().digest_size
 
 
@@ -79,6 +87,9 @@ class Certificate:
     prefix_space: PrefixSpace = None
     mark_is_space: bool = False
 
+    def __post_init__(self) -> None:
+        check_fields(vars(self))
+
     @property
     def ratio(self) -> float:
         """The part of the best possible utility that the tokenizer has for certain."""
@@ -99,14 +110,20 @@ class Certificate:
         """By how much the tokens exceed the fewest possible at most: 0.02 is two percent."""
         return self.tokens / self.tokens_bound - 1 if self.tokens_bound else 0.0
 
-    def __str__(self) -> str:
+    @property
+    def claim(self) -> str:
+        """What the proof proves, in words: the bound, which says nothing about the tokenizer."""
         rivals = {
             "merges": f"no list of {self.num_merges:,} merges",
             "vocabularies": f"no vocabulary of {self.num_merges:,} tokens beside the symbols",
         }
         return (
-            f"{self.tokens:,} tokens; {rivals[self.against]} makes fewer than "
-            f"{self.tokens_bound:,} of this corpus: within {self.excess:.2%} of the best possible"
+            f"{rivals[self.against]} makes fewer than {self.tokens_bound:,} tokens of this corpus"
+        )
+
+    def __str__(self) -> str:
+        return (
+            f"{self.tokens:,} tokens; {self.claim}: within {self.excess:.2%} of the best possible"
         )
 
     def verify(
@@ -120,7 +137,8 @@ class Certificate:
 
         Args:
             counts: the corpus. Other counts than the certificate was made for are refused.
-            tokenizer: if given, its utility is computed anew too.
+            tokenizer: if given, its utility is computed anew too; without it, `utility` and what
+                follows from it are only what the certificate says.
             by: "core" is fast; "formal" is `mergewise.formal`, short and without the core.
         """
         words = self._check_counts(counts)
@@ -131,10 +149,11 @@ class Certificate:
         if bound != self.bound:
             raise CertificateError(f"the proof gives the bound {bound:,}, not {self.bound:,}")
         if tokenizer is not None:
+            self._check_tokenizer(tokenizer, counts)
             utility = self.num_symbols - tokenizer.core.num_tokens(counts.core)
             if utility != self.utility:
                 raise CertificateError(f"the tokenizer saves {utility:,}, not {self.utility:,}")
-        if not 0 <= self.utility <= self.bound:
+        if self.utility > self.bound:
             raise CertificateError(f"a utility of {self.utility:,}, a bound of {self.bound:,}")
 
     def _check_counts(self, counts: WordCounts) -> WordCounts:
@@ -150,10 +169,30 @@ class Certificate:
             if getattr(self, name) != value:
                 raise CertificateError(f"{name} is {value!r}, not {getattr(self, name)!r}")
         words = encoded_words(counts, **{name: getattr(self, name) for name in OPTIONS})
-        num_symbols = symbols_in(words, self.alphabet)
+        try:
+            num_symbols = symbols_in(words, self.alphabet)
+        except UnicodeDecodeError:
+            raise CertificateError("the counted words are not UTF-8: no characters") from None
         if num_symbols != self.num_symbols:
             raise CertificateError(f"{num_symbols:,} symbols, not {self.num_symbols:,}")
         return words
+
+    def _check_tokenizer(self, tokenizer: Tokenizer, counts: WordCounts) -> None:
+        """Refuse a tokenizer with other rivals than those of the claim."""
+        try:
+            check_comparable(tokenizer, counts, self.against)
+        except ValueError as error:
+            raise CertificateError(str(error)) from None
+        found = {
+            "num_merges": size_of(tokenizer, self.against),
+            "alphabet": tokenizer.alphabet,
+            **options_of(tokenizer),
+        }
+        for name, value in found.items():
+            if getattr(self, name) != value:
+                raise CertificateError(
+                    f"{name} of the tokenizer is {value!r}, not {getattr(self, name)!r}"
+                )
 
     @property
     def _prices(self) -> dict[str, int]:
@@ -212,22 +251,20 @@ def parsed(content: bytes) -> dict[str, Any]:
     if hashlib.sha256(body).digest() != digest:
         raise ValueError("the file was changed or cut short: its checksum differs")
     header, _, compressed = body[len(MAGIC) :].partition(b"\n")
-    fields = json.loads(header)
-    check_fields(fields)
-    return {**fields, "discounts": zlib.decompress(compressed)}
+    return {**json.loads(header), "discounts": zlib.decompress(compressed)}
 
 
-def check_fields(fields: dict[str, Any]) -> None:
-    """Refuse a header in which something cannot be."""
+def check_fields(fields: Mapping[str, Any]) -> None:
+    """Refuse fields that cannot be, or that the verifiers' proofs do not allow."""
     for name in ("num_merges", "num_symbols", "utility", "bound", *PRICES):
-        value = fields.get(name)
-        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 64:
-            raise ValueError(f"{name} is {value!r}, expected a number")
-    if fields["one"] < 1:
-        raise ValueError("one is 0, expected 1 or more")
+        value, (least, most) = fields[name], LIMITS.get(name, (0, (1 << 64) - 1))
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            raise ValueError(f"{name} is {value!r}, expected a number from {least} to {most}")
+    if fields["one"] & (fields["one"] - 1):
+        raise ValueError(f"one is {fields['one']}, expected a power of two")
     choices = {"against": ("merges", "vocabularies"), "alphabet": ("bytes", "chars")}
     for name, allowed in {**choices, **OPTIONS}.items():
-        value = fields.get(name, OPTIONS.get(name, (None,))[0])
+        value = fields[name]
         if value not in allowed or isinstance(value, int) != isinstance(allowed[0], int):
             raise ValueError(f"{name} is {value!r}, expected one of {allowed}")
 
@@ -242,6 +279,8 @@ def numbers_in(discounts: bytes) -> Iterator[int]:
     for byte in discounts:
         number |= (byte & 0x7F) << shift
         shift += 7
+        if number > MOST_DISCOUNT:
+            raise ValueError(f"a discount is above {MOST_DISCOUNT}")
         if byte < 0x80:
             yield number
             number = shift = 0
@@ -274,3 +313,37 @@ def encoded_words(counts: WordCounts, **options: Any) -> WordCounts:  # noqa: AN
     if all(options[name] == usual[0] for name, usual in OPTIONS.items()):
         return counts
     return WordCounts(counts.core.encoded(**options))
+
+
+def options_of(tokenizer: Tokenizer) -> dict[str, Any]:
+    """What a tokenizer does to words before it merges them: see `encoded_words`."""
+    vocabulary = tokenizer.vocabulary
+    return {name: getattr(vocabulary, name) for name in OPTIONS}
+
+
+def check_comparable(tokenizer: Tokenizer, counts: WordCounts, against: Against) -> None:
+    """Refuse a tokenizer with tokens that no rival can have: it might save more than the bound."""
+    if against == "merges" and tokenizer.is_by_whole_words:
+        raise ValueError(
+            "some words become tokens that no merge makes, so no merge list compares; "
+            'hint: certify against "vocabularies"'
+        )
+    vocabulary = tokenizer.vocabulary
+    if vocabulary.fuse_unknown and vocabulary.alphabet == "chars":
+        known = {string.decode(errors="replace") for string in vocabulary.tokens}
+        unknown = {char for word in words_of(counts, "chars") for char in word} - known
+        if unknown:
+            raise ValueError(
+                f"the character {min(unknown)!r} is no token, and neighbours that are none become "
+                "one unknown token, which no merge makes"
+            )
+
+
+def size_of(tokenizer: Tokenizer, against: Against) -> int:
+    """How many merges, or tokens beside the symbols, the rivals may have."""
+    if against == "merges":
+        return len(tokenizer.merges)
+    vocabulary = tokenizer.vocabulary
+    if vocabulary.alphabet == "bytes":
+        return sum(len(string) > 1 for string in vocabulary.tokens)
+    return sum(len(string.decode(errors="replace")) > 1 for string in vocabulary.tokens)

@@ -11,11 +11,13 @@ from mergewise.arguments import check_count, check_num_threads, check_optional, 
 from mergewise.counts import WordCounts
 from mergewise.merge_lists import no_merges
 from mergewise.optimize.certificate import (
-    OPTIONS,
     Against,
     Certificate,
+    check_comparable,
     encoded_words,
     fingerprint_of,
+    options_of,
+    size_of,
     symbols_in,
 )
 from mergewise.progress import SearchReporter
@@ -49,7 +51,9 @@ def certify(
     Ctrl-C ends the search for a better proof, and the best so far is returned.
 
     Args:
-        tokenizer: trained here or read from a file; special tokens do not count.
+        tokenizer: trained here or read from a file; special tokens do not count. One that looks up
+            whole words as tokens which no merge makes (`ignore_merges` of tokenizer.json) can be
+            compared with vocabularies alone.
         counts: of the same words: the pattern and the normalisation must be the tokenizer's.
         against: "merges": all merge lists of the same length. "vocabularies": all vocabularies of
             the same size, whatever cuts words into their tokens; a weaker claim about more.
@@ -62,6 +66,7 @@ def certify(
     check_certifiable(tokenizer, counts)
     if against not in {"merges", "vocabularies"}:
         raise ValueError(f'against must be "merges" or "vocabularies", found {against!r}')
+    check_comparable(tokenizer, counts, against)
     tokens = tokenizer.core.num_tokens(counts.core)
     certificate, _ = find_certificate(
         counts,
@@ -204,22 +209,6 @@ def check_certifiable(tokenizer: Tokenizer, counts: WordCounts, *, done: str = "
             f"a counted word holds the special token {special!r}, which no merge makes; "
             "hint: count with special_tokens"
         )
-
-
-def options_of(tokenizer: Tokenizer) -> dict[str, Any]:
-    """What a tokenizer does to words before it merges them: see `encoded_words`."""
-    vocabulary = tokenizer.vocabulary
-    return {name: getattr(vocabulary, name) for name in OPTIONS}
-
-
-def size_of(tokenizer: Tokenizer, against: Against) -> int:
-    """How many merges, or tokens beside the symbols, the rivals may have."""
-    if against == "merges":
-        return len(tokenizer.merges)
-    vocabulary = tokenizer.vocabulary
-    if vocabulary.alphabet == "bytes":
-        return sum(len(string) > 1 for string in vocabulary.tokens)
-    return sum(len(string.decode(errors="replace")) > 1 for string in vocabulary.tokens)
 
 
 def standing(steps: int, bound: int | None, num_symbols: int) -> str:

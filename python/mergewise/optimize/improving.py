@@ -9,8 +9,8 @@ from typing import Literal, TypeAlias
 from mergewise import _core
 from mergewise.arguments import check_count, check_num_threads, check_optional, check_time_limit
 from mergewise.counts import WordCounts
-from mergewise.optimize.certificate import encoded_words
-from mergewise.optimize.certifying import check_certifiable, options_of
+from mergewise.optimize.certificate import encoded_words, options_of
+from mergewise.optimize.certifying import check_certifiable
 from mergewise.progress import SearchReporter
 from mergewise.tokenizer import Tokenizer
 from mergewise.vocabulary import Vocabulary
@@ -33,6 +33,7 @@ def improve(
     target: Target | None = None,
     pinned: Collection[bytes] = (),
     max_token_length: int | None = None,
+    true_counts: bool = False,
     progress: ImproveProgress = False,
 ) -> Tokenizer:
     """A tokenizer with as many merges and fewer tokens on a corpus, or the same one.
@@ -61,7 +62,11 @@ def improve(
             token, as in tiktoken's files. None: what it means now.
         pinned: tokens that are kept.
         max_token_length: the longest new token, in symbols: bytes, or characters.
-        progress: show the search, or call this with the moves tried and the tokens now.
+        true_counts: weigh each word as often as it was seen. Unless this is set, words weigh a
+            little more on corpora of 1,000 different words or more where tokens are rare, which
+            gains less on the corpus and more on texts like it (docs/theory.md).
+        progress: show the search, or call this with the moves tried and the tokens now; words that
+            are left out count as before.
     """
     check_certifiable(tokenizer, counts, done="improved")
     check_time_limit(time_limit)
@@ -71,19 +76,22 @@ def improve(
     if target not in {None, "pairs", "ranks"}:
         raise ValueError(f'target must be "pairs" or "ranks", found {target!r}')
     reporter = SearchReporter(progress, "improve", "{:,} moves, {:,} tokens".format)
+    before = tokenizer.core.num_tokens(counts.core)
     merges = _core.improve_merges(
         encoded_words(counts, **options_of(tokenizer)).core,
         initial=tokenizer.core.merge_list(),
+        num_tokens=before,
         is_pinned=pins(tokenizer, pinned),
         seed=seed,
         num_moves=num_moves,
         time_limit=TIME_LIMIT if time_limit is None and num_moves is None else time_limit,
         num_threads=num_threads,
         max_token_length=max_token_length,
+        true_counts=true_counts,
         progress=reporter.callback,
     )
     better = Tokenizer(with_merges(tokenizer, strings_of(merges), target))
-    before, after = (t.core.num_tokens(counts.core) for t in (tokenizer, better))
+    after = better.core.num_tokens(counts.core)
     reporter.close(f"{before:,} tokens became {min(before, after):,}")
     return better if after < before else tokenizer
 

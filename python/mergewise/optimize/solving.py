@@ -1,4 +1,4 @@
-"""The best merge list of a given length, exactly: equation 3 of the paper."""
+"""The best merge list of a given length, exactly: equation 4 of the paper."""
 
 from __future__ import annotations
 

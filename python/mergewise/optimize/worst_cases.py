@@ -46,7 +46,9 @@ class WorstCase:
 
 
 def family_of_sigma(num_merges: int) -> WorstCase:
-    """A text of two letters with σ >= M + 1: the guarantee is no constant.
+    """A text of two letters with an optimal sequence of σ >= M + 1.
+
+    Others may have a smaller one, from M = 4 on; see `family_of_unique_optima`.
 
     >>> family_of_sigma(3).text, family_of_sigma(3).sigma
     ('aabab', Fraction(4, 1))
@@ -67,7 +69,7 @@ def family_of_sigma(num_merges: int) -> WorstCase:
 
 
 def family_of_unique_optima(num_merges: int) -> WorstCase:
-    """A text with σ >= M whose optimal sequence is the only one.
+    """A text with σ >= M whose optimal sequence is the only one: the guarantee is no constant.
 
     One copy of each of ab, abc, abcd, ..., two of the longest, and a letter of its own behind each.
 

@@ -19,8 +19,7 @@ from types import FrameType
 
 from mergewise.counts import WordCounts
 from mergewise.optimize import Certificate, certify
-from mergewise.optimize.certificate import encoded_words, symbols_in
-from mergewise.optimize.certifying import options_of
+from mergewise.optimize.certificate import encoded_words, options_of, symbols_in
 from mergewise.progress import Progress, Reporter
 from mergewise.reporting.measuring import Measured
 from mergewise.tokenizer import Tokenizer

@@ -1,0 +1,137 @@
+"""Small corpora with certificates: their words, their proofs and their true optima."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import zlib
+from collections import Counter
+from itertools import combinations
+from pathlib import Path
+from random import Random
+
+import mergewise as mw
+from mergewise import formal
+from mergewise._core import WordCounts as CoreCounts
+from mergewise._core import verify_bound
+from mergewise.formal.bound import cut, spans
+from mergewise.merge_lists import no_merges
+from mergewise.optimize.certificate import MAGIC, Against
+
+TEXT = "the cat sat on the mat, and the rat sat on the cat that sat on the mat " * 3
+BOTH: tuple[Against, ...] = ("merges", "vocabularies")
+
+
+def counts_of(words: dict[str, int]) -> mw.WordCounts:
+    return mw.WordCounts(CoreCounts(list(words.items()), pattern="whitespace"))
+
+
+def random_words(random: Random) -> dict[str, int]:
+    letters = "abcd"[: random.randint(1, 4)]
+    return {
+        "".join(random.choices(letters, k=random.randint(1, 7))): random.randint(1, 6)
+        for _ in range(random.randint(1, 4))
+    }
+
+
+def optimum(words: dict[str, int], against: Against, number: int) -> int:
+    """What the best list of `number` merges, or the best vocabulary of `number` strings, saves."""
+    enough = len(words) if against == "vocabularies" else sum(len(word) - 1 for word in words)
+    if number >= enough:
+        return sum(count * (len(word) - 1) for word, count in words.items())
+    if number <= 0:
+        return 0
+    if against == "vocabularies":
+        return best_vocabulary(words, number)
+    return mw.solve(counts_of(words), num_merges=number).utility
+
+
+def best_vocabulary(words: dict[str, int], num_tokens: int) -> int:
+    """What the best vocabulary saves, by trying them all with the best segmentations."""
+    strings = {w[i:j] for w in words for i in range(len(w)) for j in range(i + 2, len(w) + 1)}
+    chosen = combinations(sorted(strings), min(num_tokens, len(strings)))
+    return max(sum(c * saved(w, set(v)) for w, c in words.items()) for v in chosen)
+
+
+def saved(word: str, vocabulary: set[str]) -> int:
+    fewest = [0]
+    for end in range(1, len(word) + 1):
+        starts = [s for s in range(end - 1) if word[s:end] in vocabulary]
+        fewest.append(1 + min(fewest[start] for start in [end - 1, *starts]))
+    return len(word) - fewest[-1]
+
+
+def formal_bound(
+    words: dict[str, int],
+    against: Against,
+    number: int,
+    numbers: list[int],
+    setting: dict[str, int],
+) -> int:
+    """The bound that the formal verifier computes."""
+    bound = formal.merge_bound if against == "merges" else formal.token_bound
+    return bound(words, number, numbers, **setting)
+
+
+def core_bound(
+    words: dict[str, int],
+    against: Against,
+    number: int,
+    numbers: list[int],
+    setting: dict[str, int],
+) -> int:
+    """The bound that the core's verifier computes."""
+    counts = counts_of(words)
+    return verify_bound(
+        counts.core,
+        initial=no_merges(counts, "chars"),
+        against=against,
+        num_merges=number,
+        discounts=varints(numbers),
+        **setting,
+    )
+
+
+def random_discounts(
+    random: Random, words: dict[str, int], against: Against, setting: dict[str, int]
+) -> list[int]:
+    """As many as needed. A word is about one token, or each symbol is."""
+    numbers = []
+    occurrences = Counter[str]()
+    for word, count in words.items():
+        for string in spans(word, setting["longest"]):
+            occurrences[string] += count
+    priced = {string for string, n in occurrences.items() if n > setting["floor"]}
+    pieces = {piece for word in words for piece in cut(word, priced)}
+    if against == "vocabularies":
+        pieces = {word for word in words if len(word) > 1}
+    for piece in sorted(pieces):
+        usual = random.choice([0, 16 - 16 // len(piece), 16 - 20 // len(piece)])
+        for start in range(len(piece)):
+            numbers.append(max(0, usual + random.choice([-1, 0, 0, 0, 1])))
+            ends = range(start + 2, min(len(piece), start + setting["longest"]) + 1)
+            strings = [piece[start:end] for end in ends if against == "merges"]
+            numbers += [random.choice([0, 0, 0, 1]) for string in strings if string in priced]
+    return numbers
+
+
+def varints(numbers: list[int]) -> bytes:
+    encoded = bytearray()
+    for number in numbers:
+        rest = number
+        while rest >= 0x80:
+            encoded.append(rest & 0x7F | 0x80)
+            rest >>= 7
+        encoded.append(rest)
+    return bytes(encoded)
+
+
+def rewritten(cert: mw.Certificate, path: Path, **changes: object) -> None:
+    """A file with another header and a right checksum, as someone might forge it."""
+    fields = {**dataclasses.asdict(cert), **changes}
+    discounts = fields.pop("discounts")
+    assert isinstance(discounts, bytes)
+    header = json.dumps(fields, sort_keys=True).encode()
+    body = MAGIC + header + b"\n" + zlib.compress(discounts)
+    path.write_bytes(body + hashlib.sha256(body).digest())
