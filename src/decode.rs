@@ -6,6 +6,7 @@ use crate::encode::{Preparation, Special, Unknown};
 use crate::error::{Error, Result};
 use crate::merges::Id;
 use crate::vocabulary::Vocabulary;
+use crate::watch::Watch;
 
 /// The string of each id, and how strings become a text.
 #[derive(Debug, Default)]
@@ -74,9 +75,12 @@ impl Decoder {
     }
 
     /// What ids in the midst of a text stand for: a word that ends is followed by a space.
-    pub(crate) fn join(&self, ids: &[Id]) -> Result<Vec<u8>> {
+    pub(crate) fn join(&self, ids: &[Id], watch: &Watch) -> Result<Vec<u8>> {
         let mut bytes = Vec::with_capacity(ids.len() * 4);
-        for &id in ids {
+        for (index, &id) in ids.iter().enumerate() {
+            if index % (1 << 16) == 0 {
+                watch.check()?;
+            }
             let string = self.string(id)?;
             match string.strip_suffix(&*self.end_of_word) {
                 Some(word) if !self.end_of_word.is_empty() => {
@@ -91,8 +95,8 @@ impl Decoder {
 
     /// What the ids of a whole text stand for: without the space that was put before it, and without
     /// the one behind its last word.
-    pub(crate) fn decode(&self, ids: &[Id]) -> Result<Vec<u8>> {
-        let mut bytes = self.join(ids)?;
+    pub(crate) fn decode(&self, ids: &[Id], watch: &Watch) -> Result<Vec<u8>> {
+        let mut bytes = self.join(ids, watch)?;
         if !self.end_of_word.is_empty() && bytes.last() == Some(&b' ') {
             bytes.pop();
         }

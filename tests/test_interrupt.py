@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import signal
 import sys
 import threading
@@ -39,7 +40,6 @@ LONG_WORK = {
     "training": "mw.train(counts, num_merges=10_000_000, min_frequency=1)",
     "training on": "mw.train(counts, num_merges=10_000_000, min_frequency=1, initial=tok)",
     "cutting words": f"mw.train(counts, num_merges=9, then_across=1, within=r'{SLOW}')",
-    "reporting": "mw.report(tok, counts, time_limit=600)",
     "a progress bar": "mw.count_files(['text.txt'] * 3000, progress=True)",
     "in a callback": "mw.count_files(['text.txt'] * 3000, progress=lambda *_: time.sleep(0.01))",
     "in a slow callback": "mw.train(counts, num_merges=10**6, progress=lambda *_: time.sleep(60))",
@@ -52,10 +52,6 @@ PREPARE = {
         "text = letters(1_000_000) * 30\n"
         "tok = mw.train(mw.count([text[:100_000]], pattern=None), num_merges=3000)\n"
         "counts = mw.count([text], pattern=None)"
-    ),
-    "reporting": (
-        "counts = mw.count([letters(100_000).replace('h', ' ')], pattern='whitespace')\n"
-        "tok = mw.train(counts, num_merges=3000)"
     ),
     "cutting words": "counts = mw.count([words(100_000) * 120], pattern=None)",
     "in a slow callback": "counts = mw.count([letters(4_000_000)], pattern=None)",
@@ -113,6 +109,57 @@ def test_ctrl_c_while_saving_leaves_a_whole_file_or_none(tmp_path: Path) -> None
     assert done.cpu_seconds < MOST_CPU_SECONDS
     assert [path.name for path in tmp_path.iterdir()] == ["a.counts"]
     assert mw.WordCounts.from_file(tmp_path / "a.counts").num_unique in {1, 500_000}
+
+
+# Several searches, each of which has a result when Ctrl-C ends it: no further one begins.
+SEARCHES = {
+    "certificates": (
+        (
+            "found = certify_prefixes(tok, counts, sizes=[100] * 50, time_limit=9000)\n"
+            "print(len(found))\nfound[0].verify(counts)"
+        ),
+        "1\n",
+    ),
+    "a report": (
+        (
+            "made = mw.report(tok, counts, compare=tok, time_limit=6000)\n"
+            "print(len(made.bands[0].certified), type(made.bands[1]).__name__)"
+        ),
+        "1 str\n",
+    ),
+    "improve": (
+        (
+            "improve = ['improve', 'tok.json', 'a.counts', '--time-limit', '6000', '-o', 'out.json']\n"
+            "status = main([*improve, '--certify', '6000', '--quiet', '--json'])\n"
+            "print(mw.Tokenizer.from_file('out.json').vocab_size)"
+        ),
+        '{"merges": N, "tokens_before": N, "tokens": N}\n556\n',
+    ),
+}
+
+
+@pytest.mark.parametrize("work", SEARCHES)
+def test_ctrl_c_keeps_what_was_found_and_begins_no_further_search(
+    work: str, tmp_path: Path
+) -> None:
+    code, expected = SEARCHES[work]
+    prepare = (
+        "from mergewise.cli import main\nfrom mergewise.optimize import certify_prefixes\n"
+        "counts = mw.count([letters(100_000).replace('h', ' ')], pattern='whitespace')\n"
+        "tok = mw.train(counts, num_merges=300)\n"
+        "counts.save('a.counts')\ntok.save('tok.json')\nready()\n"
+    )
+    done = interrupt(prepare + code, tmp_path)
+    output = re.sub(": [0-9]+", ": N", done.output)
+    assert (output, done.status) == (expected, 0)
+    assert done.cpu_seconds < MOST_CPU_SECONDS
+
+
+def test_ctrl_c_ends_the_demonstration(tmp_path: Path) -> None:
+    code = "from mergewise.cli import main\nready()\nsys.exit(main(['demo']))"
+    done = interrupt(code, tmp_path)
+    assert done.status in {-signal.SIGINT, 130}
+    assert done.cpu_seconds < MOST_CPU_SECONDS
 
 
 # Other threads.

@@ -11,6 +11,7 @@ from typing import TextIO
 from mergewise import formal
 from mergewise.counts import WordCounts
 from mergewise.drawing import draw_segmentation, is_coloured
+from mergewise.interrupts import noticed_interrupts
 from mergewise.optimize import certify
 from mergewise.optimize.certificate import Against
 from mergewise.tokenizer import Tokenizer
@@ -50,10 +51,13 @@ def print_certificates(tokenizer: Tokenizer, counts: WordCounts, out: TextIO) ->
     """Print how far the tokenizer can be from the best of its size, proved."""
     started = time.perf_counter()
     print("\nHow good is it? Proved, and the proofs checked:", file=out)
-    for against in AGAINST:
-        certificate = certify(tokenizer, counts, against=against, num_steps=NUM_STEPS)
-        certificate.verify(counts, tokenizer=tokenizer)
-        print(f"  {certificate}", file=out)
+    with noticed_interrupts() as is_interrupted:
+        for against in AGAINST:
+            certificate = certify(tokenizer, counts, against=against, num_steps=NUM_STEPS)
+            if is_interrupted():
+                raise KeyboardInterrupt
+            certificate.verify(counts, tokenizer=tokenizer)
+            print(f"  {certificate}", file=out)
     print(f"  in {time.perf_counter() - started:.1f} s", file=out)
 
 

@@ -59,7 +59,10 @@ impl Corpus {
         watch.check()?;
         by_count.sort_by_key(|&(_, count)| Reverse(count));
         let mut total = 0;
-        for (bytes, count) in by_count {
+        for (index, (bytes, count)) in by_count.into_iter().enumerate() {
+            if index % (1 << 16) == 0 {
+                watch.check()?;
+            }
             word.clear();
             alphabet.extend_symbols(bytes, &mut word)?;
             let fits = corpus.symbols.len() + word.len() <= MOST_SYMBOLS;

@@ -11,6 +11,7 @@ use super::array::{Numbers, PyArray};
 use super::arrow_tables::Texts;
 use super::vocabulary::{self, Fields, SYMBOLS};
 use super::{PyMergeList, PyWordCounts, TextArgument, threads, watched};
+use crate::decode::Decoder;
 use crate::encode::{Choice, Encoded, Place};
 use crate::error::Result;
 use crate::merges::Id;
@@ -336,11 +337,11 @@ impl PyTokenizer {
     #[pyo3(signature = (ids, /, *, is_part=false))]
     fn decode(&self, py: Python<'_>, ids: Vec<Id>, is_part: bool) -> PyResult<Vec<u8>> {
         let decode = if is_part {
-            Tokenizer::decode_part
+            Decoder::join
         } else {
-            Tokenizer::decode
+            Decoder::decode
         };
-        Ok(py.detach(|| decode(&self.0, &ids))?)
+        Self::run(py, ids.len(), |watch| decode(self.0.decoder(), &ids, watch))
     }
 }
 

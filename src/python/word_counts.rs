@@ -164,7 +164,11 @@ impl PyWordCounts {
     #[staticmethod]
     #[pyo3(signature = (path, /))]
     fn read(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let read = py.detach(|| WordCounts::read(BufReader::new(File::open(&path)?)));
-        Ok(Self(read.map_err(|error| io_error(&path, &error))??))
+        let counts = watched(py, None, |watch| {
+            let file = File::open(&path).map(|file| watch.watched(file));
+            let read = file.and_then(|file| WordCounts::read(BufReader::new(file)));
+            read.map_err(|error| io_error(&path, &error))?
+        });
+        counts.map(Self)
     }
 }

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 
 from mergewise.cli.certifying import distance
-from mergewise.cli.corpora import add_inputs, counts_for, files_of_counts, specials_of
+from mergewise.cli.corpora import add_inputs, counts_for, files_of_counts
 from mergewise.cli.options import Parser, keywords
 from mergewise.cli.output import put, put_json
 from mergewise.cli.tokenizers import add_tokenizer, read_tokenizer
 from mergewise.counts import WordCounts
+from mergewise.interrupts import noticed_interrupts
 from mergewise.optimize import certify, improve
 from mergewise.optimize.certificate import Against, encoded_words, options_of
 from mergewise.optimize.improving import with_merges
@@ -68,14 +69,16 @@ def run_improve(parsed: argparse.Namespace) -> None:
     if unseen is not None:
         tokenizer = trained_anew(tokenizer, counts)
     common = keywords(parsed, "num_threads", "progress")
-    better = improve(
-        tokenizer,
-        counts,
-        pinned=[token.encode() for token in parsed.pin],
-        **keywords(parsed, "time_limit", "seed", "num_moves", "target", "max_token_length"),
-        true_counts=parsed.true_counts,
-        **common,
-    )
+    with noticed_interrupts() as is_interrupted:
+        better = improve(
+            tokenizer,
+            counts,
+            pinned=[token.encode() for token in parsed.pin],
+            **keywords(parsed, "time_limit", "seed", "num_moves", "target", "max_token_length"),
+            true_counts=parsed.true_counts,
+            **common,
+        )
+        was_interrupted = is_interrupted()
     better.save(parsed.output)
     facts: dict[str, int | float] = {
         "merges": len(better.merges),
@@ -86,7 +89,7 @@ def run_improve(parsed: argparse.Namespace) -> None:
         facts["held_out_before"] = tokenizer.core.num_tokens(unseen.core)
         facts["held_out"] = better.core.num_tokens(unseen.core)
     certificate = None
-    if parsed.certify > 0:
+    if parsed.certify > 0 and not was_interrupted:
         # Whole words that no merge makes have rivals among vocabularies alone.
         against: Against = "vocabularies" if better.is_by_whole_words else "merges"
         certificate = certify(better, counts, against=against, time_limit=parsed.certify, **common)

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from mergewise import _core
 from mergewise.arguments import check_count, check_num_threads, check_optional, check_time_limit
 from mergewise.counts import WordCounts
+from mergewise.interrupts import noticed_interrupts
 from mergewise.merge_lists import no_merges
 from mergewise.optimize.certificate import (
     Against,
@@ -97,7 +98,8 @@ def certify_prefixes(
     """A certificate for the first so many merges of a tokenizer, for each of several numbers.
 
     The first M merges of a trained tokenizer are what training with M merges gives, so one training
-    run has a whole curve of tokens, and this is the curve below it.
+    run has a whole curve of tokens, and this is the curve below it. After Ctrl-C, the certificates
+    so far are returned.
 
     Args:
         tokenizer: see `certify`.
@@ -118,18 +120,22 @@ def certify_prefixes(
         check_count("sizes", size)
         if size > len(merges):
             raise ValueError(f"the tokenizer has {len(merges):,} merges, found the size {size:,}")
-    return [
-        certify(
-            Tokenizer(tokenizer.core.with_first_merges(size)),
-            counts,
-            against=against,
-            time_limit=time_limit / len(sizes),
-            num_steps=num_steps,
-            num_threads=num_threads,
-            progress=progress,
-        )
-        for size in sizes
-    ]
+    certificates: list[Certificate] = []
+    with noticed_interrupts() as is_interrupted:
+        for size in sizes:
+            if is_interrupted():
+                break
+            certificate = certify(
+                Tokenizer(tokenizer.core.with_first_merges(size)),
+                counts,
+                against=against,
+                time_limit=time_limit / len(sizes),
+                num_steps=num_steps,
+                num_threads=num_threads,
+                progress=progress,
+            )
+            certificates.append(certificate)
+    return certificates
 
 
 def find_certificate(

@@ -90,7 +90,11 @@ def improve(
         true_counts=true_counts,
         progress=reporter.callback,
     )
-    better = Tokenizer(with_merges(tokenizer, strings_of(merges), target))
+    strings = strings_of(merges)
+    if strings == tokenizer.merges and target is None:
+        reporter.close("nothing better was found")
+        return tokenizer
+    better = Tokenizer(with_merges(tokenizer, strings, target))
     after = better.core.num_tokens(counts.core)
     reporter.close(f"{before:,} tokens became {min(before, after):,}")
     return better if after < before else tokenizer

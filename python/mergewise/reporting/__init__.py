@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from mergewise.arguments import check_num_threads, check_time_limit
 from mergewise.counts import WordCounts
 from mergewise.errors import InputError
 from mergewise.files import write_text
+from mergewise.interrupts import noticed_interrupts
 from mergewise.progress import Progress, Reporter
 from mergewise.reporting.band import Band, NotCertified, find_band
 from mergewise.reporting.measuring import Measured, measure
@@ -64,6 +65,8 @@ def report(
     >>> made.subjects[0].total.num_tokens, made.subjects[0].gains
     (10, [5, 5, 4])
 
+    Ctrl-C ends the search for proofs, and the page shows what was proved so far.
+
     Args:
         tokenizer: trained here or read from a file.
         counts: the corpus, or its parts by name; cut into words as the tokenizer does.
@@ -82,7 +85,11 @@ def report(
     if compare is not None:
         theirs = counts if compare_counts is None else compare_counts
         subjects.append(measured(compare_name, compare, theirs))
-    bands = [band_or_reason(subject, time_limit, num_threads, progress) for subject in subjects]
+    with noticed_interrupts() as is_interrupted:
+        bands = [
+            band_or_reason(subject, time_limit, num_threads, progress, is_interrupted)
+            for subject in subjects
+        ]
     return Report(report_page(subjects, bands), tuple(subjects), tuple(bands))
 
 
@@ -107,13 +114,23 @@ def measured(
 
 
 def band_or_reason(
-    subject: Measured, time_limit: float, num_threads: int, progress: Progress
+    subject: Measured,
+    time_limit: float,
+    num_threads: int,
+    progress: Progress,
+    is_interrupted: Callable[[], bool],
 ) -> Band | str:
     """The band of a tokenizer, or why there is none."""
     if not time_limit:
         return NOT_ASKED
     try:
-        return find_band(subject, time_limit=time_limit, num_threads=num_threads, progress=progress)
+        return find_band(
+            subject,
+            time_limit=time_limit,
+            num_threads=num_threads,
+            progress=progress,
+            is_interrupted=is_interrupted,
+        )
     except NotCertified as reason:
         return str(reason)
 

@@ -9,13 +9,9 @@ different words are single tokens, and every other word of two symbols or more i
 from __future__ import annotations
 
 import math
-import signal
-import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from types import FrameType
 
 from mergewise.counts import WordCounts
 from mergewise.optimize import Certificate, certify
@@ -57,9 +53,17 @@ class NotCertified(ValueError):  # noqa: N818 - it has the reason why there is n
 
 
 def find_band(
-    measured: Measured, *, time_limit: float, num_threads: int, progress: Progress
+    measured: Measured,
+    *,
+    time_limit: float,
+    num_threads: int,
+    progress: Progress,
+    is_interrupted: Callable[[], bool],
 ) -> Band:
-    """The band of a tokenizer; NotCertified, with the reason, if there is none."""
+    """The band of a tokenizer; NotCertified, with the reason, if there is none.
+
+    After an interrupt the proofs so far are evaluated for all lengths.
+    """
     check_certifiable(measured)
     frequent, rest = split(measured.counts, max(1, int(WORDS_PER_SECOND * time_limit)))
     alphabet = measured.tokenizer.vocabulary.alphabet
@@ -69,54 +73,25 @@ def find_band(
     proofs: list[Certificate] = []
     certified = sizes_to_certify(len(measured.tokenizer.merges))
     reporter = Reporter(progress, f"prove {measured.name}", len(certified), "proofs")
-    with noticed_interrupts() as check_interrupt:
-        for number, size in enumerate(certified):
-            reporter(number)
-            first = Tokenizer(measured.tokenizer.core.with_first_merges(size))
-            seconds = time_limit / len(certified)
-            proof = certify(first, frequent, time_limit=seconds, num_threads=num_threads)
-            proofs.append(proof)
-            check_interrupt()
-    reporter.close(len(certified))
+    for number, size in enumerate(certified):
+        if is_interrupted():
+            break
+        reporter(number)
+        first = Tokenizer(measured.tokenizer.core.with_first_merges(size))
+        seconds = time_limit / len(certified)
+        proofs.append(certify(first, frequent, time_limit=seconds, num_threads=num_threads))
+    reporter.close(len(proofs))
+    if not proofs:
+        raise NotCertified("the search for proofs was interrupted")
     sizes = sizes_to_show(certified)
     least = [num_symbols - best_bound(proofs, size, words) + rest_tokens(size) for size in sizes]
     return Band(
         sizes=tuple(sizes),
         least_tokens=tuple(falling(least)),
-        certified=tuple(certified),
+        certified=tuple(certified[: len(proofs)]),
         num_words=frequent.num_unique,
         share=frequent.num_symbols / max(measured.counts.num_symbols, 1),
     )
-
-
-@contextmanager
-def noticed_interrupts() -> Iterator[Callable[[], None]]:
-    """Yield what raises KeyboardInterrupt if there was a Ctrl-C.
-
-    It ends one search for a proof, which then has a result all the same; here no other one is to be
-    begun. Only the main thread is interrupted, and only there can it be noticed.
-    """
-    before = signal.getsignal(signal.SIGINT)
-    happened = False
-
-    def notice(number: int, frame: FrameType | None) -> None:
-        nonlocal happened
-        happened = True
-        if callable(before):
-            before(number, frame)
-
-    def check() -> None:
-        if happened:
-            raise KeyboardInterrupt
-
-    if threading.current_thread() is not threading.main_thread() or not callable(before):
-        yield check
-        return
-    signal.signal(signal.SIGINT, notice)
-    try:
-        yield check
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def check_certifiable(measured: Measured) -> None:
