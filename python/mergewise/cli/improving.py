@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 
 from mergewise.cli.certifying import distance
-from mergewise.cli.corpora import add_inputs, counts_for, files_of_counts, specials_of
+from mergewise.cli.corpora import add_inputs, counts_for, files_of_counts
 from mergewise.cli.options import Parser, keywords
 from mergewise.cli.output import put, put_json
 from mergewise.cli.tokenizers import add_tokenizer, read_tokenizer
