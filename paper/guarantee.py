@@ -37,11 +37,11 @@ def claims(options: Options) -> Iterator[Claim]:
             f"{value:.3f}",
             round(value, 2) == published,
         )
-    family = [sigma_of_family(num_merges) for num_merges in range(2, 9)]
+    family = [sigma_of_family(num_merges) for num_merges in range(2, 10)]
     yield Claim(
         "Section 3.3",
         "the bound is constant: σ of abAabcBabcC, abAabcBabcdCabcdD, ..., where one sequence alone "
-        "is optimal, for M = 2 to 8",
+        "is optimal, for M = 2 to 9",
         "bounded",
         f"at least {', '.join(map(str, family))}; the bound falls to "
         f"{formal.guarantee(family[-1]):.3f}",
@@ -111,7 +111,7 @@ def draw(options: Options) -> None:
     for num_merges, shift in ((2, (9, 6)), (3, (2, 14)), (4, (-2, -16))):
         sigma = float(found.extremes(num_merges=num_merges)["sigma_min"].value)
         mark(sigma, "s", RED, f"as defined, M = {num_merges}", shift)
-    for num_merges, words in ((6, ""), (7, "one optimum, M = 6, 7, 8:\nno constant"), (8, "")):
+    for num_merges, words in ((7, ""), (8, "one optimum, M = 7, 8, 9:\nno constant"), (9, "")):
         mark(sigma_of_family(num_merges), "^", ORANGE, words, (-50, 36))
     axes.axhline(5 / 8, color=GREEN, ls="--")
     axes.text(9, 0.64, "the worst that greedy is known to do: 5/8", color=GREEN, ha="right")

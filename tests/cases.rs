@@ -194,7 +194,7 @@ fn bounds() {
             let (watch, progress) = (Watch::default(), DescentProgress::default());
             let proof = find(&problem, &options, &watch, &progress).expect("nothing stops it");
             assert!(proof.gain >= number(&case["best"]), "{}", proof.gain);
-            let proved = check(&problem, &proof.setting, &proof.discounts);
+            let proved = check(&problem, &proof.setting, &proof.discounts, &watch);
             assert_eq!(proved, Ok(proof.gain));
         }
     });
@@ -220,7 +220,8 @@ fn proofs() {
             Value::Array(numbers) => numbers.iter().map(|n| number(n) as u8).collect(),
             written => bytes(written),
         };
-        match check(&problem(case, &counts, against), &setting, &discounts) {
+        let (problem, watch) = (problem(case, &counts, against), Watch::default());
+        match check(&problem, &setting, &discounts, &watch) {
             Ok(bound) => assert_eq!(bound, number(&case["bound"])),
             Err(error) => check_error(&case["error"], &error),
         }

@@ -129,8 +129,8 @@ SEARCHES = {
     ),
     "improve": (
         (
-            "improve = ['improve', 'tok.json', 'a.counts', '--time-limit', '6000', '-o', 'out.json']\n"
-            "status = main([*improve, '--certify', '6000', '--quiet', '--json'])\n"
+            "improve = ['improve', 'tok.json', 'a.counts', '--time-limit', '6000', '--json']\n"
+            "main([*improve, '--certify', '6000', '--quiet', '-o', 'out.json'])\n"
             "print(mw.Tokenizer.from_file('out.json').vocab_size)"
         ),
         '{"merges": N, "tokens_before": N, "tokens": N}\n556\n',

@@ -39,7 +39,7 @@ VERDICTS = [
     (
         "guarantee",
         "the bound is constant",
-        "at least 2, 3, 4, 5, 6, 7, 8; the bound falls to 0.125",
+        "at least 2, 3, 4, 5, 6, 7, 8, 9; the bound falls to 0.111",
         False,
     ),
     ("suboptimal", "abaabbaa", "5, 4", True),

@@ -97,7 +97,6 @@ fn gains_of_moves_are_those_of_a_recount() {
         let guide = Guide {
             price: state.price().unwrap_or(1) as f64 / 2.0,
             max_token_length: 8,
-            true_counts: false,
             temperature: 0.0,
         };
         for number in 0..40 {
