@@ -46,7 +46,7 @@ NAMES = {
 JOBS = Path(__file__).parent / "cluster_jobs.py"
 FILE_BYTES = 64_000_000
 NUM_WORDS = 200_000
-# Every so many words two are written as one: rare words without end, as in real texts.
+# At this interval two words are written as one: rare words without end, as in real texts.
 COMPOUND = 60
 
 
@@ -92,7 +92,7 @@ def write(lines: Iterable[bytes], folder: Path) -> None:
 
 
 def islice_bytes(lines: Iterator[bytes], size: int) -> Iterator[bytes]:
-    """The next lines, until they have so many bytes."""
+    """The next lines, until they have `num_bytes` bytes."""
     while size > 0:
         line = next(lines, b"")
         if not line:
@@ -102,7 +102,7 @@ def islice_bytes(lines: Iterator[bytes], size: int) -> Iterator[bytes]:
 
 
 def unique_words(number: int) -> Iterator[bytes]:
-    """Lines that hold each of so many words once."""
+    """Lines that hold each of `num_words` words once."""
     alphabet = "abcdefghijklmnopqrstuvwxyz"
     draw = random.Random(1)  # noqa: S311 (not for secrets)
     for first in range(0, number, 1000):
@@ -207,7 +207,7 @@ def main() -> None:
     parser.add_argument("--size", type=float, default=1e9, help="of the text made here, in bytes")
     parser.add_argument("--text", type=Path, help="a text to count instead")
     parser.add_argument("--words", nargs="+", type=float, help="measure the driver's memory")
-    parser.add_argument("--repetitions", type=int, default=1, help="the best of so many runs")
+    parser.add_argument("--repetitions", type=int, default=1, help="how many runs, of which the best counts")
     parser.add_argument("--work", type=Path, help="where texts are made and kept")
     parsed = parser.parse_args()
     versions = ", ".join(f"{name} {version(name)}" for name in ("pyspark", "ray", "pyarrow"))

@@ -26,7 +26,7 @@ JUDGE = "tiktoken lists"
 
 @dataclass(frozen=True)
 class Case:
-    """One text cut into documents of so many bytes, and who encodes them."""
+    """One text cut into documents of a given size, and who encodes them."""
 
     text: Text
     document_size: int

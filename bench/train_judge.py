@@ -51,7 +51,7 @@ def _agreement(name: str, family: list[str], answers: dict[str, Outcome]) -> Ver
         return Verdict(right=True, words="merges of " + ", ".join(agreeing))
     for kin, rank in differences.items():
         return Verdict(right=False, words=f"unlike {kin} from merge {rank:,} on")
-    return Verdict(right=False, words="nobody to compare with")
+    return Verdict(right=False, words="no peer to compare with")
 
 
 def _known_answer(case: Case, answer: Outcome) -> Verdict:

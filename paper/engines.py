@@ -45,7 +45,7 @@ class Engine:
     needs_words: bool = False
 
     def takes(self, corpus: Corpus) -> bool:
-        """Can it train on such a corpus?"""
+        """Whether it can train on a corpus of this kind."""
         return corpus.is_split or not self.needs_words
 
 

@@ -1,4 +1,4 @@
-"""Algorithm 3: is the search exact with its guard, as printed and as corrected?"""
+"""Algorithm 3: whether the search is exact with its guard, as printed and as corrected."""
 
 from collections.abc import Iterator
 

@@ -22,14 +22,14 @@ def worst_greedy(text: str, num_merges: int) -> int:
 
 
 def capped_is_greedy(length: int) -> Iterator[bool]:
-    """Does a heap cut to the best M save what greedy saves at least?"""
+    """Whether a heap cut to the best M saves at least what greedy saves."""
     for text, num_merges in strings(length):
         capped = formal.utility(as_published.capped_greedy(text, num_merges), text)
         yield capped >= worst_greedy(text, num_merges)
 
 
 def fast_is_slow(length: int) -> Iterator[bool]:
-    """Does Algorithm 2, corrected, return what Algorithm 1 returns?"""
+    """Whether Algorithm 2, corrected, returns what Algorithm 1 returns."""
     for text, num_merges in strings(length):
         yield formal.fast_greedy(text, num_merges) == formal.greedy(text, num_merges)
 

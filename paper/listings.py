@@ -19,7 +19,7 @@ def small_strings() -> Iterator[str]:
 
 
 def code_1_is_greedy() -> Iterator[bool]:
-    """Does Code 1 what greedy with overlapping counts does, ties by first occurrence?"""
+    """Whether Code 1 equals greedy with overlapping counts, ties by first occurrence."""
     for text in small_strings():
         merges = formal.greedy(
             text, NUM_MERGES, ties=formal.first_occurrence, overlaps="count", min_count=1
@@ -28,7 +28,7 @@ def code_1_is_greedy() -> Iterator[bool]:
 
 
 def code_2_is_greedy() -> Iterator[bool]:
-    """Does Code 2 what greedy without overlaps does, ties by first occurrence?"""
+    """Whether Code 2 equals greedy without overlaps, ties by first occurrence."""
     for text in small_strings():
         merges = formal.greedy(text, NUM_MERGES, ties=formal.first_occurrence)
         yield tuple(as_published.bpe_without_overlaps(text, NUM_MERGES)) == formal.apply(

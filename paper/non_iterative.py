@@ -13,7 +13,7 @@ PLACE = "Appendix B.2"
 
 
 def valid_by_counts(length: int) -> Iterator[bool]:
-    """Is every choice of the M most frequent merges valid, however ties at the end are broken?"""
+    """Whether every choice of the M most frequent merges is valid, whatever breaks the last tie."""
     for text in formal.strings_up_to_renaming(length, 3):
         counts = formal.observed_merges(text, 3)
         for last in counts:
@@ -22,7 +22,7 @@ def valid_by_counts(length: int) -> Iterator[bool]:
 
 
 def valid_by_length(length: int) -> Iterator[bool]:
-    """Is it valid if ties go to the shorter merge?"""
+    """Whether it is valid if ties go to the shorter merge."""
     for text in formal.strings_up_to_renaming(length, 3):
         for num_merges in range(1, 8):
             yield formal.is_valid(formal.non_iterative(text, num_merges, 3))
@@ -50,7 +50,7 @@ def kept_by_heap(text: str, num_merges: int, width: int) -> Counter[formal.Merge
 
 
 def same_by_counts_first(length: int) -> Iterator[bool]:
-    """Does a heap of M entries keep the right merges, if each comes to it once, with its count?"""
+    """Whether a heap of M entries keeps the right merges, if each is pushed once, with its count."""
     for text in formal.strings_up_to_renaming(length, 3):
         counts = formal.observed_merges(text, 3)
         for num_merges in range(1, 8):

@@ -24,13 +24,13 @@ def sequences(
 
 
 def is_monotone(length: int) -> Iterator[bool]:
-    """Does no merge lengthen?"""
+    """Whether no merge lengthens a text."""
     for _, steps, _ in sequences(length, 3, 3):
         yield all(len(before) >= len(after) for before, after in pairwise(steps))
 
 
 def is_submodular(length: int) -> Iterator[bool]:
-    """Does a merge gain less behind the sequence than behind any of its prefixes?"""
+    """Whether a merge gains less after the sequence than after any of its prefixes."""
     for text, steps, merges in sequences(length, 3, 3):
         late = formal.pair_counts(steps[-1])
         for number in range(len(merges)):
@@ -40,7 +40,7 @@ def is_submodular(length: int) -> Iterator[bool]:
 
 
 def is_hierarchical(length: int) -> Iterator[bool]:
-    """Does a merge gain less than each merge inside it did, made for the first time?"""
+    """Whether a merge gains less than each merge inside it did when it was first made."""
     for _, steps, merges in sequences(length, 3, 4):
         gains = [len(before) - len(after) for before, after in pairwise(steps)]
         for late, merge in enumerate(merges):
@@ -49,7 +49,7 @@ def is_hierarchical(length: int) -> Iterator[bool]:
 
 
 def lemma_holds(length: int) -> Iterator[bool]:
-    """Lemma A.1: does some merge of a sequence gain its average behind another sequence?"""
+    """Lemma A.1: whether some merge of a sequence gains its average after another sequence."""
     for size in range(2, length + 1):
         for text in formal.strings_up_to_renaming(size, 2):
             found = [merges for merges, _ in formal.effective_sequences(text, 3)]
@@ -58,7 +58,7 @@ def lemma_holds(length: int) -> Iterator[bool]:
 
 
 def has_average(text: str, prefix: formal.Merges, merges: Iterable[formal.Merge]) -> bool:
-    """Does one of the merges gain the average of all behind the prefix?"""
+    """Whether one of the merges gains the average of all after the prefix."""
     sequence = list(merges)
     average = Fraction(formal.gain(sequence, text, after=prefix), len(sequence))
     return any(
@@ -68,12 +68,12 @@ def has_average(text: str, prefix: formal.Merges, merges: Iterable[formal.Merge]
 
 
 def makes_aaa(merges: formal.Merges) -> int:
-    """A function of sequences: is [[a,a],a] among them?"""
+    """A function of sequences: whether [[a,a],a] is among them."""
     return int((AA, "a") in merges)
 
 
 def makes_both(merges: formal.Merges) -> int:
-    """Another: are [a,b] and [b,a]?"""
+    """Another: whether [a,b] and [b,a] are."""
     return int(("a", "b") in merges and ("b", "a") in merges)
 
 

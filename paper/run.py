@@ -75,7 +75,7 @@ def run(name: str, *, full: bool, corpora: Path | None) -> Outcome:
 
 
 def run_all(names: Sequence[str], *, full: bool, corpora: Path | None, jobs: int) -> list[Outcome]:
-    """Runs scripts, so many at a time, the longest first; a line for each."""
+    """Runs scripts, a few at a time, the longest first; a line for each."""
     outcomes: dict[str, Outcome] = {}
     first = sorted(names, key=lambda name: name not in LONGEST)
     say(f"{len(names)} scripts, {jobs} at a time ...")

@@ -28,7 +28,7 @@ from mergewise.tokenizer import Tokenizer
 from mergewise.vocabulary import Alphabet, Normalize
 
 Errors: TypeAlias = Literal["keep", "strict", "replace"]
-# What reports the bytes that were read; None if nobody wants to know.
+# What reports the bytes that were read; None if nothing is reported.
 Tell: TypeAlias = Callable[[int], None] | None
 
 DEFAULT_PATTERN = "cl100k"

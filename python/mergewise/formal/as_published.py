@@ -19,7 +19,7 @@ from mergewise.formal.merges import Merge, Merges, is_valid, yield_of
 
 
 def conflicts(first: Merge, second: Merge) -> bool:
-    """Definition 5.2: does the yield of one end in the letter with which the other's begins?
+    """Definition 5.2: whether the yield of one ends in the letter with which the other's begins.
 
     It misses pairs that do conflict, and names pairs that do not:
 
@@ -48,7 +48,7 @@ def is_safe(merges: Merges, i: int, j: int) -> bool:
 
 
 def are_equivalent(first: Merges, second: Merges) -> bool:
-    """Proposition 5.5: can safe transpositions bring one sequence into the other?
+    """Proposition 5.5: whether safe transpositions turn one sequence into the other.
 
     They can here, and the two differ on aabb:
 

@@ -229,7 +229,7 @@ def losses_in(
 
 
 def take(discounts: Iterator[int], number: int, word: Word) -> list[int]:
-    """The next so many discounts."""
+    """The next `number` discounts."""
     taken = list(islice(discounts, number))
     if len(taken) < number:
         raise ValueError(f"the discounts end in {word!r}")
@@ -239,7 +239,7 @@ def take(discounts: Iterator[int], number: int, word: Word) -> list[int]:
 
 
 def check_end(discounts: Iterator[int]) -> None:
-    """Refuse discounts for which there is nothing to buy."""
+    """Refuse more discounts than there are prices."""
     if next(discounts, None) is not None:
         raise ValueError("more discounts than symbols and spans")
 

@@ -104,7 +104,7 @@ def greedy_sequences(text: Text, num_merges: int) -> Iterator[tuple[Merge, ...]]
 
 
 def is_greedy(merges: Merges, text: Text) -> bool:
-    """Could Algorithm 1 choose this sequence, under some rule for ties?
+    """Whether Algorithm 1 can choose this sequence, under some rule for ties.
 
     >>> is_greedy([("b", "a"), (("b", "a"), "a")], "abaabbaa")
     True
@@ -207,7 +207,7 @@ def _entry(pair: Merge, places: Places, ids: dict[Tree, int]) -> Entry:
 
 
 def _merge_everywhere(pair: Merge, places: Places) -> set[Merge]:
-    """Replace `pair` wherever it stands; the pairs that this made."""
+    """Replace `pair` wherever it occurs; the pairs that this made."""
     new_pairs: set[Merge] = set()
     for left in _in_order(pair, places):
         right = left.next

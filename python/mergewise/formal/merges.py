@@ -39,7 +39,7 @@ def submerges(tree: Tree) -> set[Tree]:
 
 
 def first_invalid(merges: Merges) -> tuple[int, Tree] | None:
-    """The index of the first merge with a part that nobody made, and that part; None if valid.
+    """The index of the first merge with a part that no merge made, and that part; None if valid.
 
     >>> first_invalid([("a", "b"), (("a", "b"), ("a", "c"))])
     (1, ('a', 'c'))
@@ -54,7 +54,7 @@ def first_invalid(merges: Merges) -> tuple[int, Tree] | None:
 
 
 def is_valid(merges: Merges) -> bool:
-    """Is μ in M_Υ, Definition 2.3: is every merge made of symbols and of earlier merges?
+    """Whether μ is in M_Υ, Definition 2.3: every merge is made of symbols and earlier merges.
 
     >>> is_valid([("a", "b"), ("a", ("a", "b"))])
     True

@@ -10,7 +10,7 @@ from mergewise.formal.merges import Merge, Merges, yield_of
 
 
 def commutes(first: Merge, second: Merge) -> bool:
-    """Do two merges give the same in either order, on every sequence of tokens?
+    """Whether two merges give the same in either order, on every sequence of tokens.
 
     They do unless one is a part of the other, or one ends in the token with which the other
     begins. Parts are compared as trees, not by the letters of their yields.
@@ -29,7 +29,7 @@ def commutes(first: Merge, second: Merge) -> bool:
 
 
 def conflicts(first: Merge, second: Merge) -> bool:
-    """Definition 5.2, corrected: does the order of the two merges matter on some tokens?
+    """Definition 5.2, corrected: whether the order of the two merges matters on some tokens.
 
     >>> conflicts(("x", ("a", "b")), (("a", "b"), "y"))
     True
@@ -88,7 +88,7 @@ def normal_form(merges: Merges) -> tuple[Merge, ...]:
 
 
 def are_equivalent(first: Merges, second: Merges) -> bool:
-    """μ ≡ μ', Definition 5.4: do two valid sequences give the same on every string?
+    """μ ≡ μ', Definition 5.4: whether two valid sequences give the same on every string.
 
     Corrected form of Proposition 5.5: they do exactly if their live merges can be brought from
     one order into the other by swapping neighbours that commute.

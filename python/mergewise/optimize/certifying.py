@@ -59,7 +59,7 @@ def certify(
         against: "merges": all merge lists of the same length. "vocabularies": all vocabularies of
             the same size, whatever cuts words into their tokens; a weaker claim about more.
         time_limit: seconds for the search of a proof.
-        num_steps: take so many steps of the search, in the place of a time limit; then the
+        num_steps: how many steps the search takes, in the place of a time limit; then the
             certificate is the same on every machine.
         num_threads: 0 means all cores. The certificate does not depend on it.
         progress: show the search, or call this with the steps and the bound so far, None at first.
@@ -95,7 +95,7 @@ def certify_prefixes(
     num_threads: int = 0,
     progress: CertifyProgress = False,
 ) -> list[Certificate]:
-    """A certificate for the first so many merges of a tokenizer, for each of several numbers.
+    """Certificates for the first merges of a tokenizer, for each of several numbers of them.
 
     The first M merges of a trained tokenizer are what training with M merges gives, so one training
     run has a whole curve of tokens, and this is the curve below it. After Ctrl-C, the certificates
