@@ -92,7 +92,7 @@ def write(lines: Iterable[bytes], folder: Path) -> None:
 
 
 def islice_bytes(lines: Iterator[bytes], size: int) -> Iterator[bytes]:
-    """The next lines, until they have `num_bytes` bytes."""
+    """The next lines, until they have `size` bytes."""
     while size > 0:
         line = next(lines, b"")
         if not line:
@@ -102,7 +102,7 @@ def islice_bytes(lines: Iterator[bytes], size: int) -> Iterator[bytes]:
 
 
 def unique_words(number: int) -> Iterator[bytes]:
-    """Lines that hold each of `num_words` words once."""
+    """Lines that hold each of `number` words once."""
     alphabet = "abcdefghijklmnopqrstuvwxyz"
     draw = random.Random(1)  # noqa: S311 (not for secrets)
     for first in range(0, number, 1000):
