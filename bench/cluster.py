@@ -207,7 +207,7 @@ def main() -> None:
     parser.add_argument("--size", type=float, default=1e9, help="of the text made here, in bytes")
     parser.add_argument("--text", type=Path, help="a text to count instead")
     parser.add_argument("--words", nargs="+", type=float, help="measure the driver's memory")
-    parser.add_argument("--repetitions", type=int, default=1, help="how many runs, of which the best counts")
+    parser.add_argument("--repetitions", type=int, default=1, help="how many runs; the best counts")
     parser.add_argument("--work", type=Path, help="where texts are made and kept")
     parsed = parser.parse_args()
     versions = ", ".join(f"{name} {version(name)}" for name in ("pyspark", "ray", "pyarrow"))

@@ -50,7 +50,7 @@ def kept_by_heap(text: str, num_merges: int, width: int) -> Counter[formal.Merge
 
 
 def same_by_counts_first(length: int) -> Iterator[bool]:
-    """Whether a heap of M entries keeps the right merges, if each is pushed once, with its count."""
+    """Whether a heap of M entries keeps the right merges, if each is pushed once with its count."""
     for text in formal.strings_up_to_renaming(length, 3):
         counts = formal.observed_merges(text, 3)
         for num_merges in range(1, 8):
