@@ -168,7 +168,8 @@ def write_parquet(counts: _core.WordCounts, path: str | os.PathLike[str]) -> Non
     pq = import_parquet()
     schema = schema_of(Fingerprint(counts.pattern, counts.normalize))
     options = {"compression": "zstd", "write_page_checksum": True}
-    with pq.ParquetWriter(path, schema, **options) as writer:
+    # Given a path, pyarrow would ask for the position in it, which pipes do not have.
+    with open(path, "wb") as file, pq.ParquetWriter(file, schema, **options) as writer:  # noqa: PTH123
         for batch in batches_of(counts):
             writer.write_batch(batch)
 

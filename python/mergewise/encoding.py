@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from mergewise import _core
 from mergewise.arguments import check_choice
-from mergewise.errors import MergewiseError
+from mergewise.errors import InputError, MergewiseError
 from mergewise.files import replacing
 from mergewise.progress import Progress, Reporter
 from mergewise.sources import (
@@ -112,6 +112,9 @@ def encode_to_file(
     num_tokens = num_documents = done = 0
     is_npy = Path(output).suffix == ".npy"
     with replacing(output) as temporary, temporary.open("wb") as file:
+        if is_npy and not file.seekable():
+            message = "found a pipe, expected a file: an array in .npy begins with its length"
+            raise InputError(message, path=output, hint="a pipe of another name gets the numbers")
         file.write(b"\0" * NPY_HEADER_BYTES if is_npy else b"")
         for source in sources:
             place = Place(source, by_lines=documents == "lines")

@@ -15,6 +15,7 @@ from mergewise.arguments import check_num_threads
 from mergewise.decoding import StreamDecoder
 from mergewise.encoding import EncodedFile, encode_to_file
 from mergewise.errors import ConversionError, UnknownTokenError
+from mergewise.files import write_files
 from mergewise.optional import import_optional
 from mergewise.progress import Progress
 from mergewise.sources import Document, DocumentMode, PathLike
@@ -102,16 +103,17 @@ class Tokenizer:
         name = format or formats.format_of_name(Path(path))
         if not lossy:
             formats.check_supported(self.plain_vocabulary, path, name)
-            self._check_conversion(path, name)
-        formats.save(self.plain_vocabulary, path, format=name, lossy=True)
+        files = formats.files_of(self.plain_vocabulary, path, name)
+        if not lossy:
+            self._check_conversion(path, name, files)
+        write_files(files)
 
-    def _check_conversion(self, path: PathLike, name: str) -> None:
-        """Write the file elsewhere, read it back, and refuse it unless it encodes alike."""
-        with tempfile.TemporaryDirectory() as folder:
-            copy = Path(folder) / Path(path).name
-            if Path(path).is_dir():
-                copy.mkdir()
-            formats.save(self.plain_vocabulary, copy, format=name, lossy=True)
+    def _check_conversion(self, path: PathLike, name: str, files: Mapping[Path, bytes]) -> None:
+        """Write the files elsewhere, read them back, and refuse them unless they encode alike."""
+        with tempfile.TemporaryDirectory(prefix="mergewise-") as folder:
+            for file, content in files.items():
+                Path(folder, file.name).write_bytes(content)
+            copy = Path(folder) if Path(path).is_dir() else Path(folder, Path(path).name)
             read = Tokenizer(formats.load(copy, format=name))
         if self.merges != read.merges:
             reason = "its merges would come out differently"

@@ -11,6 +11,7 @@ from typing import Final
 
 from mergewise import _core
 from mergewise.errors import ConversionError, InputError
+from mergewise.files import complete_writes, write_files
 from mergewise.formats import gpt2, sentencepiece, subword_nmt, tekken, tiktoken, tokenizer_json
 from mergewise.formats.merging import check_special_ids
 from mergewise.formats.reading import HEAD_BYTES, UNSET, Reading, Unset, is_id, shown
@@ -22,6 +23,7 @@ __all__ = [
     "Unset",
     "check_supported",
     "detect",
+    "files_of",
     "format_of_name",
     "load",
     "save",
@@ -87,6 +89,7 @@ def load(
     """
     if not isinstance(special_tokens, Unset):
         check_special_tokens(special_tokens)
+    complete_writes(Path(path))
     module = module_named(format or detect(path))
     reading = Reading(path=Path(path), pattern=pattern, special_tokens=special_tokens, lossy=lossy)
     try:
@@ -143,12 +146,18 @@ def save(
     name = format or format_of_name(Path(path))
     if not lossy:
         check_supported(vocabulary, path, name)
+    write_files(files_of(vocabulary, path, name))
+
+
+def files_of(vocabulary: Vocabulary, path: PathLike, name: str) -> dict[Path, bytes]:
+    """The files of a vocabulary in the format of this name, and what they hold."""
     try:
-        module_named(name).write(vocabulary, Path(path))
+        files: dict[Path, bytes] = module_named(name).files_of(vocabulary, Path(path))
     except RecursionError:
         raise ConversionError(
             f"{os.fspath(path)}: what the tokenizer's own file says is nested too deeply"
         ) from None
+    return files
 
 
 def check_supported(vocabulary: Vocabulary, path: PathLike, name: str) -> None:

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from mergewise.errors import ConversionError
-from mergewise.files import replacing
+from mergewise.errors import ConversionError, InputError
+from mergewise.files import complete_writes
 from mergewise.formats import merging
 from mergewise.formats.json_values import Value, parse
 from mergewise.formats.letters import from_letters, to_letters
@@ -24,6 +24,7 @@ FIRST_IS_NUMBER: Final = re.compile(
     rb'[ \t\r\n]*\{[ \t\r\n]*"(?:[^"\\]|\\.)*"[ \t\r\n]*:[ \t\r\n]*-?\d'
 )
 NAMES: Final = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
+EXPECTED: Final = "vocab.json, merges.txt, encoder.json or vocab.bpe"
 
 
 def looks_like(head: bytes, path: Path) -> bool:
@@ -64,8 +65,8 @@ def read(reading: Reading) -> Vocabulary:
     """The vocabulary of the two files."""
     vocab_path, merges_path = both_paths(reading.path)
     if vocab_path == merges_path:
-        expected = "vocab.json, merges.txt, encoder.json or vocab.bpe"
-        raise reading.wrong("", f"a file named {shown(reading.path.name)}", expected)
+        raise reading.wrong("", f"a file named {shown(reading.path.name)}", EXPECTED)
+    complete_writes(vocab_path)
     for path in (vocab_path, merges_path):
         if not path.exists():
             raise reading.wrong("", "one file of the two", f"{path.name} beside it")
@@ -130,8 +131,8 @@ def losses(vocabulary: Vocabulary) -> list[str]:
     return found
 
 
-def write(vocabulary: Vocabulary, path: Path) -> None:
-    """Write both files: those that belong to the path, in a directory vocab.json and merges.txt."""
+def files_of(vocabulary: Vocabulary, path: Path) -> dict[Path, bytes]:
+    """Both files: those that belong to the path, in a directory vocab.json and merges.txt."""
     if vocabulary.alphabet == "chars":
         raise ConversionError(f"{path}: GPT-2's files are of bytes, found characters")
     ids = {to_letters(token): token_id for token, token_id in vocabulary.tokens.items()}
@@ -142,6 +143,8 @@ def write(vocabulary: Vocabulary, path: Path) -> None:
     by_id = dict(sorted(ids.items(), key=lambda item: item[1]))
     pairs = [f"{to_letters(left)} {to_letters(right)}\n" for left, right in vocabulary.merges or ()]
     vocab_path, merges_path = both_paths(path)
-    with replacing(vocab_path) as vocab, replacing(merges_path) as merges:
-        vocab.write_text(json.dumps(by_id, ensure_ascii=False) + "\n", encoding="utf-8")
-        merges.write_text("#version: 0.2\n" + "".join(pairs), encoding="utf-8", newline="\n")
+    if vocab_path == merges_path:
+        raise InputError(f"found a file named {shown(path.name)}, expected {EXPECTED}", path=path)
+    vocab = json.dumps(by_id, ensure_ascii=False) + "\n"
+    merges = "#version: 0.2\n" + "".join(pairs)
+    return {vocab_path: vocab.encode(), merges_path: merges.encode()}

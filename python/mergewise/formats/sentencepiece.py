@@ -16,10 +16,10 @@ from typing import Any, Final, TypeAlias
 from mergewise.formats.letters import BYTE_NAMES, MARK
 from mergewise.formats.protobuf import BYTES, FIXED32, VARINT, Field, fields
 from mergewise.formats.reading import Reading, shown
-from mergewise.formats.sentencepiece_writer import BPE, Kind, losses, write
+from mergewise.formats.sentencepiece_writer import BPE, Kind, files_of, losses
 from mergewise.vocabulary import Vocabulary
 
-__all__ = ["looks_like", "losses", "read", "write"]
+__all__ = ["files_of", "looks_like", "losses", "read"]
 
 MODEL_TYPES: Final = {1: "unigram", 2: "BPE", 3: "word", 4: "char"}
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Final
 
 from mergewise.errors import ConversionError
-from mergewise.files import replacing
 from mergewise.formats.letters import BYTE_NAMES, MARK
 from mergewise.formats.protobuf import FIXED32, bytes_field, number_field, written_varint
 from mergewise.formats.regexes import METASPACE
@@ -69,8 +68,8 @@ def all_ids(vocabulary: Vocabulary) -> set[int]:
     }
 
 
-def write(vocabulary: Vocabulary, path: Path) -> None:
-    """Write a model."""
+def files_of(vocabulary: Vocabulary, path: Path) -> dict[Path, bytes]:
+    """The model."""
     if vocabulary.alphabet == "bytes":
         raise ConversionError(f"{path}: models of SentencePiece are of characters, found bytes")
     pieces = pieces_by_id(vocabulary)
@@ -84,8 +83,7 @@ def write(vocabulary: Vocabulary, path: Path) -> None:
     normalizer = bytes_field(1, b"identity") + prefix + number_field(4, 0) + number_field(5, 1)
     model = [bytes_field(1, written_piece(*piece)) for piece in filled]
     model += [bytes_field(2, trainer_spec(vocabulary, filled)), bytes_field(3, normalizer)]
-    with replacing(path) as temporary:
-        temporary.write_bytes(b"".join(model))
+    return {path: b"".join(model)}
 
 
 def pieces_by_id(vocabulary: Vocabulary) -> dict[int, tuple[str, float, int]]:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Final
 
 from mergewise.errors import ConversionError
-from mergewise.files import write_text
 from mergewise.formats.gpt2 import is_list_of_pairs
 from mergewise.formats.json_values import OBJECT_START
 from mergewise.formats.merging import Merge, Symbols, live_merges, pair_of
@@ -101,8 +100,8 @@ def is_writable(merge: Merge) -> bool:
     return not any(space in part for part in merge for space in (b" ", b"\r", b"\n"))
 
 
-def write(vocabulary: Vocabulary, path: Path) -> None:
-    """Write the codes; in version 0.1 if `</w>` is a token, or ends of words are not marked."""
+def files_of(vocabulary: Vocabulary, path: Path) -> dict[Path, bytes]:
+    """The codes; in version 0.1 if `</w>` is a token, or ends of words are not marked."""
     if vocabulary.alphabet == "bytes":
         raise ConversionError(f"{path}: codes of subword-nmt are of characters, found bytes")
     ending = END_OF_WORD.encode()
@@ -110,4 +109,4 @@ def write(vocabulary: Vocabulary, path: Path) -> None:
     version = "0.2" if is_part else "0.1"
     merges = [merge for merge in vocabulary.merges or () if is_writable(merge)]
     lines = [f"{left.decode()} {right.decode()}\n" for left, right in merges]
-    write_text(f"#version: {version}\n" + "".join(lines), path)
+    return {path: (f"#version: {version}\n" + "".join(lines)).encode()}

@@ -99,6 +99,6 @@ def losses(_vocabulary: Vocabulary) -> list[str]:
     return ["mergewise does not write Tekken files"]
 
 
-def write(_vocabulary: Vocabulary, path: Path) -> None:
+def files_of(_vocabulary: Vocabulary, path: Path) -> dict[Path, bytes]:
     """Refuse to write."""
     raise ConversionError(f"{path}: mergewise reads Tekken files and does not write them")

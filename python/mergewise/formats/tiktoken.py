@@ -17,7 +17,6 @@ from typing import Final
 
 from mergewise import _core
 from mergewise.errors import ConversionError
-from mergewise.files import replacing
 from mergewise.formats.json_values import parse
 from mergewise.formats.merging import check_bytes, check_special_ids
 from mergewise.formats.reading import Reading, Unset, first_lines, shown
@@ -146,8 +145,8 @@ def losses(vocabulary: Vocabulary) -> list[str]:
     return found
 
 
-def write(vocabulary: Vocabulary, path: Path) -> None:
-    """Write the ranks, and their settings beside them."""
+def files_of(vocabulary: Vocabulary, path: Path) -> dict[Path, bytes]:
+    """The ranks, and their settings beside them."""
     if vocabulary.alphabet == "chars":
         raise ConversionError(f"{path}: ranks of tiktoken are of bytes, found characters")
     by_id = sorted(vocabulary.tokens.items(), key=lambda item: item[1])
@@ -157,6 +156,4 @@ def write(vocabulary: Vocabulary, path: Path) -> None:
         "special_tokens": dict(vocabulary.special_tokens),
     }
     text = json.dumps(settings, ensure_ascii=False, indent=1) + "\n"
-    with replacing(settings_path(path)) as beside_it, replacing(path) as ranks:
-        ranks.write_bytes(b"".join(lines))
-        beside_it.write_text(text, encoding="utf-8")
+    return {settings_path(path): text.encode(), path: b"".join(lines)}

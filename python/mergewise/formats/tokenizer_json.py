@@ -11,11 +11,11 @@ from mergewise.formats.huggingface_steps import Steps, read_steps
 from mergewise.formats.json_values import OBJECT_START, Json, Value, parse
 from mergewise.formats.letters import BYTE_NAMES, MARK, from_letters
 from mergewise.formats.reading import Reading, shown
-from mergewise.formats.tokenizer_json_writer import losses, write
+from mergewise.formats.tokenizer_json_writer import files_of, losses
 from mergewise.formats.unsupported import tokens_around
 from mergewise.vocabulary import Vocabulary
 
-__all__ = ["looks_like", "losses", "read", "write"]
+__all__ = ["files_of", "looks_like", "losses", "read"]
 
 Merge = tuple[str, str]
 Speller = Callable[[str], bytes | None]

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Final
 
 from mergewise.errors import ConversionError
-from mergewise.files import write_text
 from mergewise.formats.json_values import Json
 from mergewise.formats.letters import BYTE_NAMES, MARK, to_letters
 from mergewise.formats.regexes import METASPACE, to_oniguruma
@@ -56,10 +55,10 @@ def losses_of_tokens(vocabulary: Vocabulary) -> list[str]:
     return found
 
 
-def write(vocabulary: Vocabulary, path: Path) -> None:
-    """Write a tokenizer.json."""
+def files_of(vocabulary: Vocabulary, path: Path) -> dict[Path, bytes]:
+    """The tokenizer.json."""
     document = document_of(vocabulary, path)
-    write_text(json.dumps(document, ensure_ascii=False, indent=1) + "\n", path)
+    return {path: (json.dumps(document, ensure_ascii=False, indent=1) + "\n").encode()}
 
 
 def document_of(vocabulary: Vocabulary, path: Path) -> Json:

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 from mergewise import _core, formal
 from mergewise.counts import WordCounts
 from mergewise.errors import CertificateError
-from mergewise.files import replacing
+from mergewise.files import write_files
 from mergewise.merge_lists import no_merges
 from mergewise.tokenizer import Tokenizer
 from mergewise.vocabulary import Alphabet, Normalize, PrefixSpace
@@ -230,8 +230,7 @@ class Certificate:
                 del header[name]
         line = json.dumps(header, sort_keys=True).encode() + b"\n"
         body = MAGIC + line + zlib.compress(self.discounts)
-        with replacing(path) as temporary:
-            Path(temporary).write_bytes(body + hashlib.sha256(body).digest())
+        write_files({Path(path): body + hashlib.sha256(body).digest()})
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Certificate:
