@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from processes import run_python
+from command_line import call
+from processes import HANGS, PRELUDE, run_python
 
 import mergewise as mw
 from mergewise import files
@@ -389,3 +392,101 @@ def test_gpt2_needs_a_name_from_which_both_files_follow(tmp_path: Path) -> None:
     with pytest.raises(MergewiseError, match=r"tokenizer.gpt.*expected vocab.json, merges.txt"):
         TOKENIZER.save(path, format="gpt2", lossy=True)
     assert names_in(tmp_path) == []
+
+
+# What a killed process leaves.
+
+SAVE_AND_DIE = """
+from pathlib import Path
+from mergewise.files import replacing, write_files
+with replacing(Path(sys.argv[1]) / "x.counts") as temporary:
+    temporary.write_text("half of it")
+    print(temporary.name, flush=True)
+    if len(sys.argv) > 2:
+        sys.stdin.read()
+    os._exit(0)
+"""
+
+
+def test_leftovers_are_no_corpus_and_the_next_write_removes_them(tmp_path: Path) -> None:
+    corpus, folder = tmp_path / "corpus", tmp_path / "corpus" / "below"
+    folder.mkdir(parents=True)
+    (folder / "text.txt").write_text("to be")
+    leftover = folder / run_python(SAVE_AND_DIE, str(folder)).strip()
+    assert leftover.read_text() == "half of it"
+    for inputs in (corpus, f"{folder}/*", f"{folder}/.*", f"{corpus}/**"):
+        if inputs == f"{folder}/.*":
+            with pytest.raises(FileNotFoundError):
+                mw.count_files(inputs)
+        else:
+            assert mw.count_files(inputs).num_words == 2
+    assert mw.count_files(leftover).num_words == 3  # whoever names it means it
+    COUNTS.save(folder / "other.counts")
+    assert names_in(folder) == ["other.counts", "text.txt"]
+
+
+def test_what_a_living_process_writes_is_not_removed(tmp_path: Path) -> None:
+    code = [sys.executable, "-c", PRELUDE + SAVE_AND_DIE, str(tmp_path), "wait"]
+    with subprocess.Popen(code, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        leftover = tmp_path / process.stdout.readline().decode().strip()
+        COUNTS.save(tmp_path / "x.counts")
+        assert leftover.exists()
+        process.communicate(timeout=HANGS)
+    COUNTS.save(tmp_path / "x.counts")
+    assert names_in(tmp_path) == ["x.counts"]
+
+
+def test_files_of_other_names_stay(tmp_path: Path) -> None:
+    others = [".mergewise-0.tmp", ".x.counts.abc", "mergewise-0123456789abcdef.tmp"]
+    for name in others:
+        (tmp_path / name).write_text("mine")
+    os.mkfifo(tmp_path / ".mergewise-0123456789abcdee.tmp")
+    (tmp_path / ".mergewise-0123456789abcdef.tmp").symlink_to(tmp_path / others[0])
+    COUNTS.save(tmp_path / "x.counts")
+    assert set(others) < set(names_in(tmp_path))
+
+
+@pytest.mark.parametrize("command", ["count", "train", "encode", "improve", "report", "certify"])
+def test_an_output_that_is_an_input_is_refused_before_the_work(
+    command: str, tmp_path: Path
+) -> None:
+    corpus = tmp_path / "corpus"
+    (corpus / "below").mkdir(parents=True)
+    text, tokenizer = corpus / "text.json", tmp_path / "tok.json"
+    text.write_text("low lower " * 9)
+    os.link(text, corpus / "same.json")
+    TOKENIZER.save(tokenizer)
+    texts = {path: path.read_bytes() for path in (text, tokenizer)}
+    more = [] if command in {"count", "train"} else [tokenizer]
+    options = {"train": ["--merges", "1"], "certify": ["--against", "merges", "--time-limit", "1"]}
+
+    def run(given: str | Path, output: Path) -> str:
+        option = "--save" if command == "certify" else "-o"
+        quiet = [*options.get(command, []), "-q", option, output]
+        done = call(command, *more, given, *quiet)
+        assert done.status == 1, done
+        return done.errors
+
+    for given in (corpus, corpus / "below" / "..", tmp_path / "link"):
+        (tmp_path / "link").unlink(missing_ok=True)
+        (tmp_path / "link").symlink_to(corpus)
+        inside = corpus / "below" / "x.json"
+        assert f"{inside}: found an output in the input {given}" in run(given, inside)
+    for given in (text, corpus / "same.json", f"{corpus}/t*.json", tmp_path / "link" / "text.json"):
+        assert f"{text}: found an output that is an input" in run(given, text)
+    if command in {"encode", "report", "certify"}:
+        assert f"{tokenizer}: found an output that is an input" in run(text, tokenizer)
+    missing = tmp_path / "missing" / "x.json"
+    assert f"{missing}: No such file or directory" in run(text, missing)
+    assert {path: path.read_bytes() for path in (text, tokenizer)} == texts
+    assert names_in(corpus) == ["below", "same.json", "text.json"]
+
+
+def test_encode_files_refuses_its_inputs_as_output(tmp_path: Path) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("low")
+    for paths, output in ((text, text), (iter([tmp_path]), tmp_path / "ids.npy")):
+        with pytest.raises(MergewiseError, match="found an output"):
+            TOKENIZER.encode_files(paths, output)
+    assert text.read_text() == "low"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import struct
 from collections.abc import Iterable, Iterator
 from contextlib import closing
@@ -22,6 +23,7 @@ from mergewise.sources import (
     Source,
     Stream,
     batches,
+    check_output,
     find_sources,
 )
 
@@ -106,8 +108,9 @@ def encode_to_file(
     check_choice("documents", documents, "file", "lines")
     if dtype == "uint16" and encoder.vocab_size > 2**16:
         raise ValueError(f"ids up to {encoder.vocab_size - 1:,} do not fit uint16")
-
+    paths = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     sources = find_sources(paths)
+    check_output(output, paths)
     reporter = Reporter(progress, "encode", sum(source.num_bytes for source in sources), "B")
     num_tokens = num_documents = done = 0
     is_npy = Path(output).suffix == ".npy"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import glob
 import gzip
 import io
@@ -17,7 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, Protocol, TypeAlias, cast
 
-from mergewise.errors import FormatError
+from mergewise.errors import FormatError, InputError
+from mergewise.files import is_temporary
 from mergewise.optional import import_optional
 from mergewise.parquet import read_column
 
@@ -80,11 +82,32 @@ def files_of(given: str) -> list[Path]:
     """The files that one path, folder or glob names."""
     path = Path(given)
     if path.is_dir():
-        return sorted(below for below in path.rglob("*") if below.is_file())
+        return sorted(below for below in path.rglob("*") if is_input(below))
     if given == "-" or path.exists():
         return [path]
     matches = sorted(glob.glob(given, recursive=True))  # noqa: PTH207 - globs may be absolute
-    return [Path(match) for match in matches if Path(match).is_file()]
+    return [Path(match) for match in matches if is_input(Path(match))]
+
+
+def is_input(path: Path) -> bool:
+    """Whether what a folder or a glob found is a file, and none of a write that was killed."""
+    return path.is_file() and not is_temporary(path)
+
+
+def check_output(output: PathLike, inputs: Iterable[PathLike]) -> None:
+    """Refuse an output before the work that leads to it: one that is an input, or lies in one.
+
+    It would be lost, or be read as an input the next time. Without its folder there can be none.
+    """
+    target = Path(os.path.realpath(output))
+    if not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.fspath(output))
+    for given in map(os.fspath, inputs):
+        if Path(given).is_dir() and Path(os.path.realpath(given)) in target.parents:
+            message = f"found an output in the input {given}, where it would be read as a text"
+            raise InputError(message, path=output, hint="write it to another folder")
+        if target.is_file() and any(file.samefile(target) for file in files_of(given)):
+            raise InputError("found an output that is an input, too", path=output)
 
 
 def classify(path: Path) -> Source:

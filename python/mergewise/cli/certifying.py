@@ -7,12 +7,13 @@ import json
 import time
 from pathlib import Path
 
-from mergewise.cli.corpora import add_inputs, counts_for, read_counts
+from mergewise.cli.corpora import add_inputs, counts_for, files_among, read_counts
 from mergewise.cli.options import Parser, keywords
 from mergewise.cli.output import put
 from mergewise.cli.tokenizers import add_reading, add_tokenizer, read_tokenizer
 from mergewise.optimize import Certificate, certify
 from mergewise.optimize.certificate import Against
+from mergewise.sources import check_output
 
 AGAINST: tuple[Against, ...] = ("merges", "vocabularies")
 
@@ -41,6 +42,8 @@ def run_certify(parsed: argparse.Namespace) -> None:
     both = parsed.against == "both"
     if both and parsed.save is not None:
         parsed.refuse("--save keeps one certificate: give --against merges or vocabularies")
+    if parsed.save is not None:
+        check_output(parsed.save, [*parsed.files, *files_among(parsed.tokenizer)])
     tokenizer = read_tokenizer(parsed)
     counts = counts_for(parsed, tokenizer)
     started = time.perf_counter()

@@ -59,6 +59,11 @@ def files_of_counts(paths: Sequence[str]) -> list[Path] | None:
     return files
 
 
+def files_among(*tokenizers: Path) -> list[Path]:
+    """Those tokenizers that are one file, which an output must not be."""
+    return [path for path in tokenizers if path.is_file()]
+
+
 def visible_files(path: str) -> list[Path]:
     """The files of a path, folder or glob, without those that engines hide beside their output."""
     return [file for file in files_of(path) if not file.name.startswith(("_", "."))]

@@ -11,13 +11,14 @@ from functools import cache
 from typing import Any
 
 from mergewise.arguments import check_num_threads
+from mergewise.cli.corpora import files_among
 from mergewise.cli.options import INPUTS, Parser, keywords
 from mergewise.cli.output import put_facts
 from mergewise.cli.tokenizers import add_tokenizer, read_tokenizer
 from mergewise.drawing import shown
 from mergewise.encoding import Batch, Place, batches_of
 from mergewise.errors import MergewiseError
-from mergewise.sources import Document, Source, Stream, find_sources
+from mergewise.sources import Document, Source, Stream, check_output, find_sources
 from mergewise.tokenizer import Tokenizer
 
 READ_BYTES = 1 << 20
@@ -92,6 +93,7 @@ def special_choice(parsed: argparse.Namespace) -> dict[str, Any]:
 
 def write_array(tokenizer: Tokenizer, parsed: argparse.Namespace) -> None:
     """The ids as an array on disk."""
+    check_output(parsed.output, files_among(parsed.tokenizer))
     written = tokenizer.encode_files(
         parsed.files,
         parsed.output,

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import closing
 
+from mergewise import formats
 from mergewise.cli.certifying import distance
 from mergewise.cli.corpora import add_inputs, counts_for, files_of_counts
 from mergewise.cli.options import Parser, keywords
@@ -17,7 +18,7 @@ from mergewise.interrupts import noticed_interrupts
 from mergewise.optimize import certify, improve
 from mergewise.optimize.certificate import Against, encoded_words, options_of
 from mergewise.optimize.improving import with_merges
-from mergewise.sources import Document, Records, Stream, find_sources
+from mergewise.sources import Document, Records, Stream, check_output, find_sources
 from mergewise.tokenizer import Tokenizer
 from mergewise.training import count, train
 
@@ -64,6 +65,8 @@ def add_improve(parser: Parser) -> None:
 
 def run_improve(parsed: argparse.Namespace) -> None:
     """`mergewise improve`."""
+    formats.format_of_name(parsed.output)
+    check_output(parsed.output, parsed.files)
     tokenizer = read_tokenizer(parsed)
     counts, unseen = read_corpus(parsed, tokenizer)
     if unseen is not None:

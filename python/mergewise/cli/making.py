@@ -11,6 +11,7 @@ from mergewise.cli.corpora import add_inputs, files_of_counts, read_counts
 from mergewise.cli.options import Parser, keywords
 from mergewise.cli.output import put_facts
 from mergewise.counts import WordCounts
+from mergewise.sources import check_output
 from mergewise.training import DEFAULT_PATTERN, train
 
 BY_NAME = "the file to write; its name decides the format"
@@ -29,6 +30,7 @@ def counts_of_inputs(parsed: argparse.Namespace) -> WordCounts:
     """The counts of the inputs, which are texts or files of counts."""
     if parsed.pattern is not None and files_of_counts(parsed.files) is not None:
         raise ValueError("--pattern is for texts; counts are of words already")
+    check_output(parsed.output, parsed.files)
     pattern = tokenizers.pattern_of(DEFAULT_PATTERN if parsed.pattern is None else parsed.pattern)
     return read_counts(parsed, pattern, parsed.normalize, parsed.special_tokens)
 
@@ -96,7 +98,9 @@ def run_train(parsed: argparse.Namespace) -> None:
     """`mergewise train`."""
     sizes = keywords(parsed, "vocab_size", "num_merges", "min_frequency", "max_token_length")
     names = ("special_tokens", "overlaps", "like", "then_across", "within", "improve", "progress")
-    tokenizer = train(counts_of_inputs(parsed), **sizes, **keywords(parsed, *names))
+    counts = counts_of_inputs(parsed)
+    formats.format_of_name(parsed.output)
+    tokenizer = train(counts, **sizes, **keywords(parsed, *names))
     tokenizer.save(parsed.output)
     facts = {"tokens": tokenizer.vocab_size, "merges": len(tokenizer.merges)}
     put_facts(facts, as_json=parsed.json)

@@ -6,13 +6,14 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from mergewise.cli.corpora import add_inputs, files_of_counts
+from mergewise.cli.corpora import add_inputs, files_among, files_of_counts
 from mergewise.cli.options import Parser, keywords
 from mergewise.cli.output import put, put_json
 from mergewise.cli.tokenizers import add_tokenizer, read_tokenizer
 from mergewise.counts import WordCounts
 from mergewise.reporting import TIME_LIMIT, Report, names_of, report, report_files
 from mergewise.reporting.band import Band
+from mergewise.sources import check_output
 from mergewise.tokenizer import Tokenizer
 
 
@@ -40,6 +41,7 @@ def add_report(parser: Parser) -> None:
 def run_report(parsed: argparse.Namespace) -> None:
     """`mergewise report`."""
     paths = [parsed.tokenizer] if parsed.compare is None else [parsed.tokenizer, parsed.compare]
+    check_output(parsed.output, [*parsed.files, *files_among(*paths)])
     names = names_of(paths)
     first, *others = (read_one(parsed, path) for path in paths)
     made = make_report(parsed, first, others[0] if others else None, [names[p] for p in paths])
