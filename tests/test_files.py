@@ -463,18 +463,16 @@ def test_an_output_that_is_an_input_is_refused_before_the_work(
 
     def run(given: str | Path, output: Path) -> str:
         option = "--save" if command == "certify" else "-o"
-        quiet = [*options.get(command, []), "-q", option, output]
-        done = call(command, *more, given, *quiet)
+        done = call(command, *more, given, *options.get(command, []), "-q", option, output)
         assert done.status == 1, done
         return done.errors
 
+    (tmp_path / "link").symlink_to(corpus)
     for given in (corpus, corpus / "below" / "..", tmp_path / "link"):
-        (tmp_path / "link").unlink(missing_ok=True)
-        (tmp_path / "link").symlink_to(corpus)
         inside = corpus / "below" / "x.json"
         assert f"{inside}: found an output in the input {given}" in run(given, inside)
-    for given in (text, corpus / "same.json", f"{corpus}/t*.json", tmp_path / "link" / "text.json"):
-        assert f"{text}: found an output that is an input" in run(given, text)
+    for same in (text, corpus / "same.json", f"{corpus}/t*.json", tmp_path / "link" / "text.json"):
+        assert f"{text}: found an output that is an input" in run(same, text)
     if command in {"encode", "report", "certify"}:
         assert f"{tokenizer}: found an output that is an input" in run(text, tokenizer)
     missing = tmp_path / "missing" / "x.json"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 MOST_THREADS = 1024
+# Numbers cross into the core with 64 bits.
+LARGEST = (1 << 63) - 1
 
 
 def check_int(name: str, value: object) -> int:
@@ -18,6 +20,8 @@ def check_count(name: str, value: object, *, least: int = 0, most: int | None = 
     if number < least or (most is not None and number > most):
         expected = f"{least} or more" if most is None else f"from {least} to {most}"
         raise ValueError(f"{name} must be {expected}, found {number}")
+    if number > max(LARGEST, most or 0):
+        raise ValueError(f"{name} must be less than 2^63, found {number}")
     return number
 
 
@@ -26,6 +30,15 @@ def check_choice(name: str, value: object, *choices: str | None) -> None:
     if value not in choices:
         expected = " or ".join(f'"{choice}"' for choice in choices if choice is not None)
         raise ValueError(f"{name} must be {expected}, found {value!r}")
+
+
+def check_text(name: str, text: str | None) -> None:
+    """Reject a text that has half of a surrogate pair, which is no character."""
+    try:
+        (text or "").encode()
+    except UnicodeEncodeError as error:
+        found = f"half of a surrogate pair at character {error.start}"
+        raise ValueError(f"{name} must be text, found {found}") from None
 
 
 def check_optional(*, least: int = 0, **values: int | None) -> None:

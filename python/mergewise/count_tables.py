@@ -16,7 +16,7 @@ from operator import itemgetter
 from typing import Any
 
 from mergewise import _core
-from mergewise.errors import FormatError
+from mergewise.errors import FormatError, MergewiseError
 from mergewise.parquet import import_parquet, import_pyarrow, no_column, open_parquet
 from mergewise.vocabulary import Normalize
 
@@ -77,9 +77,13 @@ def fingerprint_of(schema: Any) -> Fingerprint | None:  # noqa: ANN401 - pyarrow
     if KEY.encode() in metadata:
         return Fingerprint.from_json(metadata[KEY.encode()])
     if SPARK_KEY in metadata:
-        for field in json.loads(metadata[SPARK_KEY]).get("fields", ()):
-            if KEY in field.get("metadata", {}):
-                return Fingerprint.from_json(field["metadata"][KEY])
+        try:
+            fields = json.loads(metadata[SPARK_KEY]).get("fields", ())
+            found = [field["metadata"][KEY] for field in fields if KEY in field["metadata"]]
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            raise FormatError("found other metadata of Spark's, expected its schema") from None
+        if found:
+            return Fingerprint.from_json(found[0])
     return None
 
 
@@ -194,11 +198,26 @@ def read_tables(paths: Sequence[str | os.PathLike[str]]) -> _core.WordCounts:
     for path in paths:
         fingerprint = parquet_fingerprint(path)
         if fingerprint is None:
-            raise FormatError(f"{os.fspath(path)}: found no word counts, expected some")
+            raise FormatError("found no word counts, expected some", path=os.fspath(path))
         files.setdefault(fingerprint, os.fspath(path))
     first, *others = files.items()
     if others:
         raise FormatError(
             f"counts of different words: {first[1]} has {first[0]}, {others[0][1]} {others[0][0]}"
         )
-    return counts_of(chain.from_iterable(map(read_parquet, paths)), first[0])
+    try:
+        return counts_of(chain.from_iterable(map(read_parquet, paths)), first[0])
+    except MergewiseError:
+        # Its row is one of all files together: find the file, and the row in it.
+        for path in paths:
+            check_table(path, first[0])
+        raise
+
+
+def check_table(path: str | os.PathLike[str], fingerprint: Fingerprint) -> None:
+    """Reject a Parquet file of counts with a row that is none."""
+    try:
+        counts_of(read_parquet(path), fingerprint)
+    except MergewiseError as error:
+        error.path = os.fspath(path)
+        raise

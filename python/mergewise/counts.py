@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from mergewise import _core, count_tables
+from mergewise.arguments import check_count
 from mergewise.errors import FormatError
-from mergewise.files import replacing
+from mergewise.files import checked_path, replacing
 from mergewise.parquet import import_pyarrow
 from mergewise.vocabulary import Normalize
 
@@ -68,7 +69,7 @@ class WordCounts:
 
     def top(self, num_words: int) -> list[tuple[bytes, int]]:
         """The most frequent words with their counts; ties in ascending order of bytes."""
-        return self.core.top(num_words)
+        return self.core.top(check_count("num_words", num_words))
 
     def prune(self, min_count: int) -> WordCounts:
         """Only the words that occur at least `min_count` times.
@@ -79,7 +80,7 @@ class WordCounts:
         >>> count(["a b a"], pattern="whitespace").prune(2).dropped_symbols
         5
         """
-        return WordCounts(self.core.prune(min_count))
+        return WordCounts(self.core.prune(check_count("min_count", min_count)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the counts to a file, whole or not at all.
@@ -101,8 +102,9 @@ class WordCounts:
     @classmethod
     def from_files(cls, paths: Sequence[str | os.PathLike[str]]) -> WordCounts:
         """The sum of the counts of files that `save`, or a cluster, wrote."""
-        tables = [path for path in paths if Path(path).suffix == PARQUET_SUFFIX]
-        parts = [cls(read_counts(path)) for path in paths if path not in tables]
+        files = [checked_path(path) for path in paths]
+        tables = [path for path in files if path.suffix == PARQUET_SUFFIX]
+        parts = [cls(read_counts(path)) for path in files if path not in tables]
         if tables:
             parts.append(cls(count_tables.read_tables(tables)))
         if not parts:

@@ -37,14 +37,25 @@ TEMPORARY = re.compile(r"\.mergewise-[0-9a-f]{16}\.tmp")
 JOURNAL = re.compile(r"\.mergewise-[0-9a-f]{16}\.journal")
 
 
+def checked_path(path: str | os.PathLike[str]) -> Path:
+    """The path, unless no file can have this name."""
+    try:
+        encoded = os.fsencode(Path(path))
+    except UnicodeEncodeError:
+        encoded = b"\0"
+    if b"\0" in encoded:
+        raise InputError(f"no file can be named {os.fspath(path)!r}")
+    return Path(path)
+
+
 def is_temporary(path: Path) -> bool:
     """Whether a file belongs to a write that is going on, or was killed."""
     return bool(TEMPORARY.fullmatch(path.name) or JOURNAL.fullmatch(path.name))
 
 
 def write_text(text: str, path: str | os.PathLike[str]) -> None:
-    """Write a file of text, whole or not at all."""
-    write_files({Path(path): text.encode()})
+    """Write a file of text, whole or not at all; names of files may have bytes that are no text."""
+    write_files({Path(path): text.encode(errors="backslashreplace")})
 
 
 def write_files(contents: Mapping[Path, bytes]) -> None:
@@ -64,12 +75,13 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     After an error the file that was there before is unchanged. Its mode and owner stay. A symbolic
     link stays, too, and the file that it points to is replaced. A device or a pipe is written to.
     """
-    with naming(Path(path)):
-        old = status_of(Path(path))
+    path = checked_path(path)
+    with naming(path):
+        old = status_of(path)
         if old is not None and not stat.S_ISREG(old.st_mode):
-            yield Path(path)
+            yield path
             return
-        with closing(Temporary(Path(path), old)) as temporary:
+        with closing(Temporary(path, old)) as temporary:
             yield temporary.path
             temporary.settle()
             temporary.path.replace(temporary.target)
@@ -240,7 +252,7 @@ def write_together(contents: Mapping[Path, bytes]) -> None:
         temporaries: list[Temporary] = []
         for path, content in contents.items():
             with naming(path):
-                old = status_of(path)
+                old = status_of(checked_path(path))
                 if old is not None and not stat.S_ISREG(old.st_mode):
                     raise InputError("found a device or a pipe, expected a file", path=path)
                 temporary = stack.enter_context(closing(Temporary(path, old)))

@@ -118,7 +118,7 @@ def rows_in_a_batch(row_group: Any, field: str) -> int:  # noqa: ANN401 - pyarro
 def check_column(schema: Any, field: str) -> None:  # noqa: ANN401 - pyarrow is optional
     """Reject a column that is missing or does not hold strings."""
     types = import_pyarrow().types
-    if field not in schema.names:
+    if schema.names.count(field) != 1:
         raise FormatError(no_column(schema.names, field), hint="give_field")
     kind = schema.field(field).type
     if not (types.is_string(kind) or types.is_large_string(kind)):
@@ -151,7 +151,7 @@ def import_pyarrow() -> Any:  # noqa: ANN401 - a module
 
 
 def no_column(found: Iterable[str], expected: str) -> str:
-    """The message about a table without a column.
+    """The message about a table without a column, or with two of its name.
 
     >>> no_column(["id", "body"], "text")
     "found the columns 'id', 'body', expected 'text'"

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal, Protocol, TypeAlias, cast
 
 from mergewise.errors import FormatError, InputError
-from mergewise.files import is_temporary
+from mergewise.files import checked_path, is_temporary
 from mergewise.optional import import_optional
 from mergewise.parquet import read_column
 
@@ -99,7 +99,7 @@ def check_output(output: PathLike, inputs: Iterable[PathLike]) -> None:
 
     It would be lost, or be read as an input the next time. Without its folder there can be none.
     """
-    target = Path(os.path.realpath(output))
+    target = Path(os.path.realpath(checked_path(output)))
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.fspath(output))
     for given in map(os.fspath, inputs):
@@ -158,6 +158,8 @@ class Stream:
                 place=f"at byte {self.position():,} of the compressed file",
                 hint="the file is damaged or cut short",
             ) from error
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, os.fspath(self.path)) from error
 
     def buffered(self, size: int = io.DEFAULT_BUFFER_SIZE) -> io.BufferedReader:
         """A reader of lines."""

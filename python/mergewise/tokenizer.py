@@ -15,7 +15,7 @@ from mergewise.arguments import check_num_threads
 from mergewise.decoding import StreamDecoder
 from mergewise.encoding import EncodedFile, encode_to_file
 from mergewise.errors import ConversionError, UnknownTokenError
-from mergewise.files import write_files
+from mergewise.files import checked_path, write_files
 from mergewise.optional import import_optional
 from mergewise.progress import Progress
 from mergewise.sources import Document, DocumentMode, PathLike
@@ -100,7 +100,7 @@ class Tokenizer:
             format: the name of the format, if the file's name does not say it.
             lossy: write what the format can hold.
         """
-        name = format or formats.format_of_name(Path(path))
+        name = format or formats.format_of_name(checked_path(path))
         if not lossy:
             formats.check_supported(self.plain_vocabulary, path, name)
         files = formats.files_of(self.plain_vocabulary, path, name)

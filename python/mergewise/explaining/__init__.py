@@ -6,13 +6,13 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from mergewise.arguments import check_count
+from mergewise.arguments import check_count, check_text
 from mergewise.errors import InputError
 from mergewise.explaining.page import explain_page
 from mergewise.explaining.steps import Greedy, Step
 from mergewise.explaining.svg import explain_svg
 from mergewise.explaining.terminal import explain_text
-from mergewise.files import write_text
+from mergewise.files import checked_path, write_text
 
 __all__ = ["Explanation", "Step", "explain"]
 
@@ -64,7 +64,7 @@ class Explanation:
 
     def save_svgs(self, folder: str | os.PathLike[str]) -> list[Path]:
         """Write the drawing of every step into a folder, which is made if it is not there."""
-        Path(folder).mkdir(parents=True, exist_ok=True)
+        checked_path(folder).mkdir(parents=True, exist_ok=True)
         digits = len(str(len(self.steps) - 1))
         paths = [Path(folder) / f"step-{n:0{digits}}.svg" for n in range(len(self.steps))]
         for number, path in enumerate(paths):
@@ -87,6 +87,7 @@ def explain(text: str, *, num_merges: int) -> Explanation:
     if not isinstance(text, str):
         raise TypeError(f"expected a str, found {type(text).__name__}")
     check_count("num_merges", num_merges)
+    check_text("text", text)
     if len(text) > MOST_SYMBOLS:
         raise InputError(
             f"found {len(text):,} characters, expected {MOST_SYMBOLS} at most: every step shows "

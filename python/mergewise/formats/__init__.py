@@ -10,8 +10,9 @@ from types import ModuleType
 from typing import Final
 
 from mergewise import _core
+from mergewise.arguments import check_text
 from mergewise.errors import ConversionError, InputError
-from mergewise.files import complete_writes, write_files
+from mergewise.files import checked_path, complete_writes, write_files
 from mergewise.formats import gpt2, sentencepiece, subword_nmt, tekken, tiktoken, tokenizer_json
 from mergewise.formats.merging import check_special_ids
 from mergewise.formats.reading import HEAD_BYTES, UNSET, Reading, Unset, is_id, shown
@@ -89,7 +90,8 @@ def load(
     """
     if not isinstance(special_tokens, Unset):
         check_special_tokens(special_tokens)
-    complete_writes(Path(path))
+    check_text("pattern", None if isinstance(pattern, Unset) else pattern)
+    complete_writes(checked_path(path))
     module = module_named(format or detect(path))
     reading = Reading(path=Path(path), pattern=pattern, special_tokens=special_tokens, lossy=lossy)
     try:
@@ -143,7 +145,7 @@ def save(
     """
     if vocabulary.merges is None:
         raise TypeError("expected a vocabulary with merges, found one with ranks alone")
-    name = format or format_of_name(Path(path))
+    name = format or format_of_name(checked_path(path))
     if not lossy:
         check_supported(vocabulary, path, name)
     write_files(files_of(vocabulary, path, name))

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 from mergewise import _core, formal
 from mergewise.counts import WordCounts
 from mergewise.errors import CertificateError
-from mergewise.files import write_files
+from mergewise.files import checked_path, write_files
 from mergewise.merge_lists import no_merges
 from mergewise.tokenizer import Tokenizer
 from mergewise.vocabulary import Alphabet, Normalize, PrefixSpace
@@ -235,7 +235,7 @@ class Certificate:
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Certificate:
         """The certificate that `save` wrote; CertificateError if the file is not what it was."""
-        content = Path(path).read_bytes()
+        content = checked_path(path).read_bytes()
         try:
             return cls(**parsed(content))
         except (ValueError, TypeError, zlib.error) as error:

@@ -10,8 +10,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from mergewise.arguments import check_count
 from mergewise.errors import FormatError
-from mergewise.files import write_text
+from mergewise.files import checked_path, write_text
+from mergewise.optimize.curvature import COLUMNS
 
 SECONDS_BETWEEN_CHECKPOINTS = 60.0
 FORMAT = "mergewise curvature checkpoint 1"
@@ -75,32 +77,49 @@ class State:
     @classmethod
     def load(cls, path: str | os.PathLike[str] | None, settings: Settings) -> State:
         """The state in a file; a fresh one if there is none."""
-        if path is None or not Path(path).exists():
+        if path is None or not checked_path(path).exists():
             return cls(settings, path)
-        data = Path(path).read_bytes()
-        body = body_of(data, path)
+        body = body_of(Path(path).read_bytes(), path)
         if body["settings"] != asdict(settings):
             raise FormatError(
                 f"a checkpoint of {body['settings']}, expected {asdict(settings)}",
                 path=path,
                 hint="name another file, or remove this one",
             )
-        cells = {(length, letters): rows_of(rows) for length, letters, rows in body["cells"]}
-        current = None if body["current"] is None else rows_of(body["current"])
-        return cls(settings, path, cells, current, body["num_units"])
+        try:
+            cells = {(n, k): rows_of(rows, settings) for n, k, rows in body["cells"]}
+            current = None if body["current"] is None else rows_of(body["current"], settings)
+            num_units = check_count("num_units", body["num_units"])
+            if list(cells) != levels_of(settings)[: len(cells)]:
+                raise ValueError("found cells in another order")  # noqa: TRY301
+        except (ValueError, TypeError, LookupError):
+            raise not_a_checkpoint(path) from None
+        return cls(settings, path, cells, current, num_units)
+
+
+def levels_of(settings: Settings) -> list[tuple[int, int]]:
+    """The lengths and numbers of letters, in the order of the work."""
+    lengths = range(1, settings.length + 1)
+    return [(n, k) for n in lengths for k in range(1, settings.num_letters + 1)]
 
 
 def body_of(data: bytes, path: str | os.PathLike[str]) -> dict[str, Any]:
     """The state in the bytes of a file, if it is unchanged."""
     try:
         whole = json.loads(data)
-        is_ours = whole["format"] == FORMAT and whole["sha256"] == digest(whole["state"])
+        body: dict[str, Any] = whole["state"]
+        is_ours = whole["format"] == FORMAT and whole["sha256"] == digest(body)
+        is_ours = is_ours and "settings" in body
     except (ValueError, KeyError, TypeError, RecursionError):
         is_ours = False
     if not is_ours:
-        raise FormatError("not a checkpoint of an enumeration, or a damaged one", path=path)
-    body: dict[str, Any] = whole["state"]
+        raise not_a_checkpoint(path)
     return body
+
+
+def not_a_checkpoint(path: str | os.PathLike[str]) -> FormatError:
+    """The error about a file that holds something else."""
+    return FormatError("not a checkpoint of an enumeration, or a damaged one", path=path)
 
 
 def digest(body: object) -> str:
@@ -108,6 +127,16 @@ def digest(body: object) -> str:
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
 
-def rows_of(rows: list[list[Any]]) -> Rows:
-    """Records as they were before they became JSON."""
-    return [[None if cell is None else (tuple(cell[0]), cell[1]) for cell in row] for row in rows]
+def rows_of(rows: list[list[Any]], settings: Settings) -> Rows:
+    """Records as they were before they became JSON; ValueError or TypeError for anything else."""
+    if [len(row) for row in rows] != [len(COLUMNS)] * settings.num_merges:
+        raise ValueError("found another number of records")
+    return [[None if cell is None else record_of(*cell) for cell in row] for row in rows]
+
+
+def record_of(value: list[Any], witness: object) -> tuple[Pair, str]:
+    """A value and the string that has it."""
+    numerator, denominator = (check_count("value", number) for number in value)
+    if denominator == 0 or not isinstance(witness, str):
+        raise ValueError("found no fraction and string")
+    return (numerator, denominator), witness

@@ -11,7 +11,7 @@ from typing import Literal
 
 from mergewise import _core
 from mergewise.arguments import check_count, check_num_threads
-from mergewise.optimize.checkpoint import Pair, Rows, Settings, State
+from mergewise.optimize.checkpoint import Pair, Rows, Settings, State, levels_of
 from mergewise.optimize.curvature import COLUMNS, RATIOS, SIGMAS, value_of
 from mergewise.progress import Progress, Reporter
 
@@ -99,7 +99,7 @@ def enumerate_curvature(
         raise ValueError(f"columns must be all, sigma or ratio, found {columns!r}")
     settings = Settings(length, num_letters, num_merges, columns, prune)
     state = State.load(checkpoint, settings)
-    levels = [(n, k) for n in range(1, length + 1) for k in range(1, num_letters + 1)]
+    levels = levels_of(settings)
     units = {level: units_of(*level) for level in levels}
     before = sum(sum(units[level]) for level in levels[: len(state.cells)])
     total = sum(map(sum, units.values()))
