@@ -193,6 +193,9 @@ def test_a_tree_too_deep_to_draw(tmp_path: Path) -> None:
     done = call("forest", "".join(characters), "--tokenizer", path)
     assert (done.status, done.output) == (1, b"")
     assert "too deep" in done.errors
+    done = call("forest", "".join(characters), "--tokenizer", path, "--json")
+    assert done.text.startswith("[" * 1500)
+    assert done.text.count("]") == 1500
 
 
 class Terminal(io.StringIO):

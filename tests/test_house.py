@@ -30,7 +30,7 @@ LEVELS = [
     {"tokenizer", "counts"},
     {"encoding", "decoding", "count_tables"},
     {"formats", "sources", "progress"},
-    {"files", "vocabulary", "arguments", "parquet", "specials"},
+    {"files", "vocabulary", "arguments", "parquet", "specials", "trees"},
     {"optional"},
     {"_core", "errors"},
 ]

@@ -30,6 +30,7 @@ from test_encode import (
 import mergewise as mw
 from mergewise import formal
 from mergewise.errors import InvalidMergesError, MergewiseError, UnknownTokenError
+from mergewise.trees import grown
 from mergewise.vocabulary import Vocabulary
 
 MERGES = [(b"l", b"o"), (b"lo", b"w"), (b" ", b"low")]
@@ -210,6 +211,34 @@ def test_trees_as_deep_as_they_are_long() -> None:
     while isinstance(tree, tuple):
         tree, depth = tree[0], depth + 1
     assert depth == len(merges)
+
+
+def test_deep_trees_print_compare_hash_and_pickle() -> None:
+    depth = 200_000  # C's stack would not hold as many calls
+    one, same, other = (
+        grown([b"a", b"b", None, *([leaf, None] * depth)]) for leaf in (b"b", b"b", b"c")
+    )
+    assert repr([one]).startswith("[((((((")
+    assert repr([one]).endswith(", b'b'), b'b')]")
+    assert [one] == [same]
+    assert hash(one) == hash(same)
+    assert one != other
+    assert one != (one, b"b")
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        assert pickle.loads(pickle.dumps([one], protocol)) == [one]  # noqa: S301
+    assert copy.deepcopy(one) == one
+
+
+def test_a_tree_is_as_a_tuple_is() -> None:
+    pair = (b" ", ((b"l", b"o"), b"w"))
+    tok = mw.Tokenizer(LOW)
+    tree = tok.tree(tok.token_id(b" low"))
+    assert isinstance(tree, tuple)
+    assert (tree, hash(tree), repr(tree)) == (pair, hash(pair), repr(pair))
+    assert pair == tree
+    assert tree in {pair}
+    assert tree != (b" ", (b"l", b"o", b"w"))
+    assert tree != pair[0]
 
 
 # Equality and copies.

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import cycle
 from typing import NamedTuple, TextIO
 
-from mergewise.tokenizer import Tree
+from mergewise.trees import Tree
 
 SPACE_MARK = "\u2581"
 ESCAPES = {"\n": r"\n", "\r": r"\r", "\t": r"\t", "\\": "\\\\", " ": SPACE_MARK}

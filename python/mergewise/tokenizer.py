@@ -20,13 +20,13 @@ from mergewise.optional import import_optional
 from mergewise.progress import Progress
 from mergewise.sources import Document, DocumentMode, PathLike
 from mergewise.specials import Specials, choice_of
+from mergewise.trees import Tree, grown
 from mergewise.vocabulary import Alphabet, Normalize, Vocabulary
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-Tree: TypeAlias = "bytes | tuple[Tree, Tree]"
 Offsets: TypeAlias = list[tuple[int, int]]
 
 
@@ -380,18 +380,13 @@ class Tokenizer:
             return string
         # Trees may be deeper than Python's calls: parts are listed before they are joined.
         to_do: list[bytes] = [string]
-        listed: list[bytes] = []
+        listed: list[bytes | None] = []
         while to_do:
-            listed.append(to_do.pop())
-            to_do += self._parts.get(listed[-1], ())
-        grown: list[Tree] = []
-        for part in reversed(listed):
-            if part in self._parts:
-                right, left = grown.pop(), grown.pop()
-                grown.append((left, right))
-            else:
-                grown.append(part)
-        return grown[0]
+            part = to_do.pop()
+            parts = self._parts.get(part)
+            listed.append(None if parts else part)
+            to_do += parts or ()
+        return grown(reversed(listed))
 
     def forest(self, text: Document, *, allowed_special: Specials = ()) -> list[Tree]:
         """The merge trees of a text's tokens, in order."""

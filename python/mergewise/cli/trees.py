@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
-from typing import Any
 
 from mergewise.cli.options import Parser
-from mergewise.cli.output import put, put_json, terminal
+from mergewise.cli.output import put, terminal
 from mergewise.cli.tokenizers import add_reading, read_tokenizer
 from mergewise.drawing import draw_forest
-from mergewise.tokenizer import Tokenizer, Tree
+from mergewise.tokenizer import Tokenizer
 from mergewise.training import count, train
+from mergewise.trees import text_of
 
 
 def add_forest(parser: Parser) -> None:
@@ -40,7 +41,7 @@ def run_forest(parsed: argparse.Namespace) -> None:
     try:
         trees = tokenizer.forest(parsed.text, allowed_special="all")
         if parsed.json:
-            put_json([nested(tree) for tree in trees])
+            put(f"[{', '.join(text_of(tree, json_string, '[', ']') for tree in trees)}]")
         else:
             put(draw_forest(trees, **terminal()))
     except RecursionError:
@@ -53,8 +54,6 @@ def trained_on_itself(parsed: argparse.Namespace) -> Tokenizer:
     return train(counts, num_merges=parsed.merges, alphabet="chars", min_frequency=1)
 
 
-def nested(tree: Tree) -> Any:  # noqa: ANN401 - JSON
-    """A tree as JSON: a string, or a list of two."""
-    if isinstance(tree, bytes):
-        return tree.decode(errors="surrogateescape")
-    return [nested(tree[0]), nested(tree[1])]
+def json_string(leaf: bytes) -> str:
+    """A symbol as JSON."""
+    return json.dumps(leaf.decode(errors="surrogateescape"))
