@@ -214,7 +214,7 @@ def test_trees_as_deep_as_they_are_long() -> None:
 
 
 def test_deep_trees_print_compare_hash_and_pickle() -> None:
-    depth = 200_000  # C's stack would not hold as many calls
+    depth = 10_000  # Python's calls end at 1,000
     one, same, other = (
         grown([b"a", b"b", None, *([leaf, None] * depth)]) for leaf in (b"b", b"b", b"c")
     )
@@ -236,7 +236,7 @@ def test_a_tree_is_as_a_tuple_is() -> None:
     assert isinstance(tree, tuple)
     assert (tree, hash(tree), repr(tree)) == (pair, hash(pair), repr(pair))
     assert pair == tree
-    assert tree in {pair}
+    assert {pair, tree} == {pair}
     assert tree != (b" ", (b"l", b"o", b"w"))
     assert tree != pair[0]
 
