@@ -52,6 +52,14 @@ check: .venv/.built  ## formatting, lints, types, stubs, and the Rust tests
 	$(BIN)/python -m mypy.stubtest mergewise._core --ignore-disjoint-bases
 	$(BIN)/python -m pytest -q tests/test_house.py
 
+.PHONY: notices
+notices: .venv/.tools  ## write third_party/NOTICES.txt anew, after a change of Cargo.lock
+	$(BIN)/python third_party/notices.py
+
+.PHONY: test-kills
+test-kills: .venv/.built  ## kill commands that write files at random moments, 250 times
+	$(BIN)/python tests/kills.py --kills 250
+
 .PHONY: screenshots
 screenshots: .venv/.built  ## take the pictures of docs/pages.md anew, with a browser
 	$(BIN)/python docs/screenshots.py
