@@ -11,43 +11,12 @@ import argparse
 import contextlib
 import sys
 import tempfile
-import traceback
-from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
 LONGEST = 30_000
 SLOW_SECONDS = 5
-
-
-class Findings:
-    """A check that goes on after a failure, and keeps one input for each kind of failure."""
-
-    def __init__(self, check: Callable[[bytes], None], folder: Path) -> None:
-        self.check = check
-        self.folder = folder
-        self.known: set[str] = set()
-        folder.mkdir(parents=True, exist_ok=True)
-
-    def __call__(self, data: bytes) -> None:
-        """Check an input."""
-        try:
-            self.check(data)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # noqa: BLE001 - a panic is no Exception
-            frames = traceback.extract_tb(error.__traceback__)
-            inside = [frame for frame in frames if "/fuzz/" in frame.filename]
-            kind = "-".join(
-                [type(error).__name__, *(f"{f.name}{f.lineno}" for f in (inside[-1], frames[-1]))]
-            )
-            if kind in self.known:
-                return
-            self.known.add(kind)
-            path = self.folder / kind
-            path.write_bytes(data)
-            traceback.print_exc(limit=-6)
-            sys.stderr.write(f"FINDING: {path}\n")
+MOST_MEGABYTES = 2048
 
 
 def main() -> int:
@@ -56,9 +25,9 @@ def main() -> int:
 
     sys.path.insert(0, str(Path(__file__).parent.parent))
     with atheris.instrument_imports(include=["mergewise"]):
+        from fuzz.findings import Findings  # noqa: PLC0415
         from fuzz.mutations import mutated  # noqa: PLC0415
-        from fuzz.readers import FILES  # noqa: PLC0415
-        from fuzz.targets import SEEDS, TARGETS  # noqa: PLC0415
+        from fuzz.targets import FILES, SEEDS, TARGETS  # noqa: PLC0415
 
     parser = argparse.ArgumentParser(description="Fuzz a target.")
     parser.add_argument("target", choices=TARGETS)
@@ -85,6 +54,7 @@ def main() -> int:
             "max_total_time": options.seconds,
             "max_len": LONGEST,
             "timeout": SLOW_SECONDS,
+            "rss_limit_mb": MOST_MEGABYTES,
             "artifact_prefix": f"{findings.folder}/",
             "print_final_stats": 1,
             "print_funcs": 0,
