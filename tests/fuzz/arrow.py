@@ -23,8 +23,9 @@ BYTE_TOKENS = mw.train(mw.count([], pattern=None), num_merges=0)
 MOST_BYTES = 2_000
 LETTERS = b"ab c\xc3\xa9\xff\n12'"
 FORMATS = [(b"u", 4), (b"z", 4), (b"U", 8), (b"Z", 8)]
-STARTS = [0, 0, 0, 1, 7, 300, -1, 2**31 - 1]
-STEPS = [0, 1, 2, 3, 9, 16, 70, 255, 1, 2, 3, -1, -300, 2**30, -(2**31)]
+# Where strings begin, and how long they are: sound, and not.
+STARTS = [[0, 0, 0, 1, 7, 300], [0, 1, -1, 2**31 - 1]]
+LENGTHS = [[0, 1, 2, 3, 9, 16, 70, 255], [0, 1, 2, 3, -1, -300, 2**30, -(2**31)]]
 NUMBERS = [1, 2, 3, 7, 2**40, 2**62, 2**63 - 1, 0, -1, -(2**63)]
 NO_LENGTHS = [-1, -(2**63), 2**59, 2**62, 2**63 - 1]
 # Damage that is refused whatever else the array says: where, in which field, and the value.
@@ -114,9 +115,10 @@ def drawn_strings(draws: Draws) -> Drawn:
     """An array of strings."""
     form, width = draws.one_of(FORMATS)
     least, most = -(2 ** (8 * width - 1)), 2 ** (8 * width - 1) - 1
-    offsets = [draws.one_of(STARTS)]
+    kind = draws.one_of([0, 0, 0, 1])
+    offsets = [draws.one_of(STARTS[kind])]
     for _ in range(draws.below(20)):
-        offsets.append(max(least, min(most, offsets[-1] + draws.one_of(STEPS))))
+        offsets.append(max(least, min(most, offsets[-1] + draws.one_of(LENGTHS[kind]))))
     first = draws.below(len(offsets))
     length = draws.below(len(offsets) - first)
     used = offsets[first : first + length + 1]

@@ -56,7 +56,7 @@ def mutated(data: bytes, names: tuple[str, ...], random: Random, mutate: Mutate)
     change = CHANGES.get(suffix, change_lines) if random.random() < 0.9 else None
     try:
         parts[place] = change(parts[place], random, mutate) if change else mutate(parts[place])
-    except (FormatError, RecursionError, UnicodeError, ValueError):
+    except (FormatError, KeyError, RecursionError, TypeError, ValueError, zlib.error):
         parts[place] = mutate(parts[place])
     return SEPARATOR.join(parts)
 

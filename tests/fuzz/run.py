@@ -24,7 +24,7 @@ def main() -> int:
     import atheris  # type: ignore[import-untyped] # noqa: PLC0415
 
     sys.path.insert(0, str(Path(__file__).parent.parent))
-    with atheris.instrument_imports(include=["mergewise"]):
+    with atheris.instrument_imports(include=["mergewise", "fuzz.arrow"]):
         from fuzz.findings import Findings  # noqa: PLC0415
         from fuzz.mutations import mutated  # noqa: PLC0415
         from fuzz.targets import FILES, SEEDS, TARGETS  # noqa: PLC0415
