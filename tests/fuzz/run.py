@@ -1,22 +1,26 @@
 """Fuzz a target with atheris: `python tests/fuzz/run.py tiktoken --seconds 600`.
 
-This needs atheris and regex besides mergewise; `--help` lists the targets. A finding is told once
-for each place in the code, and its input is written to the folder of `--findings`; to see it again:
-`python tests/fuzz/run.py tiktoken --input FILE`. The exit status says whether there was one.
+This needs atheris and regex besides mergewise, and pyarrow for the target parquet; `--help` lists
+the targets. A finding is told once for each place in the code, and its input is written to the
+folder of `--findings`; to see it again: `python tests/fuzz/run.py tiktoken --input FILE`. The exit
+status says whether that folder has any.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
+import os
+import signal
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
 LONGEST = 30_000
 SLOW_SECONDS = 5
 MOST_MEGABYTES = 2048
+MOST_PROCESSES = 100
 
 
 def main() -> int:
@@ -48,15 +52,15 @@ def main() -> int:
             return bytes(atheris.Mutate(part, len(part) + 16))
 
         random = Random(seed)  # noqa: S311
-        # Where the core or another process decides, no coverage says which inputs are worth keeping.
+        # Where the core or another process decides, coverage does not say what is worth keeping.
         made = data if random.random() < 0.5 else random.choice(beginnings)
         for _ in range(random.choice([1, 1, 2, 4])):
             made = mutated(made, names, random, mutate)
         return made if len(made) <= max_size else mutate(data)[:max_size]
 
-    with tempfile.TemporaryDirectory() as corpus:
+    def fuzz(corpus: str, seconds: int) -> None:
         settings = {
-            "max_total_time": options.seconds,
+            "max_total_time": seconds,
             "max_len": LONGEST,
             "timeout": SLOW_SECONDS,
             "rss_limit_mb": MOST_MEGABYTES,
@@ -68,10 +72,31 @@ def main() -> int:
         arguments += [corpus, str(SEEDS / options.target)]
         changes = {"custom_mutator": change} if names else {}
         atheris.Setup([sys.argv[0], *arguments], findings, **changes)
-        with contextlib.suppress(SystemExit):
-            atheris.Fuzz()
-    sys.stderr.write(f"{len(findings.known)} findings\n")
-    return int(bool(findings.known))
+        atheris.Fuzz()
+
+    run_in_children(fuzz, options.seconds)
+    num_found = len(list(findings.folder.iterdir()))
+    sys.stderr.write(f"{num_found} findings in {findings.folder}\n")
+    return int(num_found > 0)
+
+
+def run_in_children(fuzz: Callable[[str, int], None], seconds: int) -> None:
+    """Fuzz in a process that may end at an input, and then in another, for so many seconds."""
+    signal.signal(signal.SIGALRM, signal.SIG_IGN)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    with tempfile.TemporaryDirectory() as corpus:
+        for _ in range(MOST_PROCESSES):
+            left = round(signal.getitimer(signal.ITIMER_REAL)[0])
+            if left == 0:
+                return
+            child = os.fork()
+            if child == 0:
+                try:
+                    fuzz(corpus, left)
+                finally:
+                    os._exit(1)
+            if os.waitpid(child, 0)[1] == 0:
+                return
 
 
 if __name__ == "__main__":
