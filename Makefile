@@ -52,6 +52,20 @@ check: .venv/.built  ## formatting, lints, types, stubs, and the Rust tests
 	$(BIN)/python -m mypy.stubtest mergewise._core --ignore-disjoint-bases
 	$(BIN)/python -m pytest -q tests/test_house.py
 
+# Strict provenance and alignment by type, not by luck; the hints to the system need it without isolation.
+.PHONY: miri
+miri:  ## look for undefined behaviour in what is unsafe, with Miri (nightly Rust, with miri and rust-src)
+	MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-strict-provenance -Zmiri-symbolic-alignment-check" \
+		cargo +nightly miri test --target-dir target/miri --lib -- arrow:: keys:: encode:: pattern::
+
+TSAN := RUSTFLAGS=-Zsanitizer=thread cargo +nightly test -Zbuild-std \
+	--target $$(rustc --print host-tuple) --target-dir target/tsan
+
+.PHONY: tsan
+tsan:  ## look for data races, with ThreadSanitizer (nightly Rust, with rust-src)
+	$(TSAN) --lib -- parallel:: bound::tests::threads improve::
+	$(TSAN) --test threads --test cases
+
 .PHONY: screenshots
 screenshots: .venv/.built  ## take the pictures of docs/pages.md anew, with a browser
 	$(BIN)/python docs/screenshots.py
