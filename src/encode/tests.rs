@@ -235,7 +235,7 @@ fn a_cache_that_grows_and_overflows_forgets_no_right_answer() {
     let encoder = Encoder::new(copy, Unknown::Refused, true, pattern, preparation, vec![]);
     // Words of all kinds: with an entry, with more ids than an entry has, long and very long.
     let lengths = [6, 14, 14, 14, 40, 80];
-    let words = (0..amount(30_000, 300)).map(|index| {
+    let words = (0..amount(30_000, 60)).map(|index| {
         let word = word(&mut random, lengths[index % lengths.len()]);
         [b" ", &word[..]].concat()
     });

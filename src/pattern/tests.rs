@@ -1,5 +1,6 @@
 use std::fmt::Write;
 use std::marker::PhantomData;
+use std::sync::LazyLock;
 
 use super::block::{Any, Work};
 use super::scan::{Scan, Scanner};
@@ -77,12 +78,13 @@ fn words(pattern: &Pattern, text: &[u8]) -> Vec<(usize, usize)> {
     words
 }
 
-fn pairs() -> Vec<(Pattern, Pattern)> {
-    NAMED_PATTERNS
-        .iter()
+/// The named patterns and their expressions, which take long to compile.
+static PAIRS: LazyLock<Vec<(Pattern, Pattern)>> = LazyLock::new(|| {
+    let named = NAMED_PATTERNS.iter();
+    named
         .map(|named| (pattern(named.name), pattern(named.expression)))
         .collect()
-}
+});
 
 fn assert_equal(pairs: &[(Pattern, Pattern)], text: &[u8]) {
     for (named, expression) in pairs {
@@ -98,11 +100,10 @@ fn assert_equal(pairs: &[(Pattern, Pattern)], text: &[u8]) {
 
 #[test]
 fn named_patterns_equal_their_expressions_on_random_texts() {
-    let pairs = pairs();
     let mut random = Random(1);
     for round in 0..rounds(20_000) {
         let text = random.text([6, 20, 60, 200][round % 4]);
-        assert_equal(&pairs, &text);
+        assert_equal(&PAIRS, &text);
     }
 }
 
@@ -121,20 +122,18 @@ fn other_spellings_equal_the_named_patterns() {
 
 #[test]
 fn named_patterns_equal_their_expressions_at_every_place_in_a_block() {
-    let pairs = pairs();
     let mut random = Random(2);
     for round in 0..rounds(3_000) {
         let filler = [b'a', b'A', b'7', b'.', b' ', b'\n', b'\'', b'/'][round % 8];
         let mut text = vec![filler; round / 8 % 71];
         text.extend(random.text(8));
         text.resize(text.len() + random.below(71), filler);
-        assert_equal(&pairs, &text);
+        assert_equal(&PAIRS, &text);
     }
 }
 
 #[test]
 fn named_patterns_equal_their_expressions_on_every_character() {
-    let pairs = pairs();
     // In builds without optimisation, only some beyond the first blocks.
     let step = if cfg!(debug_assertions) { 499 } else { 1 };
     let step = if cfg!(miri) { 100_003 } else { step };
@@ -147,14 +146,14 @@ fn named_patterns_equal_their_expressions_on_every_character() {
         if c < '\u{3100}' {
             let more = format!("'{c} A{c}B1{c}2.{c}({c}{c}\n{c}/\n  {c}  '{c}'s'{c}\t{c}");
             text.push_str(&more);
-            assert_equal(&pairs, c.to_string().as_bytes());
+            assert_equal(&PAIRS, c.to_string().as_bytes());
         }
         if text.len() > 4000 {
-            assert_equal(&pairs, text.as_bytes());
+            assert_equal(&PAIRS, text.as_bytes());
             text.clear();
         }
     }
-    assert_equal(&pairs, text.as_bytes());
+    assert_equal(&PAIRS, text.as_bytes());
 }
 
 #[test]
