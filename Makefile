@@ -60,6 +60,20 @@ notices: .venv/.tools  ## write third_party/NOTICES.txt anew, after a change of 
 test-kills: .venv/.built  ## kill commands that write files at random moments, 250 times
 	$(BIN)/python tests/kills.py --kills 250
 
+# Strict provenance and alignment by type, not by luck; the hints to the system need it without isolation.
+.PHONY: miri
+miri:  ## look for undefined behaviour in what is unsafe, with Miri (nightly Rust, with miri and rust-src)
+	MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-strict-provenance -Zmiri-symbolic-alignment-check" \
+		cargo +nightly miri test --target-dir target/miri --lib -- arrow:: keys:: encode:: pattern::
+
+TSAN := RUSTFLAGS=-Zsanitizer=thread cargo +nightly test -Zbuild-std \
+	--target $$(rustc --print host-tuple) --target-dir target/tsan
+
+.PHONY: tsan
+tsan:  ## look for data races, with ThreadSanitizer (nightly Rust, with rust-src)
+	$(TSAN) --lib -- parallel:: bound::tests::threads improve::
+	$(TSAN) --test threads --test cases
+
 .PHONY: screenshots
 screenshots: .venv/.built  ## take the pictures of docs/pages.md anew, with a browser
 	$(BIN)/python docs/screenshots.py

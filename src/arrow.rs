@@ -232,3 +232,6 @@ unsafe fn read_strings<O: Copy + TryInto<usize>>(array: &Array) -> Result<String
     }
     Ok(strings)
 }
+
+#[cfg(test)]
+mod tests;

@@ -83,3 +83,33 @@ pub(crate) fn first_bytes(string: &[u8]) -> u64 {
     bytes[..length].copy_from_slice(&string[..length]);
     u64::from_be_bytes(bytes)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_its_word_wherever_it_stands() {
+        let text: Vec<u8> = (0..40).collect();
+        for length in 0..=SHORT {
+            for start in 0..=text.len() - length {
+                let word = &text[start..start + length];
+                let key = short_key(&text, start, start + length);
+                let mut expected = [0; KEY];
+                expected[..length].copy_from_slice(word);
+                expected[SHORT] = length as u8;
+                assert_eq!(key.to_le_bytes(), expected, "{start}..{}", start + length);
+                assert_eq!(short_key(word, 0, length), key);
+            }
+        }
+    }
+
+    #[test]
+    fn zeros_and_lengths_change_hashes() {
+        let zeros = [0; 3 * KEY];
+        let mut hashes: Vec<u64> = (0..=zeros.len()).map(|n| hash_word(&zeros[..n])).collect();
+        hashes.sort_unstable();
+        hashes.dedup();
+        assert_eq!(hashes.len(), zeros.len() + 1);
+    }
+}

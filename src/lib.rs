@@ -35,7 +35,7 @@
 //! | [`ranks`] | the lines of tiktoken's files | |
 //! | [`counts`], `table` | how often each word occurs | appendix B.1 |
 //! | `blocks`, [`counting`] | texts in blocks; texts and files to counts, in parallel | |
-//! | `arrow` | Arrow arrays, read in place | |
+//! | `arrow` | Arrow arrays, checked and copied | |
 //! | [`vocabulary`] | tokens with ids of any kind, and the merges that matter | |
 //! | [`encode`], `decode` | texts to ids and back | |
 //! | [`greedy`] | training | PAIRFREQ, μ†, Algorithms 1 and 2 (sections 3, 4) |
@@ -50,7 +50,7 @@
 //! Correctness is decided by the Python package `mergewise.formal`, to which every module here is
 //! compared on random input, and by the cases in `tests/cases`, which `cargo test` runs.
 
-#[cfg(feature = "python")]
+#[cfg(any(test, feature = "python"))]
 mod arrow;
 mod blocks;
 pub mod bound;

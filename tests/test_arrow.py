@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from arrow_arrays import Forged, forged_strings
 
 import mergewise as mw
 from mergewise.errors import InputError
@@ -17,95 +17,32 @@ BYTES = mw.train(mw.count([], pattern=None), num_merges=0)
 MISALIGNED = 1
 
 
-class Schema(ctypes.Structure):
-    """`ArrowSchema` of the C data interface."""
-
-    _fields_ = (
-        ("format", ctypes.c_char_p),
-        ("name", ctypes.c_char_p),
-        ("metadata", ctypes.c_char_p),
-        ("flags", ctypes.c_int64),
-        ("n_children", ctypes.c_int64),
-        ("children", ctypes.c_void_p),
-        ("dictionary", ctypes.c_void_p),
-        ("release", ctypes.c_void_p),
-        ("private_data", ctypes.c_void_p),
-    )
-
-
-class Array(ctypes.Structure):
-    """`ArrowArray` of the C data interface."""
-
-    _fields_ = (
-        ("length", ctypes.c_int64),
-        ("null_count", ctypes.c_int64),
-        ("offset", ctypes.c_int64),
-        ("n_buffers", ctypes.c_int64),
-        ("n_children", ctypes.c_int64),
-        ("buffers", ctypes.c_void_p),
-        ("children", ctypes.c_void_p),
-        ("dictionary", ctypes.c_void_p),
-        ("release", ctypes.c_void_p),
-        ("private_data", ctypes.c_void_p),
-    )
-
-
-NEW_CAPSULE = ctypes.pythonapi.PyCapsule_New
-NEW_CAPSULE.restype = ctypes.py_object
-NEW_CAPSULE.argtypes = (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
-RELEASE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: None)
-
-
-class Forged:
-    """An exporter of strings that says what it is told to say."""
-
-    def __init__(
-        self, offsets: Sequence[int], data: bytes, *, width: str = "<i4", shift: int = 0
-    ) -> None:
-        raw = b"x" * shift + np.array(offsets, width).tobytes()
-        self._offsets = ctypes.create_string_buffer(raw, len(raw))
-        self._data = ctypes.create_string_buffer(data, max(len(data), 1))
-        places = [None, ctypes.addressof(self._offsets) + shift, ctypes.addressof(self._data)]
-        self.buffers = (ctypes.c_void_p * 3)(*places)
-        release = ctypes.cast(RELEASE, ctypes.c_void_p)
-        self.schema = Schema(format=b"u" if width == "<i4" else b"U", release=release)
-        self.array = Array(
-            length=len(offsets) - 1,
-            n_buffers=3,
-            buffers=ctypes.cast(self.buffers, ctypes.c_void_p),
-            release=release,
-        )
-
-    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[Any, Any]:
-        del requested_schema
-        return (
-            NEW_CAPSULE(ctypes.addressof(self.schema), b"arrow_schema", None),
-            NEW_CAPSULE(ctypes.addressof(self.array), b"arrow_array", None),
-        )
-
-
 def texts_of(array: Any) -> list[str]:
     """What is encoded of an array."""
     return [BYTES.decode(ids) for ids in BYTES.encode_batch(array)]
 
 
-@pytest.mark.parametrize("width", ["<i4", "<i8"])
+@pytest.mark.parametrize("width", [4, 8])
 @pytest.mark.parametrize("shift", [0, MISALIGNED])
-def test_a_sound_array_is_read(width: str, shift: int) -> None:
-    assert texts_of(Forged([0, 2, 2, 5], b"abcde", width=width, shift=shift)) == ["ab", "", "cde"]
+def test_a_sound_array_is_read(width: int, shift: int) -> None:
+    assert texts_of(forged_strings([0, 2, 2, 5], b"abcde", width=width, shift=shift)) == [
+        "ab",
+        "",
+        "cde",
+    ]
 
 
 def test_an_array_may_begin_later() -> None:
-    forged = Forged([0, 2, 2, 5], b"abcde")
+    forged = forged_strings([0, 2, 2, 5], b"abcde")
     forged.array.offset, forged.array.length = 1, 2
     assert texts_of(forged) == ["", "cde"]
 
 
-@pytest.mark.parametrize("width", ["<i4", "<i8"])
+@pytest.mark.parametrize("width", [4, 8])
 @pytest.mark.parametrize("offsets", [[0, 100, 5], [5, 0], [0, -1], [-5, 0], [-3, -1]])
-def test_offsets_out_of_order_are_refused(offsets: list[int], width: str) -> None:
+def test_offsets_out_of_order_are_refused(offsets: list[int], width: int) -> None:
     with pytest.raises(InputError, match="offset"):
-        texts_of(Forged(offsets, b"abcde", width=width))
+        texts_of(forged_strings(offsets, b"abcde", width=width))
 
 
 def _set(part: str, field: str, value: int | None) -> Callable[[Forged], None]:
@@ -131,7 +68,7 @@ def _set(part: str, field: str, value: int | None) -> Callable[[Forged], None]:
 def test_what_no_exporter_should_say_is_refused(
     damage: Callable[[Forged], None], reason: str
 ) -> None:
-    forged = Forged([0, 2], b"ab")
+    forged = forged_strings([0, 2], b"ab")
     damage(forged)
     with pytest.raises(InputError, match=reason):
         texts_of(forged)
@@ -139,7 +76,7 @@ def test_what_no_exporter_should_say_is_refused(
 
 @pytest.mark.parametrize("index", [1, 2])
 def test_missing_buffers_are_refused(index: int) -> None:
-    forged = Forged([0, 2], b"ab")
+    forged = forged_strings([0, 2], b"ab")
     forged.buffers[index] = None
     with pytest.raises(InputError, match="without"):
         texts_of(forged)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -26,7 +27,7 @@ import mergewise as mw
 from mergewise import formal
 from mergewise._core import WordCounts as CoreCounts
 from mergewise.errors import CertificateError
-from mergewise.optimize.certificate import PRICES, Against
+from mergewise.optimize.certificate import MAGIC, PRICES, Against
 
 
 @pytest.fixture(scope="module")
@@ -211,6 +212,12 @@ def test_bytes_are_not_taken_for_characters() -> None:
         {"counted": -1},
         {"against": "all"},
         {"alphabet": "words"},
+        {"pattern": 7},
+        {"pattern": {"a": []}},
+        {"normalize": "nfd"},
+        {"normalize": []},
+        {"fingerprint": None},
+        {"fingerprint": 7},
         {"extra": 1},
     ],
 )
@@ -220,4 +227,12 @@ def test_a_header_that_cannot_be_is_refused(
     path = tmp_path / "forged.cert"
     rewritten(cert, path, **change)
     with pytest.raises(CertificateError, match=r"forged\.cert"):
+        mw.Certificate.from_file(path)
+
+
+def test_a_header_of_many_brackets_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "deep.cert"
+    body = MAGIC + b"[" * 100_000 + b"\n"
+    path.write_bytes(body + hashlib.sha256(body).digest())
+    with pytest.raises(CertificateError, match=r"deep\.cert"):
         mw.Certificate.from_file(path)

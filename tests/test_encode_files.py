@@ -97,6 +97,17 @@ def test_records_are_documents(*, name: str, end: bool, tmp_path: Path) -> None:
     assert (written.num_tokens, written.num_documents) == (len(ids), len(DOCUMENTS))
 
 
+@pytest.mark.parametrize("kind", ["string", "large_string"])
+def test_a_column_need_not_be_utf8(kind: str, tmp_path: Path) -> None:
+    documents = [b"good", None, b"b\xffd \xc3", b""]
+    binary = pa.binary() if kind == "string" else pa.large_binary()
+    table = pa.table({"text": pa.array(documents, binary).view(kind)})
+    pq.write_table(table, tmp_path / "a.parquet")
+    TOK.encode_files(tmp_path / "a.parquet", tmp_path / "out.npy")
+    there = [document for document in documents if document is not None]
+    assert np.load(tmp_path / "out.npy").tolist() == expected(there, end=False)
+
+
 @pytest.mark.parametrize("end", [False, True])
 @pytest.mark.parametrize("name", ["a.txt", "a.txt.gz", "a"])
 def test_a_text_file_is_one_document(*, name: str, end: bool, tmp_path: Path) -> None:

@@ -40,7 +40,15 @@ class Texts(NamedTuple):
     @property
     def share(self) -> float:
         """The part of the file that they are."""
-        return len(self.array) / self.num_rows
+        return len(self.array) / max(1, self.num_rows)
+
+    @property
+    def documents(self) -> list[bytes]:
+        """The texts as bytes, which need not be UTF-8; nulls are left out."""
+        pa = import_pyarrow()
+        is_large = pa.types.is_large_string(self.array.type)
+        texts = self.array.cast(pa.large_binary() if is_large else pa.binary())
+        return [text for text in texts.to_pylist() if text is not None]
 
 
 def read_column(path: Path, field: str) -> Iterator[Texts]:
@@ -111,6 +119,8 @@ def rows_in_a_batch(row_group: Any, field: str) -> int:  # noqa: ANN401 - pyarro
     """The number of rows that have a few megabytes of text, on average."""
     columns = map(row_group.column, range(row_group.num_columns))
     sizes = {column.path_in_schema: column.total_uncompressed_size for column in columns}
+    if field not in sizes:
+        raise FormatError(no_column(sizes, field))
     num_rows: int = BATCH_BYTES * row_group.num_rows // max(1, sizes[field])
     return max(1, min(BATCH_ROWS, num_rows))
 
@@ -136,7 +146,7 @@ def open_parquet(path: str | os.PathLike[str], metadata: Any = None) -> Iterator
     except FormatError as error:
         error.path = os.fspath(path)
         raise
-    except (pa.ArrowInvalid, pa.ArrowIOError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise FormatError(str(error), path=os.fspath(path)) from error
 
 

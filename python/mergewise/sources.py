@@ -254,7 +254,7 @@ class Records:
         self.position = lambda: int(num_bytes * done)
         for texts in read_column(self.source.path, self.field):
             done += texts.share
-            yield from (text for text in texts.array.to_pylist() if text is not None)
+            yield from texts.documents
 
 
 def json_document(line: bytes, field: str) -> str | None:

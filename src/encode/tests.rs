@@ -22,6 +22,11 @@ impl Random {
     }
 }
 
+/// How much random input there is; little under Miri, which is a thousand times slower.
+const fn amount(usual: usize, under_miri: usize) -> usize {
+    if cfg!(miri) { under_miri } else { usual }
+}
+
 type Pairs = Vec<(Vec<u8>, Vec<u8>)>;
 
 /// At most `num_pairs` random pairs of letters and of products of earlier pairs.
@@ -118,7 +123,7 @@ fn check_merging<const N: usize>(random: &mut Random) {
 #[test]
 fn words_merged_together_are_merged_by_rank() {
     let mut random = Random(1);
-    for _ in 0..20 {
+    for _ in 0..amount(20, 1) {
         check_merging::<16>(&mut random);
         check_merging::<32>(&mut random);
     }
@@ -142,7 +147,7 @@ fn mixed_text(random: &mut Random, num_letters: usize, length: usize) -> Vec<u8>
 #[test]
 fn windows_of_long_words_are_joined_to_what_merging_makes() {
     let mut random = Random(3);
-    for round in 0..60 {
+    for round in 0..amount(60, 1) {
         let num_letters = 1 + random.below(4);
         // Some tokens are longer than windows, and than the bits that hold their bounds.
         let longest = [5, 12, 40, 100][round % 4];
@@ -157,9 +162,12 @@ fn windows_of_long_words_are_joined_to_what_merging_makes() {
         let tools = encoder.tools().expect("no ties");
         let text = mixed_text(&mut random, num_letters, 2_000);
         // Every place of a text, and every length, comes at the bounds of windows.
-        let mut words: Vec<&[u8]> = (0..60).map(|i| &text[i..700 + i * i % 61]).collect();
-        words.extend((16..140).map(|length| &text[2 * length..3 * length]));
-        words.extend([&text[..], &text[1000..1016]]);
+        let step = amount(1, 30);
+        let places = (0..60).step_by(step);
+        let mut words: Vec<&[u8]> = places.map(|i| &text[i..700 + i * i % 61]).collect();
+        let lengths = (16..140).step_by(step);
+        words.extend(lengths.map(|length| &text[2 * length..3 * length]));
+        words.extend([&text[..amount(2_000, 900)], &text[1000..1016]]);
         let mut found = Vec::new();
         let mut use_tokens = |index, tokens: &[Number]| {
             let ids = tokens.iter().filter_map(|&n| encoder.vocabulary.id(n));
@@ -189,7 +197,8 @@ fn long_words_are_interrupted() {
 fn many_pairs_are_all_found() {
     // More in a line than it has slots, here and there.
     let mut strings: Vec<Vec<u8>> = (0..=u8::MAX).map(|byte| vec![byte]).collect();
-    strings.extend((0..60_000_u32).map(|pair| vec![(pair >> 8) as u8, pair as u8]));
+    let num_pairs = amount(60_000, 1_000);
+    strings.extend((0..num_pairs).map(|pair| vec![(pair >> 8) as u8, pair as u8]));
     let tokens: Vec<(&[u8], Id)> = strings.iter().map(Vec::as_slice).zip(0..).collect();
     let ranks = Merging::Ranks(tokens[256..].to_vec());
     let vocabulary = Vocabulary::new(&tokens, &ranks, Symbols::Bytes, b"").expect("valid");
@@ -226,7 +235,7 @@ fn a_cache_that_grows_and_overflows_forgets_no_right_answer() {
     let encoder = Encoder::new(copy, Unknown::Refused, true, pattern, preparation, vec![]);
     // Words of all kinds: with an entry, with more ids than an entry has, long and very long.
     let lengths = [6, 14, 14, 14, 40, 80];
-    let words = (0..30_000).map(|index| {
+    let words = (0..amount(30_000, 60)).map(|index| {
         let word = word(&mut random, lengths[index % lengths.len()]);
         [b" ", &word[..]].concat()
     });

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import struct
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -20,6 +22,7 @@ from mergewise.formats.protobuf import (
     written_varint,
 )
 from mergewise.formats.reading import Reading
+from mergewise.optimize import certificate, checkpoint
 
 Mutate = Callable[[bytes], bytes]
 
@@ -53,7 +56,7 @@ def mutated(data: bytes, names: tuple[str, ...], random: Random, mutate: Mutate)
     change = CHANGES.get(suffix, change_lines) if random.random() < 0.9 else None
     try:
         parts[place] = change(parts[place], random, mutate) if change else mutate(parts[place])
-    except (FormatError, RecursionError, UnicodeError, ValueError):
+    except (FormatError, KeyError, RecursionError, TypeError, ValueError, zlib.error):
         parts[place] = mutate(parts[place])
     return SEPARATOR.join(parts)
 
@@ -202,8 +205,65 @@ def with_checksum(body: bytes) -> bytes:
     return body + struct.pack("<Q", total)
 
 
+def change_certificate(data: bytes, random: Random, mutate: Mutate) -> bytes:
+    """The header, the proof or its compressed bytes changed, with the checksum of the whole."""
+    body = data.removeprefix(certificate.MAGIC)[: -certificate.DIGEST_SIZE]
+    header, _, compressed = body.partition(b"\n")
+    kind = random.random()
+    if kind < 0.5:
+        header = change_json(header, random, mutate)
+    elif kind < 0.9:
+        compressed = zlib.compress(mutate(zlib.decompress(compressed)))
+    else:
+        compressed = mutate(compressed)
+    body = certificate.MAGIC + header + b"\n" + compressed
+    return body + hashlib.sha256(body).digest()
+
+
+def change_checkpoint(data: bytes, random: Random, mutate: Mutate) -> bytes:
+    """The state changed, with its checksum."""
+    whole = json.loads(data)
+    whole["state"] = json.loads(change_json(json.dumps(whole["state"]).encode(), random, mutate))
+    whole["sha256"] = checkpoint.digest(whole["state"])
+    return json.dumps(whole).encode()
+
+
+def change_parquet(data: bytes, random: Random, mutate: Mutate) -> bytes:
+    """The footer or the pages changed, with the length of the footer that belongs to it."""
+    size = int.from_bytes(data[-8:-4], "little")
+    pages, footer = data[: -8 - size], data[-8 - size : -8]
+    if random.random() < 0.6:
+        footer = change_a_byte(footer, random) if random.random() < 0.7 else mutate(footer)
+    else:
+        pages = change_a_byte(pages, random) if random.random() < 0.7 else mutate(pages)
+    return pages + footer + struct.pack("<I", len(footer)) + data[-4:]
+
+
+def change_core(data: bytes, random: Random, mutate: Mutate) -> bytes:
+    """A tokenizer as bytes changed behind its magic; or counts."""
+    magic, newline, parts = data.partition(b"\n")
+    if not magic.startswith(b"mergewise tokenizer"):
+        return change_counts(data, random, mutate)
+    change = change_a_byte(parts, random) if random.random() < 0.5 else mutate(parts)
+    return magic + newline + change
+
+
+def change_a_byte(data: bytes, random: Random) -> bytes:
+    """One byte, or a few, replaced, so that all others keep their places."""
+    changed = bytearray(data)
+    for _ in range(random.choice([1, 1, 1, 2, 4]) if data else 0):
+        place = random.randrange(len(changed))
+        near = changed[place] + random.choice([-1, 1])
+        changed[place] = random.choice([0, 1, 0x7F, 0x80, 0xFF, near % 256, random.randrange(256)])
+    return bytes(changed)
+
+
 CHANGES: dict[str, Callable[[bytes, Random, Mutate], bytes]] = {
     ".json": change_json,
     ".model": change_model,
     ".counts": change_counts,
+    ".certificate": change_certificate,
+    ".checkpoint": change_checkpoint,
+    ".parquet": change_parquet,
+    ".core": change_core,
 }

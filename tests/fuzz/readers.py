@@ -20,7 +20,6 @@ FILES = {
     "sentencepiece": ("x.model",),
     "tiktoken": ("x.tiktoken", "x.tiktoken.json"),
     "subword_nmt": ("x.codes",),
-    "counts": ("x.counts",),
 }
 WRITTEN = [name for name in formats.FORMATS if name != "tekken"]
 TEXTS: list[str | bytes] = [

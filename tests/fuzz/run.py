@@ -1,53 +1,26 @@
 """Fuzz a target with atheris: `python tests/fuzz/run.py tiktoken --seconds 600`.
 
-This needs atheris and regex besides mergewise; `--help` lists the targets. A finding is told once
-for each place in the code, and its input is written to the folder of `--findings`; to see it again:
-`python tests/fuzz/run.py tiktoken --input FILE`. The exit status says whether there was one.
+This needs atheris and regex besides mergewise, and pyarrow for the target parquet; `--help` lists
+the targets. A finding is told once for each place in the code, and its input is written to the
+folder of `--findings`; to see it again: `python tests/fuzz/run.py tiktoken --input FILE`. The exit
+status says whether that folder has any.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
+import os
+import signal
 import sys
 import tempfile
-import traceback
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
 LONGEST = 30_000
 SLOW_SECONDS = 5
-
-
-class Findings:
-    """A check that goes on after a failure, and keeps one input for each kind of failure."""
-
-    def __init__(self, check: Callable[[bytes], None], folder: Path) -> None:
-        self.check = check
-        self.folder = folder
-        self.known: set[str] = set()
-        folder.mkdir(parents=True, exist_ok=True)
-
-    def __call__(self, data: bytes) -> None:
-        """Check an input."""
-        try:
-            self.check(data)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # noqa: BLE001 - a panic is no Exception
-            frames = traceback.extract_tb(error.__traceback__)
-            inside = [frame for frame in frames if "/fuzz/" in frame.filename]
-            kind = "-".join(
-                [type(error).__name__, *(f"{f.name}{f.lineno}" for f in (inside[-1], frames[-1]))]
-            )
-            if kind in self.known:
-                return
-            self.known.add(kind)
-            path = self.folder / kind
-            path.write_bytes(data)
-            traceback.print_exc(limit=-6)
-            sys.stderr.write(f"FINDING: {path}\n")
+MOST_MEGABYTES = 2048
+MOST_PROCESSES = 100
 
 
 def main() -> int:
@@ -55,10 +28,10 @@ def main() -> int:
     import atheris  # type: ignore[import-untyped] # noqa: PLC0415
 
     sys.path.insert(0, str(Path(__file__).parent.parent))
-    with atheris.instrument_imports(include=["mergewise"]):
+    with atheris.instrument_imports(include=["mergewise", "fuzz.arrow"]):
+        from fuzz.findings import Findings  # noqa: PLC0415
         from fuzz.mutations import mutated  # noqa: PLC0415
-        from fuzz.readers import FILES  # noqa: PLC0415
-        from fuzz.targets import SEEDS, TARGETS  # noqa: PLC0415
+        from fuzz.targets import FILES, SEEDS, TARGETS, seeds  # noqa: PLC0415
 
     parser = argparse.ArgumentParser(description="Fuzz a target.")
     parser.add_argument("target", choices=TARGETS)
@@ -72,19 +45,25 @@ def main() -> int:
         return 0
     findings = Findings(check, options.findings / options.target)
     names = FILES.get(options.target, ())
+    beginnings = [seed.read_bytes() for seed in seeds(options.target)]
 
     def change(data: bytes, max_size: int, seed: int) -> bytes:
         def mutate(part: bytes) -> bytes:
             return bytes(atheris.Mutate(part, len(part) + 16))
 
-        made = mutated(data, names, Random(seed), mutate)  # noqa: S311
+        random = Random(seed)  # noqa: S311
+        # Where the core or another process decides, coverage does not say what is worth keeping.
+        made = data if random.random() < 0.5 else random.choice(beginnings)
+        for _ in range(random.choice([1, 1, 2, 4])):
+            made = mutated(made, names, random, mutate)
         return made if len(made) <= max_size else mutate(data)[:max_size]
 
-    with tempfile.TemporaryDirectory() as corpus:
+    def fuzz(corpus: str, seconds: int) -> None:
         settings = {
-            "max_total_time": options.seconds,
+            "max_total_time": seconds,
             "max_len": LONGEST,
             "timeout": SLOW_SECONDS,
+            "rss_limit_mb": MOST_MEGABYTES,
             "artifact_prefix": f"{findings.folder}/",
             "print_final_stats": 1,
             "print_funcs": 0,
@@ -93,10 +72,31 @@ def main() -> int:
         arguments += [corpus, str(SEEDS / options.target)]
         changes = {"custom_mutator": change} if names else {}
         atheris.Setup([sys.argv[0], *arguments], findings, **changes)
-        with contextlib.suppress(SystemExit):
-            atheris.Fuzz()
-    sys.stderr.write(f"{len(findings.known)} findings\n")
-    return int(bool(findings.known))
+        atheris.Fuzz()
+
+    run_in_children(fuzz, options.seconds)
+    num_found = len(list(findings.folder.iterdir()))
+    sys.stderr.write(f"{num_found} findings in {findings.folder}\n")
+    return int(num_found > 0)
+
+
+def run_in_children(fuzz: Callable[[str, int], None], seconds: int) -> None:
+    """Fuzz in a process that may end at an input, and then in another, for so many seconds."""
+    signal.signal(signal.SIGALRM, signal.SIG_IGN)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    with tempfile.TemporaryDirectory() as corpus:
+        for _ in range(MOST_PROCESSES):
+            left = round(signal.getitimer(signal.ITIMER_REAL)[0])
+            if left == 0:
+                return
+            child = os.fork()
+            if child == 0:
+                try:
+                    fuzz(corpus, left)
+                finally:
+                    os._exit(1)
+            if os.waitpid(child, 0)[1] == 0:
+                return
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from types import NoneType
 from typing import Any, Literal, TypeAlias
 
 from mergewise import _core, formal
@@ -238,7 +239,7 @@ class Certificate:
         content = checked_path(path).read_bytes()
         try:
             return cls(**parsed(content))
-        except (ValueError, TypeError, zlib.error) as error:
+        except (ValueError, TypeError, RecursionError, zlib.error) as error:
             raise CertificateError(f"{os.fspath(path)}: {error}") from None
 
 
@@ -261,7 +262,14 @@ def check_fields(fields: Mapping[str, Any]) -> None:
             raise ValueError(f"{name} is {value!r}, expected a number from {least} to {most}")
     if fields["one"] & (fields["one"] - 1):
         raise ValueError(f"one is {fields['one']}, expected a power of two")
-    choices = {"against": ("merges", "vocabularies"), "alphabet": ("bytes", "chars")}
+    for name, kinds in {"pattern": (str, NoneType), "fingerprint": (str,)}.items():
+        if not isinstance(fields[name], kinds):
+            raise TypeError(f"{name} is {fields[name]!r}, expected a string")
+    choices: dict[str, tuple[Any, ...]] = {
+        "against": ("merges", "vocabularies"),
+        "alphabet": ("bytes", "chars"),
+        "normalize": (None, "nfc", "nfkc"),
+    }
     for name, allowed in {**choices, **OPTIONS}.items():
         value = fields[name]
         if value not in allowed or isinstance(value, int) != isinstance(allowed[0], int):
