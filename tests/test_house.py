@@ -30,7 +30,7 @@ LEVELS = [
     {"tokenizer", "counts"},
     {"encoding", "decoding", "count_tables"},
     {"formats", "sources", "progress"},
-    {"files", "vocabulary", "arguments", "parquet", "specials", "trees"},
+    {"files", "vocabulary", "arguments", "parquet", "specials", "trees", "interrupts"},
     {"optional"},
     {"_core", "errors"},
 ]
