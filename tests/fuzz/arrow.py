@@ -69,9 +69,10 @@ def check_arrow(data: bytes) -> None:
 
 def check_texts(strings: Drawn) -> None:
     """A null is an empty text."""
+    array: Any = strings.array
     try:
-        ids = BYTE_TOKENS.encode_batch(strings.array)
-        counts = mw.count(strings.array, pattern=None)  # type: ignore[arg-type]
+        ids = BYTE_TOKENS.encode_batch(array)
+        counts = mw.count(array, pattern=None)
     except InputError:
         assert strings.rows is None, f"refused, expected {strings.rows}"
         return

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
 import mergewise as mw
 from fuzz.mutations import SEPARATOR
@@ -17,7 +17,7 @@ from mergewise.optimize import enumerate_curvature
 from mergewise.optimize.certificate import encoded_words, fingerprint_of, symbols_in
 
 # The seeds of checkpoints are of this enumeration.
-ENUMERATION = {"num_letters": 2, "num_merges": 2}
+ENUMERATION: dict[str, Any] = {"num_letters": 2, "num_merges": 2}
 ENUMERATED_LENGTH = 5
 # Proofs about more are checked for too long by the formal verifier, whose time is cubic.
 MOST_SQUARES = 2_000
@@ -45,7 +45,7 @@ def check_certificate(data: bytes) -> None:
     if sum(len(word) ** 2 for word, _ in counts.top(2**20)) > MOST_SQUARES:
         return
     check_verdicts(certificate, counts)
-    options = {
+    options: dict[str, Any] = {
         "drops_gaps": certificate.drops_gaps,
         "prefix_space": certificate.prefix_space,
         "mark_is_space": certificate.mark_is_space,
@@ -54,7 +54,7 @@ def check_certificate(data: bytes) -> None:
         num_symbols = symbols_in(encoded_words(counts, **options), certificate.alphabet)
     except ValueError:  # not UTF-8, or a pattern that the words do not fit
         return
-    adapted = {
+    adapted: dict[str, Any] = {
         "pattern": counts.pattern,
         "normalize": counts.normalize,
         "fingerprint": fingerprint_of(counts),
@@ -103,9 +103,7 @@ def check_checkpoint(data: bytes) -> None:
 
 def check_core(data: bytes) -> None:
     """Read what a pickle holds: a tokenizer or counts as bytes."""
-    kind: Literal["tokenizer", "counts"]
-    kind = "tokenizer" if data.startswith(b"mergewise tokenizer") else "counts"
-    if kind == "tokenizer":
+    if data.startswith(b"mergewise tokenizer"):
         check_pickled_tokenizer(data)
     else:
         check_pickled_counts(data)

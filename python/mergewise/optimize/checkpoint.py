@@ -135,8 +135,8 @@ def rows_of(rows: list[list[Any]], settings: Settings) -> Rows:
 
 
 def record_of(value: list[Any], witness: object) -> tuple[Pair, str]:
-    """A value and the string that has it."""
-    numerator, denominator = (check_count("value", number) for number in value)
-    if denominator == 0 or not isinstance(witness, str):
-        raise ValueError("found no fraction and string")
+    """A value, which is never 0, and the string that has it."""
+    numerator, denominator = (check_count("value", number, least=1) for number in value)
+    if not isinstance(witness, str):
+        raise TypeError("found no string")
     return (numerator, denominator), witness
