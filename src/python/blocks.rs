@@ -55,7 +55,7 @@ impl PyBlocks {
         let (raised, watch, tokenizer) =
             (Mutex::new(None), Watch::default(), &self.tokenizer.get().0);
         let mut reader = PyReader {
-            object: self.stream.clone_ref(py),
+            object: &self.stream,
             raised: &raised,
             watch: &watch,
         };

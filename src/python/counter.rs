@@ -90,18 +90,17 @@ impl PyCounter {
         let raised = Mutex::new(None);
         let result = self.with(|counter| {
             watched(py, progress, |watch| {
-                let raised = &raised;
-                let to_input = |(path, object): (PathBuf, Option<Py<PyAny>>)| Input {
-                    path,
-                    reader: object.map(|object| -> Box<dyn Read + Send> {
+                let inputs = inputs.iter().map(|(path, object)| Input {
+                    path: path.clone(),
+                    reader: object.as_ref().map(|object| -> Box<dyn Read + Send> {
                         Box::new(PyReader {
                             object,
-                            raised,
+                            raised: &raised,
                             watch,
                         })
                     }),
-                };
-                let inputs = inputs.into_iter().map(to_input).collect();
+                });
+                let inputs = inputs.collect();
                 counter.add_inputs(inputs, documents, watch)
             })
         });
@@ -113,7 +112,7 @@ impl PyCounter {
 
     fn finish(&self, py: Python<'_>) -> PyResult<PyWordCounts> {
         self.with(|_| Ok(()))?;
-        let counter = self.0.lock().ok().and_then(|mut guard| guard.take());
+        let counter = self.0.try_lock().ok().and_then(|mut guard| guard.take());
         let counter = counter.ok_or_else(|| PyValueError::new_err("the counter is finished"))?;
         Ok(PyWordCounts(py.detach(|| counter.finish())?))
     }
