@@ -277,7 +277,7 @@ fn add_in_pairs(mut tables: Vec<Table>) -> Result<Vec<Table>> {
 /// An error of a text with its place; other errors are of no text.
 fn located(error: Error, locate: impl FnOnce(Error) -> Error) -> Error {
     match error {
-        Error::InvalidUtf8 { .. } => locate(error),
+        Error::InvalidUtf8 { .. } | Error::PatternFailed { .. } => locate(error),
         other => other,
     }
 }

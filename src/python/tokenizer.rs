@@ -20,6 +20,8 @@ use crate::watch::Watch;
 
 /// Less text than this is encoded before anyone would want to interrupt it.
 const QUICK: usize = 1 << 20;
+/// The same where a regular expression may take hundreds of steps for each byte.
+const QUICK_EXPRESSION: usize = 1 << 12;
 
 /// Encodes texts and decodes ids.
 #[pyclass(frozen, eq, module = "mergewise._core", name = "Tokenizer")]
@@ -29,11 +31,13 @@ pub(super) struct PyTokenizer(pub(super) Tokenizer);
 impl PyTokenizer {
     /// Encode on this thread if that is quick, else on one that can be interrupted.
     fn run<T: Send>(
+        &self,
         py: Python<'_>,
         num_bytes: usize,
         work: impl FnOnce(&Watch) -> Result<T> + Send,
     ) -> PyResult<T> {
-        if num_bytes < QUICK {
+        let is_linear = self.0.encoder().pattern().is_linear();
+        if num_bytes < if is_linear { QUICK } else { QUICK_EXPRESSION } {
             return Ok(py.detach(|| work(&Watch::default()))?);
         }
         watched(py, None, work)
@@ -50,7 +54,7 @@ impl PyTokenizer {
     ) -> PyResult<T> {
         let texts = texts.slices();
         let num_bytes = texts.iter().map(|text| text.len()).sum();
-        Self::run(py, num_bytes, |watch| {
+        self.run(py, num_bytes, |watch| {
             let (encoder, num_threads) = (self.0.encoder(), threads(num_threads));
             let ids = encoder.encode_batch(&texts, &choice.0, num_threads, watch);
             ids.map(convert)
@@ -245,7 +249,7 @@ impl PyTokenizer {
     #[pyo3(signature = (text, choice, /))]
     fn encode(&self, py: Python<'_>, text: TextArgument, choice: &PyChoice) -> PyResult<Vec<Id>> {
         let text = text.as_bytes();
-        Self::run(py, text.len(), |watch| {
+        self.run(py, text.len(), |watch| {
             self.0.encoder().encode(text, &choice.0, watch)
         })
     }
@@ -259,7 +263,7 @@ impl PyTokenizer {
         choice: &PyChoice,
     ) -> PyResult<(Vec<Id>, Vec<Place>)> {
         let (encoder, bytes) = (self.0.encoder(), text.as_bytes());
-        let (ids, mut places) = Self::run(py, bytes.len(), |watch| {
+        let (ids, mut places) = self.run(py, bytes.len(), |watch| {
             encoder.encode_with_offsets(bytes, &choice.0, watch)
         })?;
         if let TextArgument::Text(text) = &text {
@@ -271,7 +275,7 @@ impl PyTokenizer {
     #[pyo3(signature = (text, choice, /))]
     fn count(&self, py: Python<'_>, text: TextArgument, choice: &PyChoice) -> PyResult<usize> {
         let text = text.as_bytes();
-        Self::run(py, text.len(), |watch| {
+        self.run(py, text.len(), |watch| {
             self.0.encoder().count(text, &choice.0, watch)
         })
     }
