@@ -193,7 +193,7 @@ pub enum Error {
         found: Option<i64>,
     },
     /// More different words than a table can number.
-    #[error("more than {} different words", u32::MAX - 1)]
+    #[error("more than {} different words", u32::MAX)]
     TooManyWords,
     /// A word that no row of a table can hold.
     #[error("a word of 2^31 bytes or more, which no row of a table can hold")]
