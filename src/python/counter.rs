@@ -11,6 +11,8 @@ use super::arrow_tables::Texts;
 use super::reader::PyReader;
 use super::{PyWordCounts, choose, settings, threads, watched};
 use crate::counting::{Counter, Documents, Input, InvalidBytes};
+use crate::error::Error;
+use crate::parallel::{into_inner, lock};
 use crate::watch::Watch;
 
 const INVALID_BYTES: &[(&str, InvalidBytes)] = &[
@@ -101,13 +103,15 @@ impl PyCounter {
                     }),
                 });
                 let inputs = inputs.collect();
-                counter.add_inputs(inputs, documents, watch)
+                let added = counter.add_inputs(inputs, documents, watch);
+                if !matches!(added, Err(Error::Io { .. })) {
+                    // What was raised, if anything, was raised behind what failed.
+                    lock(&raised).take();
+                }
+                added
             })
         });
-        match raised.into_inner() {
-            Ok(Some(error)) => Err(error),
-            _ => result,
-        }
+        into_inner(raised).map_or(result, Err)
     }
 
     fn finish(&self, py: Python<'_>) -> PyResult<PyWordCounts> {
