@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+import time
+import tracemalloc
+from collections.abc import Callable, Iterable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from processes import run_python
 
 import mergewise as mw
+from mergewise.errors import InputError
+from mergewise.sources import Stream, classify
 
 # Forks.
 
@@ -73,13 +78,15 @@ def test_an_expression_that_looks_at_all_of_the_text_at_each_place_is_an_error(
         "count_files": lambda: mw.count_files(path, pattern=expression),
         "encode": lambda: tokenizer.encode_batch(["", text]),
     }
-    with pytest.raises(mw.InputError, match="takes too long") as raised:
+    with pytest.raises(InputError, match="takes too long") as raised:
         calls[work]()
     error = raised.value
     assert expression in str(error)
     assert error.offset is not None
     assert 60 <= error.offset < len(text)
-    assert (error.document, error.path) == ((None, str(path)) if work == "count_files" else (1, None))
+    assert (error.document, error.path) == (
+        (None, str(path)) if work == "count_files" else (1, None)
+    )
 
 
 @pytest.mark.parametrize("digits", [r"\p{N}{1,3}", r"\p{N}"])
@@ -98,3 +105,94 @@ def test_expressions_of_published_tokenizers_cut_long_texts(digits: str) -> None
         assert counts.num_symbols == len(text.encode())
         assert counts.num_words >= 15_000 * (per_line.num_words - 1)
     assert mw.count([" " * 500_000], pattern=expression).num_words == 1
+
+
+# Files that become much larger.
+
+
+def zstd_of_zeros(num_blocks: int) -> bytes:
+    """A frame of blocks that each repeat one byte: 128 kB of zeros in four bytes."""
+    header = b"\x28\xb5\x2f\xfd" + bytes([0, 80])  # no size, a window of 1 MB
+    block = (1 << 17 << 3) | (1 << 1)
+    last = block | 1
+    blocks = [(number).to_bytes(3, "little") + b"\0" for number in (block, last)]
+    return header + blocks[0] * (num_blocks - 1) + blocks[1]
+
+
+def test_zstd_is_decompressed_as_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "zeros.zst"
+    path.write_bytes(zstd_of_zeros(3000))
+    tracemalloc.start()
+    with closing(Stream(classify(path))) as stream:
+        started, num_bytes = time.process_time(), 0
+        while (text := stream.read(1 << 16)) != b"":
+            num_bytes += len(text or b"")
+        seconds = time.process_time() - started
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert num_bytes == 3000 << 17
+    assert peak < 100e6
+    assert seconds < 20
+
+
+def test_empty_frames_by_the_million_do_not_shut_out_ctrl_c(tmp_path: Path) -> None:
+    path = tmp_path / "empty.zst"
+    path.write_bytes(bytes.fromhex("28b52ffd 2000 010000") * 1000)
+    with closing(Stream(classify(path))) as stream:
+        reads = [stream.read(1 << 16) for _ in range(100)]
+    assert set(reads) == {None}
+
+
+def counts_file(words: Iterable[tuple[int, bytes]]) -> bytes:
+    """A file of counts without its checksum: of each word, how much it shares with the last."""
+
+    def number(value: int) -> bytes:
+        low = bytes()
+        while value > 127:
+            low += bytes([value & 127 | 128])
+            value >>= 7
+        return low + bytes([value])
+
+    rows = [number(shared) + number(len(rest)) + rest + b"\1" for shared, rest in words]
+    return b"mwcounts\1\0\0\0" + number(len(rows)) + b"".join(rows)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits memory")
+def test_counts_whose_words_share_all_they_can_do_not_fill_the_memory(tmp_path: Path) -> None:
+    """Each word is the one before and a letter more: 300 kB for 1.8 GB of words."""
+    (tmp_path / "a.counts").write_bytes(counts_file((i, b"a") for i in range(60_000)))
+    code = """
+import resource
+resource.setrlimit(resource.RLIMIT_AS, (10**9, 10**9))
+try:
+    mw.WordCounts.from_file('a.counts')
+except ValueError as error:
+    print(error)
+"""
+    assert "at most 100 bytes of words" in run_python(code, folder=tmp_path)
+
+
+def test_counts_of_words_that_share_much_are_read_as_they_were_written(tmp_path: Path) -> None:
+    beginning = "a" * 100_000
+    counts = mw.count([beginning + chr(i) for i in range(1, 1000)], pattern=None)
+    counts.save(tmp_path / "a.counts")
+    assert (tmp_path / "a.counts").stat().st_size < 2_000_000
+    assert mw.WordCounts.from_file(tmp_path / "a.counts") == counts
+
+
+# Files that are wrong, beside others.
+
+
+def test_the_first_wrong_file_is_told_and_ends_the_work(tmp_path: Path) -> None:
+    names = ["good", "bad", "worse"]
+    for name, end in zip(names, [b"", b"\xff", b"\xfe"], strict=True):
+        (tmp_path / name).write_bytes(b"some words " * 100_000 + end)
+    good, bad, worse = (tmp_path / name for name in names)
+    for _ in range(10):
+        with pytest.raises(InputError, match="UTF-8") as raised:
+            mw.count_files([good, bad, worse], errors="strict", num_threads=4)
+        assert (raised.value.path, raised.value.offset) == (str(bad), 1_100_000)
+    started = time.process_time()
+    with pytest.raises(InputError, match="UTF-8"):
+        mw.count_files([bad, *[good] * 5000], errors="strict", num_threads=4)
+    assert time.process_time() - started < 2
