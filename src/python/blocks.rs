@@ -68,7 +68,6 @@ impl PyBlocks {
             is_last = match read {
                 Ok(is_last) => is_last,
                 Err(error) => {
-                    drop(reader);
                     return Err(into_inner(raised).unwrap_or_else(|| error.into()));
                 }
             };
