@@ -9,6 +9,9 @@ from collections.abc import Callable, Iterable
 from contextlib import closing
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from processes import run_python
 
@@ -147,7 +150,7 @@ def counts_file(words: Iterable[tuple[int, bytes]]) -> bytes:
     """A file of counts without its checksum: of each word, how much it shares with the last."""
 
     def number(value: int) -> bytes:
-        low = bytes()
+        low = b""
         while value > 127:
             low += bytes([value & 127 | 128])
             value >>= 7
@@ -178,6 +181,41 @@ def test_counts_of_words_that_share_much_are_read_as_they_were_written(tmp_path:
     counts.save(tmp_path / "a.counts")
     assert (tmp_path / "a.counts").stat().st_size < 2_000_000
     assert mw.WordCounts.from_file(tmp_path / "a.counts") == counts
+
+
+# Damaged Parquet.
+
+
+def test_no_byte_of_a_parquet_file_kills_the_process(tmp_path: Path) -> None:
+    """Each byte of the page headers and the footer is damaged in some ways."""
+    code = """
+from pathlib import Path
+import pyarrow as pa, pyarrow.parquet as pq
+path = Path('a.parquet')
+pq.write_table(pa.table({'text': ['some words', None, 'more']}), path, store_schema=False)
+data = path.read_bytes()
+kinds = set()
+footer = len(data) - 8 - int.from_bytes(data[-8:-4], 'little')
+for at in [*range(4, 60), *range(footer, len(data))]:
+    for value in (0, 1, 2, 0x7F, 0xFF):
+        path.write_bytes(data[:at] + bytes([value]) + data[at + 1:])
+        try:
+            mw.count_files(path, num_threads=1)
+        except Exception as error:
+            kinds.add(type(error).__name__)
+print(sorted(kinds))
+"""
+    assert run_python(code, folder=tmp_path) == "['FormatError']\n"
+
+
+def test_strings_of_parquet_that_are_not_utf8_are_encoded_like_other_bytes(tmp_path: Path) -> None:
+    rows = pa.array([b"caf\xe9", None, b"tea"], pa.binary())
+    pq.write_table(pa.table({"text": rows.view(pa.string())}), tmp_path / "a.parquet")
+    tokenizer = mw.train(mw.count(["tea"]), num_merges=0)
+    written = tokenizer.encode_files(tmp_path / "a.parquet", tmp_path / "ids.bin")
+    assert written.num_documents == 2
+    ids = np.fromfile(tmp_path / "ids.bin", written.dtype).tolist()
+    assert ids == [*tokenizer.encode(b"caf\xe9"), *tokenizer.encode("tea")]
 
 
 # Files that are wrong, beside others.
