@@ -135,11 +135,26 @@ impl Cutter {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
 
     /// Behind the last space.
     fn last_cut(text: &[u8]) -> Option<usize> {
         text.iter().rposition(|&byte| byte == b' ').map(|at| at + 1)
+    }
+
+    #[test]
+    fn a_text_without_a_cut_is_searched_in_linear_time() {
+        let (text, looked_at) = (vec![b'a'; 100_000], Cell::new(0));
+        let last_cut = |text: &[u8]| {
+            looked_at.set(looked_at.get() + text.len());
+            None
+        };
+        let mut block = Vec::new();
+        let is_last = Cutter::new(10).next(&mut text.as_slice(), last_cut, &mut block);
+        assert!(is_last.is_ok_and(|is_last| is_last) && block == text);
+        assert!(looked_at.get() <= 2 * text.len());
     }
 
     #[test]

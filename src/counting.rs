@@ -14,7 +14,7 @@ use crate::blocks::{Block, Blocks};
 use crate::counts::WordCounts;
 use crate::error::{Error, Result};
 use crate::normalize::normalize;
-use crate::parallel::{for_each, into_inner, lock, with_each};
+use crate::parallel::{for_each, for_each_taken, into_inner, lock, with_each};
 use crate::pattern::Pattern;
 use crate::settings::{Normalization, Settings};
 use crate::specials::{Choice, Finders, Part, Specials};
@@ -122,27 +122,29 @@ impl Counter {
         watch: &Watch,
     ) -> Result<()> {
         let last_cut = |text: &[u8]| self.last_cut(text, documents);
-        let blocks = Mutex::new(Blocks::new(inputs, BLOCK, last_cut));
+        let blocks = Mutex::new((0, Blocks::new(inputs, BLOCK, last_cut)));
+        let take = |(_, block): &mut (&mut Adder, Block)| {
+            let (number, blocks) = &mut *lock(&blocks);
+            *number += 1;
+            (*number, watch.check().and_then(|()| blocks.next(block)))
+        };
+        let add = |(adder, block): &mut (&mut Adder, Block), _| {
+            let text = &block.text;
+            let added = match documents {
+                Documents::File => self.add_text(text, adder, watch),
+                Documents::Lines => self.add_lines(text, adder, watch),
+            };
+            added.map_err(|error| {
+                let start = block.offset as usize;
+                located(error, |error| error.moved(start, 0).in_file(&block.path))
+            })?;
+            watch.advance(text.len() as u64);
+            Ok(())
+        };
         self.with_adders(usize::MAX, |adders| {
-            with_each(adders, |adder| {
-                let mut block = Block::default();
-                loop {
-                    watch.check()?;
-                    if !lock(&blocks).next(&mut block)? {
-                        return Ok(());
-                    }
-                    let text = &block.text;
-                    let added = match documents {
-                        Documents::File => self.add_text(text, adder, watch),
-                        Documents::Lines => self.add_lines(text, adder, watch),
-                    };
-                    added.map_err(|error| {
-                        let start = block.offset as usize;
-                        located(error, |error| error.moved(start, 0).in_file(&block.path))
-                    })?;
-                    watch.advance(text.len() as u64);
-                }
-            })
+            let with_block = |adder| (adder, Block::default());
+            let mut workers: Vec<_> = adders.iter_mut().map(with_block).collect();
+            for_each_taken(&mut workers, take, add)
         })
     }
 
@@ -277,7 +279,7 @@ fn add_in_pairs(mut tables: Vec<Table>) -> Result<Vec<Table>> {
 /// An error of a text with its place; other errors are of no text.
 fn located(error: Error, locate: impl FnOnce(Error) -> Error) -> Error {
     match error {
-        Error::InvalidUtf8 { .. } => locate(error),
+        Error::InvalidUtf8 { .. } | Error::PatternFailed { .. } => locate(error),
         other => other,
     }
 }

@@ -48,6 +48,7 @@ impl WordCounts {
 
     /// The counts of a table, whose words were counted one by one.
     pub(crate) fn from_table(settings: Settings, table: Table) -> Result<Self> {
+        table.check()?;
         let mut num_bytes = 0;
         for (word, count) in table.iter() {
             num_bytes = plus(num_bytes, count, word.len())?;
@@ -90,7 +91,7 @@ impl WordCounts {
         if count > 0 && !word.is_empty() {
             self.table.add(word, count);
         }
-        Ok(())
+        self.table.check()
     }
 
     /// Add the rows of a table, the first of which has the number `first`: words with their counts, or,
@@ -108,7 +109,6 @@ impl WordCounts {
             let count = count.ok_or(Error::InvalidCount { row, found })?;
             match word {
                 None => self.dropped = plus(self.dropped, count, 1)?,
-                Some(_) if adder.most_words() >= MOST_WORDS => return Err(Error::TooManyWords),
                 Some([]) => {}
                 Some(word) => {
                     self.num_bytes = plus(self.num_bytes, count, word.len())?;
@@ -117,7 +117,7 @@ impl WordCounts {
             }
         }
         adder.finish();
-        Ok(())
+        self.table.check()
     }
 
     /// Add the counts of `other`, which must have the same settings.
@@ -132,7 +132,7 @@ impl WordCounts {
         self.dropped = plus(self.dropped, other.dropped, 1)?;
         self.num_bytes = num_bytes;
         self.table.add_table(&other.table);
-        Ok(())
+        self.table.check()
     }
 
     /// The words that occur at least `min_count` times.
@@ -213,9 +213,6 @@ fn plus(sum: u64, count: u64, length: usize) -> Result<u64> {
     let sum = added.and_then(|added| sum.checked_add(added));
     sum.ok_or(Error::CountsTooLarge)
 }
-
-/// A table numbers its words with 32 bits, and one of these numbers stands for no word.
-const MOST_WORDS: usize = u32::MAX as usize - 1;
 
 #[cfg(test)]
 mod tests {

@@ -193,7 +193,7 @@ pub enum Error {
         found: Option<i64>,
     },
     /// More different words than a table can number.
-    #[error("more than {} different words", u32::MAX - 1)]
+    #[error("more than {} different words", u32::MAX)]
     TooManyWords,
     /// A word that no row of a table can hold.
     #[error("a word of 2^31 bytes or more, which no row of a table can hold")]
@@ -204,10 +204,14 @@ pub enum Error {
         /// What the engine says.
         message: String,
     },
-    /// The regular-expression engine gave up on a text, for example at its backtracking limit.
-    #[error("the pattern failed on a text: {message}")]
+    /// A regular expression that takes too long on a text.
+    #[error("the pattern \"{pattern}\" takes too long on a text: {message} at byte {offset}")]
     PatternFailed {
-        /// What the engine says.
+        /// The regular expression.
+        pattern: String,
+        /// Where the next word begins, in bytes.
+        offset: usize,
+        /// Which limit was reached.
         message: String,
     },
     /// Counts that were cut in different ways.
@@ -316,6 +320,7 @@ impl Error {
         match self.cause() {
             Self::UnknownCharacter { offset, .. }
             | Self::InvalidUtf8 { offset }
+            | Self::PatternFailed { offset, .. }
             | Self::DisallowedSpecial { offset, .. } => Some(*offset as u64),
             Self::Malformed { offset, .. } => Some(*offset),
             _ => None,
@@ -349,7 +354,10 @@ impl Error {
     /// The same error of a text that begins at `start` of another, whose first `hidden` bytes were
     /// put before it and are not part of what the caller knows.
     pub(crate) fn moved(mut self, start: usize, hidden: usize) -> Self {
-        if let Self::UnknownCharacter { offset, .. } | Self::InvalidUtf8 { offset } = &mut self {
+        if let Self::UnknownCharacter { offset, .. }
+        | Self::InvalidUtf8 { offset }
+        | Self::PatternFailed { offset, .. } = &mut self
+        {
             *offset = (start + *offset).saturating_sub(hidden);
         }
         self

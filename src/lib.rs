@@ -30,6 +30,7 @@
 //! | [`settings`], [`error`] | how texts are cut; errors | |
 //! | [`merges`] | merge lists, token strings, `apply` | μ, Υ, YIELD, APPLY, κ (section 2) |
 //! | [`watch`], `parallel`, `prefetch`, `pages` | progress and cancellation; the parallel loop; hints to the processor and the system | |
+//! | `pool` | values that threads keep for one another | |
 //! | `keys`, `varint` | short keys and hashes; whole numbers as bytes | |
 //! | [`pattern`], [`normalize`], `specials` | texts to words; normal forms; special tokens | appendix B.1 |
 //! | [`ranks`] | the lines of tiktoken's files | |
@@ -69,6 +70,7 @@ pub mod normalize;
 mod pages;
 mod parallel;
 pub mod pattern;
+mod pool;
 mod prefetch;
 mod prices;
 pub mod ranks;

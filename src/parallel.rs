@@ -7,7 +7,7 @@
 //! returned is that of the first task that fails, whatever the number of threads.
 
 use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::error::Result;
@@ -42,24 +42,41 @@ pub(crate) fn for_each<W: Send>(
     work: impl Fn(&mut W, usize) -> Result<()> + Sync,
 ) -> Result<()> {
     let next = AtomicUsize::new(0);
-    let failure = Mutex::new(None);
     let num_workers = workers.len().min(num_tasks);
-    with_each(&mut workers[..num_workers], |worker| {
-        loop {
-            let task = next.fetch_add(1, Ordering::Relaxed);
-            if task >= num_tasks {
-                return Ok(());
-            }
-            if let Err(error) = work(worker, task) {
-                // No further task begins.
-                next.store(num_tasks, Ordering::Relaxed);
+    let take = |_: &mut W| {
+        let task = next.fetch_add(1, Ordering::Relaxed);
+        (task, Ok(task < num_tasks))
+    };
+    for_each_taken(&mut workers[..num_workers], take, work)
+}
+
+/// Call `work(worker, task)` for each task that `take` prepares for a worker: it returns the number of
+/// the task, which rises from call to call, and false if there is none.
+pub(crate) fn for_each_taken<W: Send>(
+    workers: &mut [W],
+    take: impl Fn(&mut W) -> (usize, Result<bool>) + Sync,
+    work: impl Fn(&mut W, usize) -> Result<()> + Sync,
+) -> Result<()> {
+    let failure = Mutex::new(None);
+    let has_failed = AtomicBool::new(false);
+    with_each(workers, |worker| {
+        // After a failure no further task begins.
+        while !has_failed.load(Ordering::Relaxed) {
+            let (task, taken) = take(worker);
+            let done = match taken {
+                Ok(false) => return Ok(()),
+                Ok(true) => work(worker, task),
+                Err(error) => Err(error),
+            };
+            if let Err(error) = done {
+                has_failed.store(true, Ordering::Relaxed);
                 let mut failure = lock(&failure);
                 if failure.as_ref().is_none_or(|&(first, _)| task < first) {
                     *failure = Some((task, error));
                 }
-                return Ok(());
             }
         }
+        Ok(())
     })?;
     match into_inner(failure) {
         Some((_, error)) => Err(error),

@@ -11,19 +11,17 @@
 
 mod block;
 mod class;
+mod expression;
 mod scan;
 mod scanners;
 mod table;
 #[cfg(test)]
 mod tests;
 
-use std::borrow::Cow;
-
-use fancy_regex::Regex;
-
 use crate::error::{Error, Result};
 use crate::watch::Watch;
 pub(crate) use block::{LEN as MOST_ENDS, Processor};
+use expression::Expression;
 pub(crate) use table::Name;
 pub use table::{NAMED_PATTERNS, NamedPattern};
 
@@ -53,7 +51,7 @@ pub struct Pattern {
 enum Kind {
     Whole,
     Named(Name),
-    User(Box<Regex>),
+    User(Expression),
 }
 
 impl Pattern {
@@ -63,7 +61,7 @@ impl Pattern {
             None => Kind::Whole,
             Some(spec) => match Name::of(spec) {
                 Some(name) => Kind::Named(name),
-                None => Kind::User(Box::new(expression(spec)?)),
+                None => Kind::User(Expression::new(spec)?),
             },
         };
         Ok(Self {
@@ -98,7 +96,7 @@ impl Pattern {
     ///
     /// The words of a regular expression are its matches that are not empty and, unless gaps are
     /// dropped, the text between them. Fails when the watch is stopped; a regular expression also
-    /// at the backtracking limit of its engine.
+    /// where it takes too many steps for the length of the text.
     #[inline]
     pub fn for_each_word(
         &self,
@@ -113,7 +111,9 @@ impl Pattern {
                 Ok(())
             }
             Kind::Named(name) => name.for_each_group(text, watch, &mut Singly { start: 0, word }),
-            Kind::User(regex) => for_each_match(regex, text, watch, self.drops_gaps, &mut word),
+            Kind::User(expression) => {
+                expression.for_each_match(text, watch, self.drops_gaps, &mut word)
+            }
         }
     }
 
@@ -134,22 +134,6 @@ impl Pattern {
     pub fn last_safe_cut(&self, text: &[u8]) -> Option<usize> {
         self.name()?.last_safe_cut(text)
     }
-}
-
-/// The regular expression of a pattern that has no name.
-fn expression(spec: &str) -> Result<Regex> {
-    let is_name = |c: char| c.is_alphanumeric() || "-_".contains(c);
-    let message = if spec.chars().all(is_name) {
-        let names: Vec<&str> = NAMED_PATTERNS.iter().map(|named| named.name).collect();
-        let names = names.join(", ");
-        format!("no pattern is named {spec:?}; expected {names}, or a regular expression")
-    } else {
-        match Regex::new(spec) {
-            Ok(regex) => return Ok(regex),
-            Err(error) => error.to_string(),
-        }
-    };
-    Err(Error::InvalidPattern { message })
 }
 
 /// Takes groups of neighbouring words.
@@ -177,62 +161,4 @@ impl<F: FnMut(usize, usize)> TakeGroups for Singly<F> {
             ends &= ends - 1;
         }
     }
-}
-
-/// Calls `word` for each match and each gap between matches.
-fn for_each_match(
-    regex: &Regex,
-    text: &[u8],
-    watch: &Watch,
-    drops_gaps: bool,
-    word: &mut dyn FnMut(usize, usize),
-) -> Result<()> {
-    let (copy, replacements) = lossy_copy(text);
-    let (mut replaced, mut end) = (0, 0);
-    // The offset in `text` of an offset in the copy; offsets must be asked for in ascending order.
-    let mut place = |at: usize| {
-        while replacements.get(replaced).is_some_and(|&r| r < at) {
-            replaced += 1;
-        }
-        at - 2 * replaced
-    };
-    for (index, found) in regex.find_iter(copy.as_ref()).enumerate() {
-        if index % 1024 == 0 {
-            watch.check()?;
-        }
-        let found = found.map_err(|error| Error::PatternFailed {
-            message: error.to_string(),
-        })?;
-        let (from, to) = (place(found.start()), place(found.end()));
-        if from == to {
-            continue;
-        }
-        if end < from && !drops_gaps {
-            word(end, from);
-        }
-        word(from, to);
-        end = to;
-    }
-    if end < text.len() && !drops_gaps {
-        word(end, text.len());
-    }
-    Ok(())
-}
-
-/// A copy of a text with U+FFFD for each byte that is not part of valid UTF-8, and the offsets of
-/// these in the copy.
-fn lossy_copy(bytes: &[u8]) -> (Cow<'_, str>, Vec<usize>) {
-    let mut replaced = Vec::new();
-    if let Ok(text) = std::str::from_utf8(bytes) {
-        return (text.into(), replaced);
-    }
-    let mut text = String::with_capacity(bytes.len());
-    for chunk in bytes.utf8_chunks() {
-        text.push_str(chunk.valid());
-        for _ in chunk.invalid() {
-            replaced.push(text.len());
-            text.push(char::REPLACEMENT_CHARACTER);
-        }
-    }
-    (text.into(), replaced)
 }

@@ -1,14 +1,13 @@
 //! Special tokens: found in a text before it is cut into words, or refused.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::merges::Id;
-use crate::parallel::lock;
+use crate::pool::Pool;
 
 /// A token that is found in a text before it is cut into words.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -46,8 +45,8 @@ pub(crate) struct Specials {
     all: Vec<Special>,
     /// The length of the longest, in bytes; 0 if there are none.
     longest: usize,
-    /// Automata built so far, by the tokens that they find.
-    known: Mutex<HashMap<Vec<bool>, Arc<Finder>>>,
+    /// Automata built so far.
+    known: Pool<Arc<Finder>>,
 }
 
 /// A part of a text: ordinary, with its offset, or a special token.
@@ -77,7 +76,7 @@ impl Specials {
         Self {
             longest: lengths.max().unwrap_or(0),
             all,
-            known: Mutex::default(),
+            known: Pool::default(),
         }
     }
 
@@ -131,27 +130,26 @@ impl Specials {
 
     /// Finds the special tokens that are wanted; None if none is.
     fn finder(&self, is_wanted: impl Fn(usize, &Special) -> bool) -> Result<Option<Arc<Finder>>> {
-        const MOST_KNOWN: usize = 64;
         let wanted = self.all.iter().enumerate();
-        let wanted: Vec<bool> = wanted.map(|(i, special)| is_wanted(i, special)).collect();
-        if !wanted.contains(&true) {
+        let wanted = wanted.filter(|(i, special)| is_wanted(*i, special));
+        let indices: Vec<usize> = wanted.map(|(i, _)| i).collect();
+        if indices.is_empty() {
             return Ok(None);
         }
-        let mut known = lock(&self.known);
-        if let Some(finder) = known.get(&wanted) {
-            return Ok(Some(finder.clone()));
+        let is_it = |finder: &Arc<Finder>| finder.indices == indices;
+        let known = self
+            .known
+            .find(|finder| is_it(finder).then(|| finder.clone()));
+        if known.is_some() {
+            return Ok(known);
         }
-        let indices: Vec<usize> = (0..wanted.len()).filter(|&i| wanted[i]).collect();
         let texts = indices.iter().map(|&i| &self.all[i].text);
         let automaton = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostLongest)
             .build(texts)
             .map_err(|_| Error::TooManyTokens)?;
         let finder = Arc::new(Finder { automaton, indices });
-        if known.len() == MOST_KNOWN {
-            known.clear();
-        }
-        known.insert(wanted, finder.clone());
+        self.known.keep(finder.clone());
         Ok(Some(finder))
     }
 

@@ -11,11 +11,14 @@
 //!
 //! The caller keeps the sum of all counts below 2^64.
 
+use crate::error::{Error, Result};
 use crate::keys::{KEY, SHORT, hash, hash_word, short_key, with_length};
 
 /// In place of the length in the key of a longer word.
 const LONG: u8 = u8::MAX;
 const EMPTY: u32 = u32::MAX;
+/// Words are numbered with 32 bits, and one of these numbers stands for no word.
+const MOST_WORDS: usize = EMPTY as usize;
 /// How many words are looked up together.
 const BATCH: usize = 32;
 
@@ -34,6 +37,9 @@ pub(crate) struct Table {
     /// The bytes of the long words, one after the other, and where each of them ends.
     arena: Vec<u8>,
     ends: Vec<usize>,
+    most_words: usize,
+    /// Whether a word was left out because there were `most_words` already.
+    is_overfull: bool,
 }
 
 impl Default for Table {
@@ -43,6 +49,8 @@ impl Default for Table {
             entries: Vec::new(),
             arena: Vec::new(),
             ends: Vec::new(),
+            most_words: MOST_WORDS,
+            is_overfull: false,
         }
     }
 }
@@ -91,11 +99,6 @@ impl<'t> Adder<'t> {
         }
     }
 
-    /// An upper bound of the number of words, with those that are not in the table yet.
-    pub(crate) fn most_words(&self) -> usize {
-        self.table.len() + self.len
-    }
-
     #[inline]
     fn push(&mut self, key: u128) {
         self.keys[self.len] = key;
@@ -139,7 +142,15 @@ impl Table {
         self.entries.len()
     }
 
-    /// Add `count` occurrences of `word`.
+    /// An error if there were more words than can be numbered.
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.is_overfull {
+            return Err(Error::TooManyWords);
+        }
+        Ok(())
+    }
+
+    /// Add `count` occurrences of `word`; see [`Table::check`].
     pub(crate) fn add(&mut self, word: &[u8], count: u64) {
         if word.len() > SHORT {
             self.add_long(word, count);
@@ -151,6 +162,7 @@ impl Table {
 
     /// Add all words of another table.
     pub(crate) fn add_table(&mut self, other: &Self) {
+        self.is_overfull |= other.is_overfull;
         let mut adder = Adder::new(self);
         for entry in &other.entries {
             if entry.is_long() {
@@ -187,19 +199,26 @@ impl Table {
             slot = (slot + 1) & (self.slots.len() - 1);
         }
         let number = self.ends.len() as u128;
-        self.arena.extend_from_slice(word);
-        self.ends.push(self.arena.len());
         let key = u128::from(hash) | number << 64 | with_length(LONG.into());
-        self.insert(slot, key, count);
+        if self.insert(slot, key, count) {
+            self.arena.extend_from_slice(word);
+            self.ends.push(self.arena.len());
+        }
     }
 
-    fn insert(&mut self, slot: usize, key: u128, count: u64) {
+    /// Whether there was room for it.
+    fn insert(&mut self, slot: usize, key: u128, count: u64) -> bool {
+        if self.entries.len() >= self.most_words {
+            self.is_overfull = true;
+            return false;
+        }
         self.slots[slot] = self.entries.len() as u32;
         let key = key.to_le_bytes();
         self.entries.push(Entry { key, count });
         if self.entries.len() * 2 > self.slots.len() {
             self.grow();
         }
+        true
     }
 
     fn first_slot(&self, hash: u64) -> usize {
@@ -296,6 +315,34 @@ impl Entry {
             self.key() as u64
         } else {
             hash(self.key())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_beyond_the_last_number_are_told() {
+        let long = "a word that is longer than a key";
+        for last in ["c", long] {
+            let mut table = Table {
+                most_words: 2,
+                ..Table::default()
+            };
+            for word in ["a", long, "a", "a"] {
+                table.add(word.as_bytes(), 1);
+            }
+            let mut sum = Table::default();
+            sum.add_table(&table);
+            assert_eq!((table.check(), sum.check()), (Ok(()), Ok(())));
+            table.add(&[last.as_bytes(), b"!"].concat(), 1);
+            sum.add_table(&table);
+            let told = Err(Error::TooManyWords);
+            assert_eq!((table.check(), sum.check()), (told.clone(), told));
+            let words: Vec<_> = table.iter().collect();
+            assert_eq!(words, [(&b"a"[..], 3), (long.as_bytes(), 1)]);
         }
     }
 }

@@ -43,7 +43,7 @@ RUST_LEVELS = [
     {"encode", "greedy", "counting"},
     {"counts", "prices"},
     {"pattern", "table", "specials", "blocks", "arrow", "vocabulary", "ranks"},
-    {"watch", "keys", "normalize", "prefetch", "pages", "parallel", "varint"},
+    {"watch", "keys", "normalize", "prefetch", "pages", "parallel", "pool", "varint"},
     {"merges"},
     {"error"},
     {"settings"},

@@ -37,6 +37,9 @@ LONG_WORK = {
     "an iterator": "mw.count('some words ' * 1000 for _ in range(10_000_000))",
     "an expression": f"mw.count_files(['text.txt'] * 3000, pattern=r'{SLOW}')",
     "one large text and an expression": f"mw.count([large], pattern=r'{SLOW}', num_threads=1)",
+    "a slow expression": r"mw.count(['a' * 300_000], pattern=r'\w+(?=\s)|.')",
+    "a slow automaton": r"mw.count(['a' * 3_000_000], pattern=r'\w+x|.')",
+    "encoding with a slow expression": "tok.encode('a' * 300_000)",
     "training": "mw.train(counts, num_merges=10_000_000, min_frequency=1)",
     "training on": "mw.train(counts, num_merges=10_000_000, min_frequency=1, initial=tok)",
     "cutting words": f"mw.train(counts, num_merges=9, then_across=1, within=r'{SLOW}')",
@@ -47,6 +50,9 @@ LONG_WORK = {
 }
 PREPARE = {
     "one large text and an expression": "large = words(100_000) * 120",
+    "encoding with a slow expression": (
+        r"tok = mw.train(mw.count(['a'], pattern=r'\w+(?=\s)|.'), num_merges=0)"
+    ),
     "training": "counts = mw.count([letters(4_000_000)], pattern=None)",
     "training on": (
         "text = letters(1_000_000) * 30\n"

@@ -108,20 +108,17 @@ def read_row_group(
 ) -> Iterator[Texts]:
     """The column in one row group, a few megabytes at a time."""
     with open_parquet(path, metadata) as file:
-        batch_size = rows_in_a_batch(metadata.row_group(number), field)
+        batch_size = rows_in_a_batch(metadata.row_group(number))
         options = {"columns": [field], "row_groups": [number], "use_threads": False}
         for batch in file.iter_batches(batch_size, **options):
             yield Texts(batch.column(0), path, first_row, metadata.num_rows)
             first_row += batch.num_rows
 
 
-def rows_in_a_batch(row_group: Any, field: str) -> int:  # noqa: ANN401 - pyarrow is optional
-    """The number of rows that have a few megabytes of text, on average."""
-    columns = map(row_group.column, range(row_group.num_columns))
-    sizes = {column.path_in_schema: column.total_uncompressed_size for column in columns}
-    if field not in sizes:
-        raise FormatError(no_column(sizes, field))
-    num_rows: int = BATCH_BYTES * row_group.num_rows // max(1, sizes[field])
+def rows_in_a_batch(row_group: Any) -> int:  # noqa: ANN401 - pyarrow is optional
+    """The number of rows that have a few megabytes in all columns, on average."""
+    # Of one column it would be more exact, but asked for that, pyarrow aborts on damaged metadata.
+    num_rows: int = BATCH_BYTES * row_group.num_rows // max(1, row_group.total_byte_size)
     return max(1, min(BATCH_ROWS, num_rows))
 
 
@@ -145,6 +142,8 @@ def open_parquet(path: str | os.PathLike[str], metadata: Any = None) -> Iterator
             yield file
     except FormatError as error:
         error.path = os.fspath(path)
+        raise
+    except pa.ArrowMemoryError:
         raise
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise FormatError(str(error), path=os.fspath(path)) from error

@@ -30,6 +30,7 @@ DocumentMode: TypeAlias = Literal["file", "lines"]
 BATCH_DOCUMENTS = 4096
 BATCH_BYTES = 8_000_000
 READ_BYTES = 1 << 18
+ZSTD_BYTES = 1 << 10
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -191,7 +192,11 @@ class StandardInput:
 
 
 class Zstd:
-    """The text of a zstd file, all of its frames."""
+    """The text of a zstd file, all of its frames.
+
+    Four bytes may become 128 kB, so few bytes are decompressed at a time, and no more than 32 MB
+    of text are held. The window of a frame has at most 128 MB, which is zstd's own limit.
+    """
 
     def __init__(self, raw: BinaryIO) -> None:
         zstandard = import_optional("zstandard", extra="zstd", package="zstandard")
@@ -200,26 +205,27 @@ class Zstd:
         self.new_frame: Callable[[], Any] = zstandard.ZstdDecompressor().decompressobj
         self.frame: Any = None
         self.compressed = b""
-        self.text = b""
+        self.text = io.BytesIO()
 
-    def read(self, size: int, /) -> bytes:
-        """At most `size` bytes; none at the end."""
-        while not self.text:
-            self.compressed = self.compressed or self.raw.read(READ_BYTES)
-            if not self.compressed:
-                if self.frame is not None:
-                    raise EOFError("the last frame ends too early")
-                return b""
-            self.frame = self.frame or self.new_frame()
-            try:
-                self.text = self.frame.decompress(self.compressed)
-            except self.failure as error:
-                raise EOFError(str(error)) from error
-            self.compressed = self.frame.unused_data
-            if self.frame.eof:
-                self.frame = None
-        text, self.text = self.text[:size], self.text[size:]
-        return text
+    def read(self, size: int, /) -> bytes | None:
+        """At most `size` bytes; none at the end; None if nothing is there yet."""
+        if text := self.text.read(size):
+            return text
+        self.compressed = self.compressed or self.raw.read(ZSTD_BYTES)
+        if not self.compressed:
+            if self.frame is not None:
+                raise EOFError("the last frame ends too early")
+            return b""
+        self.frame = self.frame or self.new_frame()
+        try:
+            self.text = io.BytesIO(self.frame.decompress(self.compressed))
+        except self.failure as error:
+            raise EOFError(str(error)) from error
+        self.compressed = self.frame.unused_data
+        if self.frame.eof:
+            self.frame = None
+        # Frames may be empty, by the million: Ctrl-C is heard between them.
+        return self.text.read(size) or None
 
 
 class Records:

@@ -6,6 +6,10 @@
 //! order of bytes, each as the number of leading bytes it shares with the one before, the number of
 //! further bytes, those bytes, and its count; last, eight bytes, little-endian: a checksum of all
 //! before.
+//!
+//! A small file must not fill the memory: up to the end of any word, the words have at most
+//! [`EXPANSION`] times as many bytes as the file, beyond the first [`FREE`]. Where sharing all leading
+//! bytes would break that, the writer shares none.
 
 use std::io::{ErrorKind, Read, Write};
 
@@ -17,6 +21,8 @@ use crate::varint;
 
 const MAGIC: &[u8] = b"mwcounts";
 const VERSION: u64 = 1;
+const EXPANSION: u64 = 100;
+const FREE: u64 = 1 << 26;
 
 impl WordCounts {
     /// Write a file of word counts.
@@ -31,13 +37,12 @@ impl WordCounts {
         varint::push(&mut bytes, self.dropped);
         varint::push(&mut bytes, self.num_unique() as u64);
         out.write_all(&bytes)?;
-        let mut previous: &[u8] = &[];
+        let (mut previous, mut num_bytes): (&[u8], u64) = (&[], 0);
         for (word, count) in self.sorted() {
-            let shared = word
-                .iter()
-                .zip(previous)
-                .take_while(|(a, b)| a == b)
-                .count();
+            num_bytes += word.len() as u64;
+            let may_share = may_expand(out.offset, num_bytes);
+            let leading = word.iter().zip(previous).take_while(|(a, b)| a == b);
+            let shared = if may_share { leading.count() } else { 0 };
             bytes.clear();
             varint::push(&mut bytes, shared as u64);
             varint::push(&mut bytes, (word.len() - shared) as u64);
@@ -83,9 +88,17 @@ impl WordCounts {
         let mut counts = Self::new(read_settings(input)?);
         counts.dropped = read_number(input)?;
         let num_unique = read_number(input)?;
-        let mut word = Vec::new();
+        let (mut word, mut num_bytes) = (Vec::new(), 0);
         for index in 0..num_unique {
             read_word(input, &mut word, index == 0)?;
+            num_bytes += word.len() as u64;
+            if !may_expand(input.offset, num_bytes) {
+                let found = format!("words of {num_bytes} bytes");
+                return wrong(
+                    found,
+                    "at most 100 bytes of words for each byte of the file",
+                );
+            }
             let count = read_number(input)?;
             if count == 0 {
                 return wrong("the count 0", "a count of 1 or more");
@@ -147,6 +160,11 @@ fn read_word(input: &mut Summed<impl Read>, word: &mut Vec<u8>, is_first: bool) 
     word.truncate(shared as usize);
     word.extend(rest);
     Ok(())
+}
+
+/// Whether words may have so many bytes in the first `offset` bytes of a file.
+fn may_expand(offset: u64, num_bytes: u64) -> bool {
+    num_bytes <= FREE + offset.saturating_mul(EXPANSION)
 }
 
 /// Why a file could not be read.

@@ -1,8 +1,6 @@
 //! Texts to ids: a text is cut at its special tokens, what is between them is prepared and cut into
 //! words, and each word becomes its tokens, out of a cache if it was seen before.
 
-use std::sync::Mutex;
-
 use super::batches::{Encoded, encode_in_groups, with_room_for};
 use super::joins::Joins;
 use super::prepare::Preparation;
@@ -11,8 +9,8 @@ use super::sink::Sink;
 use super::words::{Unknown, Words};
 use crate::error::Result;
 use crate::merges::Id;
-use crate::parallel::lock;
 use crate::pattern::Pattern;
+use crate::pool::Pool;
 use crate::specials::{Choice, Finders, Part, Special, Specials};
 use crate::vocabulary::Vocabulary;
 use crate::watch::Watch;
@@ -28,7 +26,7 @@ pub struct Encoder {
     joins: Option<Joins>,
     /// How many bits an id has in the cache.
     bits: u32,
-    desks: Mutex<Vec<Desk>>,
+    desks: Pool<Box<Desk>>,
 }
 
 /// A text that is encoded.
@@ -66,7 +64,7 @@ impl Encoder {
             preparation,
             specials: Specials::new(specials),
             bits: (u32::BITS - largest.unwrap_or(0).leading_zeros()).max(1),
-            desks: Mutex::default(),
+            desks: Pool::default(),
         }
     }
 
@@ -206,10 +204,10 @@ impl Encoder {
 
     /// Lend a desk; each thread has its own, and they are kept for the next call.
     fn with_desk<T>(&self, work: impl FnOnce(&mut Desk) -> Result<T>) -> Result<T> {
-        let kept = lock(&self.desks).pop();
-        let mut desk = kept.unwrap_or_else(|| Desk::new(self.bits));
+        let kept = self.desks.take();
+        let mut desk = kept.unwrap_or_else(|| Box::new(Desk::new(self.bits)));
         let result = work(&mut desk);
-        lock(&self.desks).push(desk);
+        self.desks.keep(desk);
         result
     }
 

@@ -3,7 +3,7 @@
 //! The classes are those of the crate regex-syntax, so the named patterns and the regular
 //! expressions of users have the same version of Unicode, and the repository needs no table.
 
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// A set of the flags below. A symbol has none of them.
 pub(super) type Class = u8;
@@ -46,31 +46,56 @@ const ASCII: [Class; 128] = {
 };
 
 const CODE_POINTS: usize = 0x11_0000;
-type Table = Box<[Class; CODE_POINTS]>;
+type Table = [Class; CODE_POINTS];
 
 /// The class of every code point; built when the first character beyond ASCII is read.
-fn table() -> &'static [Class; CODE_POINTS] {
-    static TABLE: OnceLock<Table> = OnceLock::new();
-    TABLE.get_or_init(|| {
-        let mut table: Table = vec![0; CODE_POINTS]
-            .into_boxed_slice()
-            .try_into()
-            .expect("a slice of just that length");
-        for (class, flags) in [
-            (r"\p{L}", LETTER),
-            (r"\p{N}", NUMBER),
-            (r"\s", SPACE),
-            (r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", UPPER),
-            (r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]", LOWER),
-        ] {
-            for (first, last) in ranges(class) {
-                for entry in &mut table[first as usize..=last as usize] {
-                    *entry |= flags;
-                }
+#[inline]
+fn table() -> &'static Table {
+    // Not a `OnceLock`: in a child that was forked while another thread built the table, nobody
+    // would end what it waits for. Here each thread that finds none builds one, and the first stays.
+    static TABLE: AtomicPtr<Table> = AtomicPtr::new(std::ptr::null_mut());
+    #[cold]
+    fn publish() -> *mut Table {
+        let built = Box::into_raw(built_table());
+        let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
+        match TABLE.compare_exchange(std::ptr::null_mut(), built, success, failure) {
+            Ok(_) => built,
+            Err(first) => first,
+        }
+    }
+    let mut known = TABLE.load(Ordering::Acquire);
+    if known.is_null() {
+        known = publish();
+    }
+    // SAFETY: a table that was built, and that is neither changed nor freed.
+    #[allow(
+        unsafe_code,
+        reason = "a pointer that threads agree on without waiting"
+    )]
+    unsafe {
+        &*known
+    }
+}
+
+fn built_table() -> Box<Table> {
+    let mut table: Box<Table> = vec![0; CODE_POINTS]
+        .into_boxed_slice()
+        .try_into()
+        .expect("a slice of just that length");
+    for (class, flags) in [
+        (r"\p{L}", LETTER),
+        (r"\p{N}", NUMBER),
+        (r"\s", SPACE),
+        (r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", UPPER),
+        (r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]", LOWER),
+    ] {
+        for (first, last) in ranges(class) {
+            for entry in &mut table[first as usize..=last as usize] {
+                *entry |= flags;
             }
         }
-        table
-    })
+    }
+    table
 }
 
 /// The code points of a class such as `\p{L}`, as inclusive ranges.

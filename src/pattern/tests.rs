@@ -1,8 +1,10 @@
 use std::fmt::Write;
 use std::marker::PhantomData;
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use super::block::{Any, Work};
+use super::expression::{Budget, Expression};
 use super::scan::{Scan, Scanner};
 use super::scanners::{Gpt2, Tiktoken, Whitespace};
 use super::*;
@@ -329,4 +331,41 @@ fn failures_are_told() {
         slow.for_each_word(&text, &Watch::default(), |_, _| {}),
         Err(Error::PatternFailed { .. })
     ));
+}
+
+#[test]
+fn what_a_text_may_cost_is_bounded() {
+    let time = Duration::from_secs(600);
+    // The engine steps through the first; the second is an automaton, which scans without steps.
+    for (expression, budget) in [
+        (
+            r"\w+(?=\s)|.",
+            Budget {
+                steps: 1_000_000,
+                time,
+            },
+        ),
+        (
+            r"\w+x|.",
+            Budget {
+                steps: u64::MAX,
+                time: Duration::ZERO,
+            },
+        ),
+    ] {
+        let expression = Expression::new(expression).expect("valid");
+        let text = [b"ab ".repeat(30), vec![b'a'; 5000]].concat();
+        let (watch, mut num_words) = (Watch::default(), 0);
+        let mut cut = |budget, watch: &Watch| {
+            expression
+                .for_each_match_within(budget, &text, watch, false, &mut |_, _| num_words += 1)
+        };
+        let failed = cut(budget, &watch).expect_err("the text costs more");
+        assert!(matches!(failed, Error::PatternFailed { .. }), "{failed}");
+        assert!(failed.offset().is_some_and(|offset| offset < 5090));
+        watch.stop();
+        let steps = u64::MAX;
+        assert_eq!(cut(Budget { steps, time }, &watch), Err(Error::Interrupted));
+        assert!(num_words < 5000);
+    }
 }

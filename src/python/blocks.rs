@@ -55,7 +55,7 @@ impl PyBlocks {
         let (raised, watch, tokenizer) =
             (Mutex::new(None), Watch::default(), &self.tokenizer.get().0);
         let mut reader = PyReader {
-            object: self.stream.clone_ref(py),
+            object: &self.stream,
             raised: &raised,
             watch: &watch,
         };
@@ -68,7 +68,6 @@ impl PyBlocks {
             is_last = match read {
                 Ok(is_last) => is_last,
                 Err(error) => {
-                    drop(reader);
                     return Err(into_inner(raised).unwrap_or_else(|| error.into()));
                 }
             };

@@ -11,6 +11,8 @@ use super::arrow_tables::Texts;
 use super::reader::PyReader;
 use super::{PyWordCounts, choose, settings, threads, watched};
 use crate::counting::{Counter, Documents, Input, InvalidBytes};
+use crate::error::Error;
+use crate::parallel::{into_inner, lock};
 use crate::watch::Watch;
 
 const INVALID_BYTES: &[(&str, InvalidBytes)] = &[
@@ -90,30 +92,31 @@ impl PyCounter {
         let raised = Mutex::new(None);
         let result = self.with(|counter| {
             watched(py, progress, |watch| {
-                let raised = &raised;
-                let to_input = |(path, object): (PathBuf, Option<Py<PyAny>>)| Input {
-                    path,
-                    reader: object.map(|object| -> Box<dyn Read + Send> {
+                let inputs = inputs.iter().map(|(path, object)| Input {
+                    path: path.clone(),
+                    reader: object.as_ref().map(|object| -> Box<dyn Read + Send> {
                         Box::new(PyReader {
                             object,
-                            raised,
+                            raised: &raised,
                             watch,
                         })
                     }),
-                };
-                let inputs = inputs.into_iter().map(to_input).collect();
-                counter.add_inputs(inputs, documents, watch)
+                });
+                let inputs = inputs.collect();
+                let added = counter.add_inputs(inputs, documents, watch);
+                if !matches!(added, Err(Error::Io { .. })) {
+                    // What was raised, if anything, was raised behind what failed.
+                    lock(&raised).take();
+                }
+                added
             })
         });
-        match raised.into_inner() {
-            Ok(Some(error)) => Err(error),
-            _ => result,
-        }
+        into_inner(raised).map_or(result, Err)
     }
 
     fn finish(&self, py: Python<'_>) -> PyResult<PyWordCounts> {
         self.with(|_| Ok(()))?;
-        let counter = self.0.lock().ok().and_then(|mut guard| guard.take());
+        let counter = self.0.try_lock().ok().and_then(|mut guard| guard.take());
         let counter = counter.ok_or_else(|| PyValueError::new_err("the counter is finished"))?;
         Ok(PyWordCounts(py.detach(|| counter.finish())?))
     }

@@ -11,7 +11,7 @@ use crate::watch::Watch;
 /// Reads from a Python object, whose `read` returns None when nothing is there yet; what it raises
 /// is kept aside.
 pub(super) struct PyReader<'a> {
-    pub(super) object: Py<PyAny>,
+    pub(super) object: &'a Py<PyAny>,
     pub(super) raised: &'a Mutex<Option<PyErr>>,
     pub(super) watch: &'a Watch,
 }

@@ -20,6 +20,8 @@ use crate::watch::Watch;
 
 /// Less text than this is encoded before anyone would want to interrupt it.
 const QUICK: usize = 1 << 20;
+/// The same where a regular expression may take hundreds of steps for each byte.
+const QUICK_EXPRESSION: usize = 1 << 12;
 
 /// Encodes texts and decodes ids.
 #[pyclass(frozen, eq, module = "mergewise._core", name = "Tokenizer")]
@@ -27,16 +29,22 @@ const QUICK: usize = 1 << 20;
 pub(super) struct PyTokenizer(pub(super) Tokenizer);
 
 impl PyTokenizer {
-    /// Encode on this thread if that is quick, else on one that can be interrupted.
+    /// Work on this thread if that is quick, else on one that can be interrupted.
     fn run<T: Send>(
         py: Python<'_>,
-        num_bytes: usize,
+        is_quick: bool,
         work: impl FnOnce(&Watch) -> Result<T> + Send,
     ) -> PyResult<T> {
-        if num_bytes < QUICK {
+        if is_quick {
             return Ok(py.detach(|| work(&Watch::default()))?);
         }
         watched(py, None, work)
+    }
+
+    /// Whether that much text is encoded before anyone would want to interrupt it.
+    fn is_quick(&self, num_bytes: usize) -> bool {
+        let is_linear = self.0.encoder().pattern().is_linear();
+        num_bytes < if is_linear { QUICK } else { QUICK_EXPRESSION }
     }
 
     /// What `convert` makes of the ids of all texts and where each text's begin and the last's end.
@@ -50,7 +58,7 @@ impl PyTokenizer {
     ) -> PyResult<T> {
         let texts = texts.slices();
         let num_bytes = texts.iter().map(|text| text.len()).sum();
-        Self::run(py, num_bytes, |watch| {
+        Self::run(py, self.is_quick(num_bytes), |watch| {
             let (encoder, num_threads) = (self.0.encoder(), threads(num_threads));
             let ids = encoder.encode_batch(&texts, &choice.0, num_threads, watch);
             ids.map(convert)
@@ -245,7 +253,7 @@ impl PyTokenizer {
     #[pyo3(signature = (text, choice, /))]
     fn encode(&self, py: Python<'_>, text: TextArgument, choice: &PyChoice) -> PyResult<Vec<Id>> {
         let text = text.as_bytes();
-        Self::run(py, text.len(), |watch| {
+        Self::run(py, self.is_quick(text.len()), |watch| {
             self.0.encoder().encode(text, &choice.0, watch)
         })
     }
@@ -259,7 +267,7 @@ impl PyTokenizer {
         choice: &PyChoice,
     ) -> PyResult<(Vec<Id>, Vec<Place>)> {
         let (encoder, bytes) = (self.0.encoder(), text.as_bytes());
-        let (ids, mut places) = Self::run(py, bytes.len(), |watch| {
+        let (ids, mut places) = Self::run(py, self.is_quick(bytes.len()), |watch| {
             encoder.encode_with_offsets(bytes, &choice.0, watch)
         })?;
         if let TextArgument::Text(text) = &text {
@@ -271,7 +279,7 @@ impl PyTokenizer {
     #[pyo3(signature = (text, choice, /))]
     fn count(&self, py: Python<'_>, text: TextArgument, choice: &PyChoice) -> PyResult<usize> {
         let text = text.as_bytes();
-        Self::run(py, text.len(), |watch| {
+        Self::run(py, self.is_quick(text.len()), |watch| {
             self.0.encoder().count(text, &choice.0, watch)
         })
     }
@@ -341,7 +349,9 @@ impl PyTokenizer {
         } else {
             Decoder::decode
         };
-        Self::run(py, ids.len(), |watch| decode(self.0.decoder(), &ids, watch))
+        Self::run(py, ids.len() < QUICK, |watch| {
+            decode(self.0.decoder(), &ids, watch)
+        })
     }
 }
 
