@@ -60,10 +60,13 @@ notices: .venv/.tools  ## write third_party/NOTICES.txt anew, after a change of 
 test-kills: .venv/.built  ## kill commands that write files at random moments, 250 times
 	$(BIN)/python tests/kills.py --kills 250
 
-# Strict provenance and alignment by type, not by luck; the hints to the system need it without isolation.
+# With AVX2, where there is: tests call what other processors run, too. Miri has no AVX-512.
+x86_64_FEATURES := -Ctarget-feature=+avx2,+bmi1,+bmi2,+lzcnt,+popcnt
+
 .PHONY: miri
 miri:  ## look for undefined behaviour in what is unsafe, with Miri (nightly Rust, with miri and rust-src)
-	MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-strict-provenance -Zmiri-symbolic-alignment-check" \
+	RUSTFLAGS="$($(shell uname -m)_FEATURES)" \
+		MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-strict-provenance -Zmiri-symbolic-alignment-check" \
 		cargo +nightly miri test --target-dir target/miri --lib -- arrow:: keys:: encode:: pattern::
 
 TSAN := RUSTFLAGS=-Zsanitizer=thread cargo +nightly test -Zbuild-std \

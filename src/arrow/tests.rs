@@ -54,7 +54,7 @@ impl Exported {
             start
         });
         self.buffers.push(buffer);
-        self.array.num_buffers = self.buffers.len() as i64;
+        self.array.num_buffers = self.buffers.len().try_into().expect("few");
         self.array.buffers = self.buffers.as_ptr();
         self
     }
@@ -75,25 +75,25 @@ impl Exported {
     }
 }
 
-fn bytes_of<const N: usize, T: Copy>(numbers: &[T], bytes_of: fn(T) -> [u8; N]) -> Option<Vec<u8>> {
-    Some(
-        numbers
-            .iter()
-            .flat_map(|&number| bytes_of(number))
-            .collect(),
-    )
+fn bytes_of<const N: usize, T: Copy>(numbers: &[T], bytes_of: fn(T) -> [u8; N]) -> Vec<u8> {
+    numbers
+        .iter()
+        .flat_map(|&number| bytes_of(number))
+        .collect()
 }
 
 /// An array of strings without nulls.
 fn array(offsets: &[i32], bytes: &[u8]) -> Exported {
-    Exported::new(c"u", offsets.len() as i64 - 1)
+    let length = i64::try_from(offsets.len()).expect("few") - 1;
+    Exported::new(c"u", length)
         .buffer(None)
-        .buffer(bytes_of(offsets, i32::to_ne_bytes))
+        .buffer(Some(bytes_of(offsets, i32::to_ne_bytes)))
         .buffer(Some(bytes.to_vec()))
 }
 
-fn row(text: &str) -> Option<Vec<u8>> {
-    Some(text.into())
+/// Rows as they are read.
+fn rows<const N: usize>(texts: [Option<&str>; N]) -> Vec<Option<Vec<u8>>> {
+    texts.map(|text| text.map(Into::into)).into()
 }
 
 /// What is wrong with an array.
@@ -105,28 +105,23 @@ fn flaw<T: std::fmt::Debug>(rows: Result<T>) -> String {
 fn strings_are_read_at_any_alignment() {
     for shift in 0..9 {
         for format in [c"U", c"Z"] {
-            let exported = Exported {
-                shift,
-                ..Exported::new(format, 4)
-            };
+            let mut exported = Exported::new(format, 4);
+            exported.shift = shift;
             let exported = exported
                 .buffer(Some(vec![0b1101]))
-                .buffer(bytes_of(&[1, 3, 4, 4, 6], i64::to_ne_bytes))
+                .buffer(Some(bytes_of(&[1, 3, 4, 4, 6], i64::to_ne_bytes)))
                 .buffer(Some(b"-abcde".to_vec()));
-            let rows = exported.strings();
-            assert_eq!(rows, Ok(vec![row("ab"), None, row(""), row("de")]));
+            let expected = rows([Some("ab"), None, Some(""), Some("de")]);
+            assert_eq!(exported.strings(), Ok(expected));
         }
         let mut exported = Exported::new(c"z", 3);
         exported.shift = shift;
         let exported = exported
             .buffer(None)
-            .buffer(bytes_of(&[0, 1, 3, 3], i32::to_ne_bytes))
+            .buffer(Some(bytes_of(&[0, 1, 3, 3], i32::to_ne_bytes)))
             .buffer(Some(b"abc".to_vec()));
-        assert_eq!(
-            exported.strings(),
-            Ok(vec![row("a"), row("bc"), row("")]),
-            "{shift}"
-        );
+        let expected = rows([Some("a"), Some("bc"), Some("")]);
+        assert_eq!(exported.strings(), Ok(expected), "{shift}");
     }
 }
 
@@ -134,11 +129,11 @@ fn strings_are_read_at_any_alignment() {
 fn an_array_may_begin_later() {
     let mut exported = array(&[0, 2, 2, 5], b"abcde");
     (exported.array.offset, exported.array.length) = (1, 2);
-    assert_eq!(exported.strings(), Ok(vec![row(""), row("cde")]));
+    assert_eq!(exported.strings(), Ok(rows([Some(""), Some("cde")])));
     // What lies before the first row is not looked at.
     let mut exported = array(&[-7, 2, 5], b"abcde");
     (exported.array.offset, exported.array.length) = (1, 1);
-    assert_eq!(exported.strings(), Ok(vec![row("cde")]));
+    assert_eq!(exported.strings(), Ok(rows([Some("cde")])));
 }
 
 #[test]
@@ -149,7 +144,7 @@ fn numbers_are_read_at_any_alignment() {
         let numbers: Vec<i64> = (0..10).map(|number| -number).collect();
         let exported = exported
             .buffer(Some(vec![0xFF, 0b01]))
-            .buffer(bytes_of(&numbers, i64::to_ne_bytes));
+            .buffer(Some(bytes_of(&numbers, i64::to_ne_bytes)));
         assert_eq!(exported.numbers(), Ok(vec![Some(-8), None]));
     }
     assert!(flaw(array(&[0], b"").numbers()).contains("int64"));
@@ -160,7 +155,7 @@ fn an_array_without_rows_needs_no_buffers() {
     assert_eq!(Exported::new(c"u", 0).strings(), Ok(vec![]));
     assert_eq!(Exported::new(c"l", 0).numbers(), Ok(vec![]));
     let empty = array(&[3, 3, 3], b"");
-    assert_eq!(empty.strings(), Ok(vec![row(""), row("")]));
+    assert_eq!(empty.strings(), Ok(rows([Some(""), Some("")])));
 }
 
 #[test]
@@ -173,9 +168,11 @@ fn offsets_out_of_order_are_refused() {
     }
 }
 
+type Damage = fn(&mut Exported);
+
 #[test]
 fn what_no_exporter_should_say_is_refused() {
-    let damages: [(fn(&mut Exported), &str); 14] = [
+    let damages: [(Damage, &str); 14] = [
         (|e| e.schema.release = null(), "released"),
         (|e| e.array.release = null(), "released"),
         (|e| e.schema.dictionary = &raw const e.schema, "dictionary"),
