@@ -1,4 +1,4 @@
-"""Parquet files of texts and of counts: read alike in every way, or refused with FormatError.
+"""Parquet files of texts and of counts: read alike in every way, or refused by name.
 
 They are read in a process of its own, since pyarrow may end the process that reads a damaged file;
 `python -m fuzz.tables` is that process.
@@ -22,7 +22,7 @@ from typing import Any
 
 import mergewise as mw
 from fuzz.findings import kind_of
-from mergewise.errors import FormatError
+from mergewise.errors import FormatError, InputError
 from mergewise.sources import Records, classify
 
 MOST_MEMORY = 8 << 30
@@ -96,11 +96,11 @@ def check_tables(data: bytes) -> None:
 
 @contextlib.contextmanager
 def refused_by_name(folder: str) -> Iterator[None]:
-    """Expect a FormatError that names the file, or none; pyarrow may believe sizes."""
+    """Expect an error of ours that names the file, or none; pyarrow may believe sizes."""
     try:
         with contextlib.suppress(MemoryError):
             yield
-    except FormatError as error:
+    except (FormatError, InputError) as error:
         assert folder in str(error), f"the message does not name the file: {error}"  # noqa: PT017
 
 
