@@ -183,7 +183,8 @@ fn a_safe_cut_is_safe_whatever_follows() {
                 );
             }
         }
-        assert!(cuts > rounds(5_000), "{name} found only {cuts} cuts");
+        let least = if cfg!(miri) { 0 } else { 5_000 };
+        assert!(cuts > least, "{name} found only {cuts} cuts");
     }
 }
 
