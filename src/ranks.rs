@@ -21,7 +21,9 @@ pub fn parse_line(line: &[u8], token: &mut Vec<u8>) -> Option<Id> {
     if digits.len() > 10 || !digits.iter().all(u8::is_ascii_digit) {
         return None;
     }
-    std::str::from_utf8(digits).ok()?.parse().ok()
+    let id: Id = std::str::from_utf8(digits).ok()?.parse().ok()?;
+    // Ids are ranks, and the last number stands for no rank.
+    (id < Id::MAX).then_some(id)
 }
 
 /// The value of each byte as a digit of base64, [`NO_DIGIT`] for the others.
@@ -75,14 +77,14 @@ mod tests {
     fn lines_are_parsed_or_refused() {
         for (line, token, id) in [
             ("IA== 220", &b" "[..], 220), ("IHQ= 256", b" t", 256), ("= 50256", b"", 50256),
-            ("IGFh 4294967295", b" aa", u32::MAX), ("+/+/AP8= 7", b"\xfb\xff\xbf\x00\xff", 7),
+            ("IGFh 4294967294", b" aa", u32::MAX - 1), ("+/+/AP8= 7", b"\xfb\xff\xbf\x00\xff", 7),
             (" 5", b"", 5),
         ] {
             assert_eq!(parsed(line), Some((token.to_vec(), id)), "{line}");
         }
         for line in [
             "", "IA==", "IA== ", "IA==  1", "IA== 1 ", "IA== +1", "IA== -1", "IA== 1.0", "IA== x",
-            "IA== 4294967296", "IA== 00000000001", "IA= 1", "IA 1", "I=== 1", "==== 1", "I 1",
+            "IA== 4294967295", "IA== 4294967296", "IA== 00000000001", "IA= 1", "IA 1", "I=== 1", "==== 1", "I 1",
             "IA==IA== 1", "=IA= 1", "IHQ-IHQ_ 1", "IA=\n 1", "IA== \u{663}",
         ] {
             assert_eq!(parsed(line), None, "{line:?}");

@@ -135,7 +135,7 @@ impl Tokenizer {
     /// # Ok::<(), mergewise::Error>(())
     /// ```
     pub fn decode(&self, ids: &[Id]) -> Result<Vec<u8>> {
-        self.decoder.decode(ids, &Watch::default())
+        self.decoder().decode(ids, &Watch::default())
     }
 
     /// The bytes that ids in the midst of a text stand for: spaces at its ends, which may not be the
@@ -154,7 +154,7 @@ impl Tokenizer {
     /// # Ok::<(), mergewise::Error>(())
     /// ```
     pub fn decode_part(&self, ids: &[Id]) -> Result<Vec<u8>> {
-        self.decoder.join(ids, &Watch::default())
+        self.decoder().join(ids, &Watch::default())
     }
 
     /// What encodes, for batches, offsets and long-running work.

@@ -3,7 +3,6 @@
 //! A worker adds to [`Watch::done`] as it goes and returns early once [`Watch::is_stopped`]; another
 //! thread reads the progress and may stop the work. Nothing here blocks.
 
-use std::io::{self, Read};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
@@ -61,31 +60,11 @@ impl Watch {
         self.stopped.load(Ordering::Relaxed)
     }
 
-    /// A reader that fails once the work is to stop.
-    pub(crate) fn watched<R: Read>(&self, reader: R) -> impl Read {
-        Watched {
-            reader,
-            watch: self,
-        }
-    }
-
     /// [`Error::Interrupted`] if the work is to stop.
     pub fn check(&self) -> Result<()> {
         if self.is_stopped() {
             return Err(Error::Interrupted);
         }
         Ok(())
-    }
-}
-
-struct Watched<'w, R> {
-    reader: R,
-    watch: &'w Watch,
-}
-
-impl<R: Read> Read for Watched<'_, R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.watch.check().map_err(io::Error::other)?;
-        self.reader.read(buffer)
     }
 }

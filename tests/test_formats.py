@@ -25,6 +25,7 @@ from mergewise.errors import ConversionError, FormatError
 from mergewise.formats import regexes
 from mergewise.formats.reading import Reading
 from mergewise.formats.unsupported import surrounding_tokens
+from mergewise.tokenizer import Tokenizer
 from mergewise.vocabulary import Vocabulary
 
 TEXTS = [
@@ -820,3 +821,17 @@ def test_the_older_cl100k_is_another_pattern() -> None:
 def test_reading_shows_its_place() -> None:
     error = Reading(path=Path("x")).wrong("line 3", "a", "b", hint="c")
     assert str(error) == "x: line 3: found a, expected b; hint: c"
+
+
+def test_the_last_number_is_no_rank(tmp_path: Path) -> None:
+    """A rank of 2^32 - 1 is refused where it is read, and not written."""
+    last = (1 << 32) - 1
+    lines = [f"{base64.b64encode(bytes([byte])).decode()} {byte}" for byte in range(256)]
+    path = tmp_path / "x.tiktoken"
+    path.write_text("\n".join([*lines, f"YWI= {last}"]))
+    with pytest.raises(FormatError, match="line 257"):
+        Tokenizer.from_file(path, pattern=None, special_tokens={})
+    tokens = {**{bytes([byte]): byte for byte in range(256)}, b"ab": last}
+    tokenizer = Tokenizer(Vocabulary(tokens=tokens, merges=[(b"a", b"b")]))
+    with pytest.raises(ConversionError, match="4294967295"):
+        tokenizer.save(tmp_path / "y.tiktoken")

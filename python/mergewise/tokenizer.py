@@ -14,7 +14,7 @@ from mergewise import _core, formats
 from mergewise.arguments import check_num_threads
 from mergewise.decoding import StreamDecoder
 from mergewise.encoding import EncodedFile, encode_to_file
-from mergewise.errors import ConversionError, UnknownTokenError
+from mergewise.errors import ConversionError, FormatError, InputError, UnknownTokenError
 from mergewise.files import checked_path, write_files
 from mergewise.optional import import_optional
 from mergewise.progress import Progress
@@ -114,20 +114,26 @@ class Tokenizer:
             for file, content in files.items():
                 Path(folder, file.name).write_bytes(content)
             copy = Path(folder) if Path(path).is_dir() else Path(folder, Path(path).name)
-            read = Tokenizer(formats.load(copy, format=name))
-        if self.merges != read.merges:
-            reason = "its merges would come out differently"
-        elif self.core.ranks != read.core.ranks and self.core.ties_matter():
-            reason = "merges of one rank would come in another order"
-        elif self.is_by_whole_words != read.is_by_whole_words:
-            reason = "some of its tokens are made by no merge, and stand for whole words alone"
-        else:
-            return
-        raise ConversionError(
-            f"this tokenizer would not encode every text as before: {reason}",
-            path=os.fspath(path),
-            hint="write_lossy",
-        )
+            try:
+                reason = self._difference_from(Tokenizer(formats.load(copy, format=name)))
+            except (FormatError, InputError) as error:
+                reason = f"the file could not be read: {error.message}"
+        if reason is not None:
+            raise ConversionError(
+                f"this tokenizer would not encode every text as before: {reason}",
+                path=os.fspath(path),
+                hint="write_lossy",
+            )
+
+    def _difference_from(self, other: Tokenizer) -> str | None:
+        """Why the other does not encode every text alike; None if it does."""
+        if self.merges != other.merges:
+            return "its merges would come out differently"
+        if self.core.ranks != other.core.ranks and self.core.ties_matter():
+            return "merges of one rank would come in another order"
+        if self.is_by_whole_words != other.is_by_whole_words:
+            return "some of its tokens are made by no merge, and stand for whole words alone"
+        return None
 
     @property
     def is_by_whole_words(self) -> bool:

@@ -1,5 +1,6 @@
 //! Long-running work: other Python threads run, progress is reported, and Ctrl-C stops it.
 
+use std::io::{self, Read};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
@@ -73,4 +74,17 @@ fn attended<'py, T: Send, A: PyCallArgs<'py>>(
             }
         }
     })
+}
+
+/// A reader that fails once the work is to stop.
+pub(super) struct Watched<'w, R> {
+    pub(super) reader: R,
+    pub(super) watch: &'w Watch,
+}
+
+impl<R: Read> Read for Watched<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.watch.check().map_err(io::Error::other)?;
+        self.reader.read(buffer)
+    }
 }

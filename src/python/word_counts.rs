@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use pyo3::prelude::*;
 
 use super::arguments::{NORMALIZATIONS, PREFIX_SPACES, choose_or_default, name_of};
-use super::{TextArgument, settings, watched};
+use super::waiting::{Watched, watched};
+use super::{TextArgument, settings};
 use crate::blocks::io_error;
 use crate::counts::WordCounts;
 use crate::encode::Preparation;
@@ -165,7 +166,7 @@ impl PyWordCounts {
     #[pyo3(signature = (path, /))]
     fn read(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         let counts = watched(py, None, |watch| {
-            let file = File::open(&path).map(|file| watch.watched(file));
+            let file = File::open(&path).map(|reader| Watched { reader, watch });
             let read = file.and_then(|file| WordCounts::read(BufReader::new(file)));
             read.map_err(|error| io_error(&path, &error))?
         });
