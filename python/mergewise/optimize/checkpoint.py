@@ -135,8 +135,9 @@ def rows_of(rows: list[list[Any]], settings: Settings) -> Rows:
 
 
 def record_of(value: list[Any], witness: object) -> tuple[Pair, str]:
-    """A value, which is never 0, and the string that has it."""
-    numerator, denominator = (check_count("value", number, least=1) for number in value)
+    """A value, which is never 0 and has 32 bits, and the string that has it."""
+    most = (1 << 31) - 1
+    numerator, denominator = (check_count("value", number, least=1, most=most) for number in value)
     if not isinstance(witness, str):
         raise TypeError("found no string")
     return (numerator, denominator), witness
