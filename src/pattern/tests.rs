@@ -57,10 +57,10 @@ impl Random {
     }
 }
 
-/// How many random inputs are tried; few under Miri, which is a thousand times slower.
+/// How many random inputs are tried; few under Miri, which is thousands of times slower.
 const fn rounds(number: usize) -> usize {
     if cfg!(miri) {
-        number.div_ceil(1_000)
+        number.div_ceil(5_000)
     } else {
         number
     }
@@ -80,10 +80,15 @@ fn words(pattern: &Pattern, text: &[u8]) -> Vec<(usize, usize)> {
     words
 }
 
-/// The named patterns and their expressions, which take long to compile.
-static PAIRS: LazyLock<Vec<(Pattern, Pattern)>> = LazyLock::new(|| {
+/// The named patterns whose expressions are compiled: one under Miri, where the others take too long.
+fn compiled() -> impl Iterator<Item = &'static NamedPattern> {
     let named = NAMED_PATTERNS.iter();
-    named
+    named.filter(|named| !cfg!(miri) || named.name == "whitespace")
+}
+
+/// The named patterns and their expressions.
+static PAIRS: LazyLock<Vec<(Pattern, Pattern)>> = LazyLock::new(|| {
+    compiled()
         .map(|named| (pattern(named.name), pattern(named.expression)))
         .collect()
 });
@@ -111,8 +116,7 @@ fn named_patterns_equal_their_expressions_on_random_texts() {
 
 #[test]
 fn other_spellings_equal_the_named_patterns() {
-    let pairs: Vec<(Pattern, Pattern)> = NAMED_PATTERNS
-        .iter()
+    let pairs: Vec<(Pattern, Pattern)> = compiled()
         .flat_map(|named| named.spellings.iter().map(|s| (named.name, *s)))
         .map(|(name, spelling)| (pattern(name), pattern(spelling)))
         .collect();
@@ -138,8 +142,8 @@ fn named_patterns_equal_their_expressions_at_every_place_in_a_block() {
 fn named_patterns_equal_their_expressions_on_every_character() {
     // In builds without optimisation, only some beyond the first blocks.
     let step = if cfg!(debug_assertions) { 499 } else { 1 };
-    let step = if cfg!(miri) { 100_003 } else { step };
-    let first_step = if cfg!(miri) { 97 } else { 1 };
+    let step = if cfg!(miri) { 400_009 } else { step };
+    let first_step = if cfg!(miri) { 199 } else { 1 };
     let mut text = String::new();
     let first_blocks = (0..0x300).step_by(first_step);
     for c in first_blocks.chain((0x300..=0x10_ffff_u32).step_by(step)) {
@@ -184,7 +188,7 @@ fn a_safe_cut_is_safe_whatever_follows() {
             }
         }
         let least = if cfg!(miri) { 0 } else { 5_000 };
-        assert!(cuts > least, "{name} found only {cuts} cuts");
+        assert!(cuts >= least, "{name} found only {cuts} cuts");
     }
 }
 
