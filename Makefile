@@ -26,7 +26,7 @@ demo: .venv/.built  ## train, apply and report on a text inside the package
 
 .PHONY: test
 test: .venv/.built  ## all tests but the slow ones
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n auto
 
 .PHONY: test-slow
 test-slow: .venv/.built  ## the tests that take minutes

@@ -14,14 +14,14 @@ def check_int(name: str, value: object) -> int:
     return value
 
 
-def check_count(name: str, value: object, *, least: int = 0, most: int | None = None) -> int:
-    """The value, if it is a whole number from `least` to `most`."""
+def check_count(name: str, value: object, *, least: int = 0, most: int | None = LARGEST) -> int:
+    """The value, if it is a whole number from `least` to `most`; None: however large."""
     number = check_int(name, value)
     if number < least or (most is not None and number > most):
-        expected = f"{least} or more" if most is None else f"from {least} to {most}"
+        expected = f"from {least} to {most}"
+        if most is None or most == LARGEST:
+            expected = f"{least} or more" if number < least else "less than 2^63"
         raise ValueError(f"{name} must be {expected}, found {number}")
-    if number > max(LARGEST, most or 0):
-        raise ValueError(f"{name} must be less than 2^63, found {number}")
     return number
 
 

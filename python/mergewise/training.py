@@ -321,7 +321,8 @@ def wanted_merges(
     if (vocab_size is None) == (num_merges is None):
         raise TypeError("train needs either vocab_size or num_merges")
     if num_merges is not None:
-        return arguments.check_count("num_merges", num_merges)
+        # More than the corpus has is no mistake: training stops early, with a warning.
+        return arguments.check_count("num_merges", num_merges, most=None)
     size = arguments.check_int("vocab_size", vocab_size)
     least = merges.num_tokens + num_specials
     if size < least:
