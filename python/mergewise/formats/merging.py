@@ -121,7 +121,9 @@ def check_bytes(reading: Reading, tokens: Container[bytes], *, place: str) -> No
 def check_special_ids(
     reading: Reading, special_tokens: Mapping[str, int], ids: Iterable[int]
 ) -> None:
-    """Refuse a special token with the id of another token; `ids` are those of other tokens."""
+    """Refuse a special token without text or with the id of another; `ids` are those of others."""
+    if "" in special_tokens:
+        raise reading.wrong("special_tokens", "a special token without text", "its text")
     taken = set(special_tokens.values()).intersection(ids)
     for text, token_id in special_tokens.items():
         if token_id in taken:
