@@ -204,6 +204,12 @@ pub enum Error {
         /// What the engine says.
         message: String,
     },
+    /// Steps of a pipeline that are none.
+    #[error("invalid steps: {message}")]
+    InvalidSteps {
+        /// Which step, and what is wrong with it.
+        message: String,
+    },
     /// A regular expression that takes too long on a text.
     #[error("the pattern \"{pattern}\" takes too long on a text: {message} at byte {offset}")]
     PatternFailed {

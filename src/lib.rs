@@ -33,6 +33,7 @@
 //! | `pool` | values that threads keep for one another | |
 //! | `keys`, `varint` | short keys and hashes; whole numbers as bytes | |
 //! | [`pattern`], [`normalize`], `specials` | texts to words; normal forms; special tokens | appendix B.1 |
+//! | [`pipeline`] | all other steps before merging, as tokenizers' files have them | |
 //! | [`ranks`] | the lines of tiktoken's files | |
 //! | [`counts`], `table` | how often each word occurs | appendix B.1 |
 //! | `blocks`, [`counting`] | texts in blocks; texts and files to counts, in parallel | |
@@ -70,6 +71,7 @@ pub mod normalize;
 mod pages;
 mod parallel;
 pub mod pattern;
+pub mod pipeline;
 mod pool;
 mod prefetch;
 mod prices;

@@ -1,0 +1,137 @@
+//! What happens to a text before merging, as the files of the library tokenizers say it: steps that
+//! normalise the text, and steps that cut it into words.
+//!
+//! Each step is one small type that does what the step of this name does there, on every text; a
+//! [`Pipeline`] is their sequence. Most files' steps amount to a normal form, a space before the text
+//! and one pattern: those are recognised when they are read and done by faster means
+//! ([`Preparation`](crate::encode::Preparation) and [`Pattern`](crate::pattern::Pattern)). All others
+//! come here.
+
+mod aligned;
+mod cuts;
+mod letters;
+mod normalizers;
+
+use serde::Deserialize;
+
+pub use aligned::Place;
+pub(crate) use aligned::{Aligned, Pieces};
+pub(crate) use cuts::Cut;
+pub(crate) use normalizers::Normalizer;
+
+use crate::error::{Error, Result};
+use crate::watch::Watch;
+
+/// The steps of a tokenizer.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pipeline {
+    #[serde(default)]
+    normalizer: Vec<Normalizer>,
+    #[serde(default)]
+    pre_tokenizer: Vec<Cut>,
+    /// Whether the words are in letters that stand for bytes, and become these bytes.
+    #[serde(default)]
+    is_spelled: bool,
+}
+
+/// A stretch of text, ready to be merged word by word.
+#[derive(Debug, Default)]
+pub(crate) struct Prepared {
+    /// The words, one behind the other.
+    pub(crate) text: Vec<u8>,
+    /// Where each word ends.
+    pub(crate) ends: Vec<usize>,
+    /// What each byte stands for in the caller's text, if that was asked.
+    pub(crate) places: Vec<Place>,
+}
+
+impl Pipeline {
+    /// The steps in a JSON object: lists `normalizer` and `pre_tokenizer` of steps as they are in
+    /// tokenizer.json, and `is_spelled`, whether symbols are bytes.
+    ///
+    /// ```
+    /// use mergewise::pipeline::Pipeline;
+    ///
+    /// let pipeline = Pipeline::from_json(r#"{"normalizer": [{"type": "Lowercase"}]}"#)?;
+    /// assert_eq!(pipeline.normalized("ÀB")?, "àb");
+    /// assert!(Pipeline::from_json(r#"{"normalizer": [{"type": "Shout"}]}"#).is_err());
+    /// # Ok::<(), mergewise::Error>(())
+    /// ```
+    pub fn from_json(steps: &str) -> Result<Self> {
+        serde_json::from_str(steps).map_err(|error| Error::InvalidSteps {
+            message: error.to_string(),
+        })
+    }
+
+    /// A text after the normalizer.
+    pub fn normalized(&self, text: &str) -> Result<String> {
+        let mut aligned = Aligned::new(text, 0, false);
+        self.normalize(&mut aligned, &Watch::default())?;
+        Ok(aligned.text().to_owned())
+    }
+
+    /// The words of a text that was normalised, before letters become bytes, and what each stands for.
+    pub fn words(&self, text: &str) -> Result<Vec<(String, Place)>> {
+        let aligned = Aligned::new(text, 0, true);
+        let pieces = self.cut(aligned, &Watch::default())?;
+        let words = pieces.ranges().iter();
+        Ok(words
+            .map(|range| {
+                let place = pieces.text().place(range.clone()).unwrap_or_default();
+                (pieces.text().text()[range.clone()].to_owned(), place)
+            })
+            .collect())
+    }
+
+    /// Whether some step asks where in the caller's text it is.
+    pub(crate) fn needs_places(&self) -> bool {
+        self.pre_tokenizer.iter().any(Cut::needs_places)
+    }
+
+    /// Whether the normalizer leaves every text as it is.
+    pub(crate) fn keeps_texts(&self) -> bool {
+        self.normalizer.is_empty()
+    }
+
+    pub(crate) fn normalize(&self, text: &mut Aligned, watch: &Watch) -> Result<()> {
+        self.normalizer
+            .iter()
+            .try_for_each(|step| step.apply(text, watch))
+    }
+
+    /// The words of a stretch that was normalised.
+    pub(crate) fn prepare(&self, text: Aligned, watch: &Watch) -> Result<Prepared> {
+        let pieces = self.cut(text, watch)?;
+        let mut prepared = Prepared::default();
+        let text = pieces.text();
+        for range in pieces.ranges() {
+            for (at, character) in text.text()[range.clone()].char_indices() {
+                let at = range.start + at;
+                let place = text.place(at..at + 1);
+                let mut push = |bytes: &[u8]| {
+                    prepared.text.extend_from_slice(bytes);
+                    if let Some(place) = place {
+                        prepared
+                            .places
+                            .extend(std::iter::repeat_n(place, bytes.len()));
+                    }
+                };
+                match letters::byte_of(character) {
+                    Some(byte) if self.is_spelled => push(&[byte]),
+                    _ => push(character.encode_utf8(&mut [0; 4]).as_bytes()),
+                }
+            }
+            prepared.ends.push(prepared.text.len());
+        }
+        Ok(prepared)
+    }
+
+    fn cut(&self, text: Aligned, watch: &Watch) -> Result<Pieces> {
+        let mut pieces = Pieces::new(text);
+        for step in &self.pre_tokenizer {
+            step.apply(&mut pieces, watch)?;
+        }
+        Ok(pieces)
+    }
+}
