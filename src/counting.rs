@@ -180,7 +180,7 @@ impl Counter {
                 Part::Ordinary(start, text) => self
                     .add_ordinary(text, adder, watch)
                     .map_err(|error| error.moved(start, 0)),
-                Part::Special(_) => Ok(()),
+                Part::Special(..) => Ok(()),
             })
     }
 

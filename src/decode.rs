@@ -43,8 +43,13 @@ impl Decoder {
                 decoder.add(id, vocabulary.string(number));
             }
         }
-        if let Unknown::Bytes(ids) = unknown {
-            for (byte, &id) in (0..=u8::MAX).zip(ids.iter()) {
+        let byte_ids: Vec<Option<Id>> = match unknown {
+            Unknown::Bytes(ids) => ids.iter().copied().map(Some).collect(),
+            Unknown::SomeBytes { ids, .. } => ids.clone(),
+            _ => Vec::new(),
+        };
+        for (byte, id) in (0..=u8::MAX).zip(byte_ids) {
+            if let Some(id) = id {
                 decoder.add(id, &[byte]);
             }
         }

@@ -18,15 +18,17 @@ mod run;
 mod search;
 mod short;
 mod sink;
+mod stretches;
 #[cfg(test)]
 mod tests;
 mod trie;
 mod whole;
 mod words;
 
-pub use crate::specials::{Choice, Special};
+pub use crate::pipeline::Place;
+pub use crate::specials::{Choice, Search, Special};
 pub use batches::Encoded;
 pub use encoder::Encoder;
-pub use offsets::Place;
+pub(crate) use encoder::Steps;
 pub use prepare::{PrefixSpace, Preparation};
 pub use words::Unknown;

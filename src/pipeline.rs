@@ -26,6 +26,9 @@ use crate::watch::Watch;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pipeline {
+    /// The JSON of which it was read.
+    #[serde(skip)]
+    source: String,
     #[serde(default)]
     normalizer: Vec<Normalizer>,
     #[serde(default)]
@@ -59,9 +62,16 @@ impl Pipeline {
     /// # Ok::<(), mergewise::Error>(())
     /// ```
     pub fn from_json(steps: &str) -> Result<Self> {
-        serde_json::from_str(steps).map_err(|error| Error::InvalidSteps {
+        let pipeline = serde_json::from_str(steps).map_err(|error| Error::InvalidSteps {
             message: error.to_string(),
-        })
+        });
+        let source = steps.to_owned();
+        pipeline.map(|pipeline| Self { source, ..pipeline })
+    }
+
+    /// The JSON of which it was read.
+    pub fn json(&self) -> &str {
+        &self.source
     }
 
     /// A text after the normalizer.
@@ -89,9 +99,9 @@ impl Pipeline {
         self.pre_tokenizer.iter().any(Cut::needs_places)
     }
 
-    /// Whether the normalizer leaves every text as it is.
-    pub(crate) fn keeps_texts(&self) -> bool {
-        self.normalizer.is_empty()
+    /// Whether some step cuts texts into words.
+    pub(crate) fn cuts_texts(&self) -> bool {
+        !self.pre_tokenizer.is_empty()
     }
 
     pub(crate) fn normalize(&self, text: &mut Aligned, watch: &Watch) -> Result<()> {

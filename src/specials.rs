@@ -1,5 +1,6 @@
 //! Special tokens: found in a text before it is cut into words, or refused.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use aho_corasick::{AhoCorasick, MatchKind};
@@ -18,6 +19,26 @@ pub struct Special {
     pub id: Id,
     /// Whether it is found in every call, or only where it is allowed.
     pub always: bool,
+    /// How it is found.
+    pub search: Search,
+}
+
+/// How a special token is found in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of tokenizers' files"
+)]
+pub struct Search {
+    /// Whether white space before it becomes part of it.
+    pub strips_left: bool,
+    /// Whether white space behind it becomes part of it.
+    pub strips_right: bool,
+    /// Whether it is found only where no word character is next to it.
+    pub single_word: bool,
+    /// Whether it is normalised like the text and found in the normalised text, after those that are
+    /// not.
+    pub normalized: bool,
 }
 
 /// The special tokens that a call finds and those that it refuses, by index.
@@ -43,16 +64,18 @@ pub struct Choice {
 #[derive(Debug)]
 pub(crate) struct Specials {
     all: Vec<Special>,
+    /// The text that is searched for each.
+    searched: Vec<String>,
     /// The length of the longest, in bytes; 0 if there are none.
     longest: usize,
     /// Automata built so far.
     known: Pool<Arc<Finder>>,
 }
 
-/// A part of a text: ordinary, with its offset, or a special token.
+/// A part of a text: ordinary, with its offset, or a special token with where it begins and ends.
 pub(crate) enum Part<'t> {
     Ordinary(usize, &'t [u8]),
-    Special(&'t Special),
+    Special(&'t Special, Range<usize>),
 }
 
 /// Finds the special tokens of one [`Choice`].
@@ -60,6 +83,17 @@ pub(crate) enum Part<'t> {
 pub(crate) struct Finders {
     refused: Option<Arc<Finder>>,
     found: Option<Arc<Finder>>,
+    /// Those that are searched in the normalised text.
+    found_normalized: Option<Arc<Finder>>,
+}
+
+/// Where special tokens are searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// In the text as it was given.
+    Given,
+    /// In what is between the special tokens of the first phase, normalised.
+    Normalized,
 }
 
 /// Finds some of the special tokens.
@@ -71,13 +105,25 @@ struct Finder {
 }
 
 impl Specials {
-    pub(crate) fn new(all: Vec<Special>) -> Self {
-        let lengths = all.iter().map(|special| special.text.len());
-        Self {
-            longest: lengths.max().unwrap_or(0),
+    /// `normalize` changes texts before those that are normalised are searched.
+    pub(crate) fn new(
+        all: Vec<Special>,
+        normalize: impl Fn(&str) -> Result<String>,
+    ) -> Result<Self> {
+        let searched = all.iter().map(|special| match special.search.normalized {
+            true => normalize(&special.text),
+            false => Ok(special.text.clone()),
+        });
+        Ok(Self {
+            searched: searched.collect::<Result<_>>()?,
+            longest: all
+                .iter()
+                .map(|special| special.text.len())
+                .max()
+                .unwrap_or(0),
             all,
             known: Pool::default(),
-        }
+        })
     }
 
     /// Special tokens that are always found; the id of each is its index.
@@ -87,8 +133,19 @@ impl Specials {
             text: text.clone(),
             id,
             always: true,
+            search: Search::default(),
         };
-        Self::new((0..).zip(texts).map(special).collect())
+        let all: Vec<Special> = (0..).zip(texts).map(special).collect();
+        Self {
+            searched: all.iter().map(|special| special.text.clone()).collect(),
+            longest: all
+                .iter()
+                .map(|special| special.text.len())
+                .max()
+                .unwrap_or(0),
+            all,
+            known: Pool::default(),
+        }
     }
 
     pub(crate) fn all(&self) -> &[Special] {
@@ -112,19 +169,33 @@ impl Specials {
         }
     }
 
-    /// Whether one of them begins before `cut` and ends behind it.
+    /// Whether a special token may be found across `cut`, or be found otherwise because of it.
     fn span(&self, text: &[u8], cut: usize) -> bool {
         self.all.iter().any(|special| {
-            let first = (cut + 1).saturating_sub(special.text.len());
-            (first..cut).any(|start| text[start..].starts_with(special.text.as_bytes()))
+            let Search {
+                strips_left,
+                strips_right,
+                single_word,
+                ..
+            } = special.search;
+            let length = special.text.len();
+            // White space that it strips, or a neighbour that it looks at, may be behind the cut.
+            let touches_end = strips_right || single_word;
+            let first = (cut + usize::from(!touches_end)).saturating_sub(length);
+            let last = cut + usize::from(single_word);
+            (strips_left && last_char(&text[..cut]).is_some_and(char::is_whitespace))
+                || (first..last).any(|start| text[start..].starts_with(special.text.as_bytes()))
         })
     }
 
     pub(crate) fn finders(&self, choice: &Choice) -> Result<Finders> {
-        let is_allowed = |i: usize| choice.allowed.get(i) == Some(&true);
+        let is_found =
+            |i: usize, special: &Special| special.always || choice.allowed.get(i) == Some(&true);
         Ok(Finders {
             refused: self.finder(|i, _| choice.refused.get(i) == Some(&true))?,
-            found: self.finder(|i, special| special.always || is_allowed(i))?,
+            found: self.finder(|i, special| !special.search.normalized && is_found(i, special))?,
+            found_normalized: self
+                .finder(|i, special| special.search.normalized && is_found(i, special))?,
         })
     }
 
@@ -132,6 +203,7 @@ impl Specials {
     fn finder(&self, is_wanted: impl Fn(usize, &Special) -> bool) -> Result<Option<Arc<Finder>>> {
         let wanted = self.all.iter().enumerate();
         let wanted = wanted.filter(|(i, special)| is_wanted(*i, special));
+        let wanted = wanted.filter(|(i, _)| !self.searched[*i].is_empty());
         let indices: Vec<usize> = wanted.map(|(i, _)| i).collect();
         if indices.is_empty() {
             return Ok(None);
@@ -143,7 +215,7 @@ impl Specials {
         if known.is_some() {
             return Ok(known);
         }
-        let texts = indices.iter().map(|&i| &self.all[i].text);
+        let texts = indices.iter().map(|&i| &self.searched[i]);
         let automaton = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostLongest)
             .build(texts)
@@ -167,27 +239,106 @@ impl Specials {
         Ok(())
     }
 
-    /// Calls `use_part` for each special token that is found and for each stretch between them.
+    /// Calls `use_part` for each special token that is found and for each stretch between them, in a
+    /// text that no step normalises.
     pub(crate) fn for_each_part<'t, E>(
         &'t self,
         text: &'t [u8],
         finders: &Finders,
         mut use_part: impl FnMut(Part<'t>) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
+        self.for_each_part_in(Phase::Given, text, finders, |part| match part {
+            Part::Ordinary(start, text) if finders.found_normalized.is_some() => self
+                .for_each_part_in(Phase::Normalized, text, finders, |part| {
+                    use_part(match part {
+                        Part::Ordinary(at, text) => Part::Ordinary(start + at, text),
+                        Part::Special(special, place) => {
+                            Part::Special(special, start + place.start..start + place.end)
+                        }
+                    })
+                }),
+            part => use_part(part),
+        })
+    }
+
+    /// The same for the special tokens of one phase.
+    pub(crate) fn for_each_part_in<'t, E>(
+        &'t self,
+        phase: Phase,
+        text: &'t [u8],
+        finders: &Finders,
+        mut use_part: impl FnMut(Part<'t>) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let finder = match phase {
+            Phase::Given => &finders.found,
+            Phase::Normalized => &finders.found_normalized,
+        };
         let mut start = 0;
-        if let Some(finder) = &finders.found {
-            for found in finder.automaton.find_iter(text) {
-                if start < found.start() {
-                    use_part(Part::Ordinary(start, &text[start..found.start()]))?;
-                }
-                let index = finder.indices[found.pattern().as_usize()];
-                use_part(Part::Special(&self.all[index]))?;
-                start = found.end();
+        for (index, place) in finder.iter().flat_map(|finder| finder.find_iter(text)) {
+            let special = &self.all[index];
+            let Some(place) = special.search.extended(place, text, start) else {
+                continue;
+            };
+            if start < place.start {
+                use_part(Part::Ordinary(start, &text[start..place.start]))?;
             }
+            // It may begin in white space that the token before it stripped, and be found all the same.
+            start = place.end;
+            use_part(Part::Special(special, place))?;
         }
         if start < text.len() {
             use_part(Part::Ordinary(start, &text[start..]))?;
         }
         Ok(())
     }
+}
+
+impl Finder {
+    /// The index and the place of each special token in a text.
+    fn find_iter<'t>(&'t self, text: &'t [u8]) -> impl Iterator<Item = (usize, Range<usize>)> + 't {
+        let found = self.automaton.find_iter(text);
+        found.map(|found| (self.indices[found.pattern().as_usize()], found.range()))
+    }
+}
+
+impl Search {
+    /// Where a token that stands at `place` begins and ends with the white space that it strips;
+    /// `None` if it does not count there. What is before `start` belongs to another token.
+    fn extended(self, place: Range<usize>, text: &[u8], start: usize) -> Option<Range<usize>> {
+        let (before, behind) = (&text[..place.start], &text[place.end..]);
+        let is_word = |neighbour: Option<char>| {
+            neighbour.is_some_and(|c| regex_syntax::try_is_word_character(c).unwrap_or(false))
+        };
+        if self.single_word && (is_word(last_char(before)) || is_word(first_char(behind))) {
+            return None;
+        }
+        let mut extended = place;
+        while self.strips_left
+            && extended.start > start
+            && let Some(space) = last_char(&text[..extended.start]).filter(|c| c.is_whitespace())
+        {
+            extended.start -= space.len_utf8();
+        }
+        while self.strips_right
+            && let Some(space) = first_char(&text[extended.end..]).filter(|c| c.is_whitespace())
+        {
+            extended.end += space.len_utf8();
+        }
+        Some(extended)
+    }
+}
+
+/// The last character of bytes, unless they end in something else.
+fn last_char(bytes: &[u8]) -> Option<char> {
+    let longest = bytes.len().min(4);
+    let ends = (1..=longest).map(|length| &bytes[bytes.len() - length..]);
+    let mut characters = ends.filter_map(first_char);
+    characters.find(|character| bytes.ends_with(character.encode_utf8(&mut [0; 4]).as_bytes()))
+}
+
+/// The first character of bytes, unless they begin with something else.
+fn first_char(bytes: &[u8]) -> Option<char> {
+    let beginning = &bytes[..bytes.len().min(4)];
+    let valid = beginning.utf8_chunks().next()?.valid();
+    valid.chars().next()
 }

@@ -21,7 +21,7 @@ from mergewise.progress import Progress
 from mergewise.sources import Document, DocumentMode, PathLike
 from mergewise.specials import Specials, choice_of
 from mergewise.trees import Tree, grown
-from mergewise.vocabulary import Alphabet, Normalize, Vocabulary
+from mergewise.vocabulary import Alphabet, Normalize, Vocabulary, vocabulary_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -56,7 +56,7 @@ class Tokenizer:
     @cached_property
     def vocabulary(self) -> Vocabulary:
         """All that decides how a text is encoded; the merges are those that texts can use."""
-        return Vocabulary(**self.core.fields(), extras=self._extras)
+        return vocabulary_of(self.core.fields(), self._extras)
 
     @classmethod
     def from_file(

@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 Alphabet: TypeAlias = Literal["bytes", "chars"]
 Normalize: TypeAlias = Literal["nfc", "nfkc"] | None
 PrefixSpace: TypeAlias = Literal["always", "unless_space", "once"] | None
+# A step of tokenizer.json, such as {"type": "Lowercase"}.
+Step: TypeAlias = Mapping[str, Any]
+
+
+class Search(NamedTuple):
+    """How a special token is found in a text.
+
+    Attributes:
+        lstrip: whether white space before it becomes part of it.
+        rstrip: whether white space behind it becomes part of it.
+        single_word: whether it is found only where no word character is next to it.
+        normalized: whether it is normalised as the text is and found in the normalised text.
+    """
+
+    lstrip: bool = False
+    rstrip: bool = False
+    single_word: bool = False
+    normalized: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,9 +47,12 @@ class Vocabulary:
         ranks: the rank of each token that a pair may make; low ranks merge first.
         alphabet: whether the symbols of a word are its bytes or its characters.
         byte_tokens: for an alphabet of characters: the ids of 256 tokens, one a byte, that stand
-            for a character which is no token.
-        unknown_token: or the id of the one token that does.
+            for a character which is no token; None for a byte that has none.
+        unknown_token: the id of the token that stands for a character which is no token and not
+            all of whose bytes are.
         fuse_unknown: whether neighbouring unknown characters become one unknown token.
+        drops_unknown: whether unknown characters are left out where no token stands for them,
+            instead of being an error.
         whole_words: whether a word that is a token becomes it, whatever its merges make of it.
         end_of_word: is part of the string of each token that ends a word, as in `low</w>`. A word's
             last symbol has it from the start, or, if it is a token by itself, it is a symbol of its
@@ -43,9 +65,14 @@ class Vocabulary:
             before each that does not begin with one ("unless_space"), or before the whole text
             ("once"); an empty text gets none.
         mark_is_space: whether U+2581 in a text is read as a space.
+        normalizer: the steps that change a text before it is cut, as tokenizer.json has them, where
+            `normalize`, `prefix_space` and `mark_is_space` cannot say them.
+        pre_tokenizer: the same for the steps that cut it, where `pattern` cannot. If one of the two
+            is given, all steps are in them, and the fields named here are not set.
         special_tokens: the texts and ids of tokens that are found in a text only where the caller
             allows it.
         added_tokens: the same for tokens that are found in every text, before it is cut.
+        searches: how special and added tokens are found that are not found plainly, by text.
         extras: what else the file says, for the same format to write back: name of the format to
             its own data.
     """
@@ -54,9 +81,10 @@ class Vocabulary:
     merges: Sequence[tuple[bytes, bytes]] | None = None
     ranks: Mapping[bytes, int] | None = None
     alphabet: Alphabet = "bytes"
-    byte_tokens: tuple[int, ...] | None = None
+    byte_tokens: tuple[int | None, ...] | None = None
     unknown_token: int | None = None
     fuse_unknown: bool = False
+    drops_unknown: bool = False
     whole_words: bool = False
     end_of_word: bytes = b""
     pattern: str | None = None
@@ -64,6 +92,33 @@ class Vocabulary:
     normalize: Normalize = None
     prefix_space: PrefixSpace = None
     mark_is_space: bool = False
+    normalizer: Sequence[Step] | None = None
+    pre_tokenizer: Sequence[Step] | None = None
     special_tokens: dict[str, int] = field(default_factory=dict)
     added_tokens: dict[str, int] = field(default_factory=dict)
+    searches: Mapping[str, Search] = field(default_factory=dict)
     extras: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def steps(self) -> str | None:
+        """The steps before merging as the core reads them, if they are given step by step."""
+        if self.normalizer is None and self.pre_tokenizer is None:
+            return None
+        steps = {
+            "normalizer": list(self.normalizer or ()),
+            "pre_tokenizer": list(self.pre_tokenizer or ()),
+            "is_spelled": self.alphabet == "bytes",
+        }
+        return json.dumps(steps, ensure_ascii=False)
+
+
+def vocabulary_of(fields: Mapping[str, Any], extras: Mapping[str, Any]) -> Vocabulary:
+    """The vocabulary of the fields that the core has."""
+    fields = dict(fields)
+    steps = fields.pop("steps")
+    if steps is not None:
+        parsed = json.loads(steps)
+        fields["normalizer"] = parsed["normalizer"]
+        fields["pre_tokenizer"] = parsed["pre_tokenizer"]
+    fields["searches"] = {text: Search(*flags) for text, flags in fields["searches"].items()}
+    return Vocabulary(**fields, extras=extras)

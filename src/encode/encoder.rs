@@ -6,10 +6,12 @@ use super::joins::Joins;
 use super::prepare::Preparation;
 use super::run::{Desk, Run};
 use super::sink::Sink;
+use super::stretches::Stretch;
 use super::words::{Unknown, Words};
 use crate::error::Result;
 use crate::merges::Id;
 use crate::pattern::Pattern;
+use crate::pipeline::{Pipeline, Prepared};
 use crate::pool::Pool;
 use crate::specials::{Choice, Finders, Part, Special, Specials};
 use crate::vocabulary::Vocabulary;
@@ -21,12 +23,22 @@ pub struct Encoder {
     pub(super) words: Words,
     pattern: Pattern,
     pub(super) preparation: Preparation,
+    pub(super) pipeline: Option<Pipeline>,
     pub(super) specials: Specials,
     /// Without a pattern, where texts can be cut; `None` if they cannot.
     joins: Option<Joins>,
     /// How many bits an id has in the cache.
     bits: u32,
     desks: Pool<Box<Desk>>,
+}
+
+/// What happens to a text before its words are merged.
+#[derive(Debug)]
+pub(crate) struct Steps {
+    pub(crate) pattern: Pattern,
+    pub(crate) preparation: Preparation,
+    /// All steps, if the two cannot say them; they are then empty.
+    pub(crate) pipeline: Option<Pipeline>,
 }
 
 /// A text that is encoded.
@@ -44,28 +56,38 @@ impl Encoder {
         vocabulary: Vocabulary,
         unknown: Unknown,
         whole_words: bool,
-        pattern: Pattern,
-        preparation: Preparation,
+        steps: Steps,
         specials: Vec<Special>,
-    ) -> Self {
+    ) -> Result<Self> {
+        let Steps {
+            pattern,
+            preparation,
+            pipeline,
+        } = steps;
         let ids = vocabulary
             .numbers()
             .filter_map(|number| vocabulary.id(number));
         let largest = ids.chain(specials.iter().map(|special| special.id));
         let largest = largest.chain(unknown.ids().iter().copied()).max();
-        let words = Words::new(vocabulary, unknown, whole_words);
         let has_words = pattern.spec().is_some()
-            || words.looks_up_whole
-            || !words.vocabulary.end_of_word().is_empty();
-        Self {
+            || pipeline.as_ref().is_some_and(Pipeline::cuts_texts)
+            || !unknown.is_local(&vocabulary);
+        let words = Words::new(vocabulary, unknown, whole_words);
+        let has_words =
+            has_words || words.looks_up_whole || !words.vocabulary.end_of_word().is_empty();
+        Ok(Self {
             joins: (!has_words).then(|| Joins::new(&words.vocabulary)),
             words,
             pattern,
             preparation,
-            specials: Specials::new(specials),
+            specials: Specials::new(specials, |text| match &pipeline {
+                Some(pipeline) => pipeline.normalized(text),
+                None => Ok(text.to_owned()),
+            })?,
+            pipeline,
             bits: (u32::BITS - largest.unwrap_or(0).leading_zeros()).max(1),
             desks: Pool::default(),
-        }
+        })
     }
 
     /// The tokens and their merges.
@@ -91,6 +113,11 @@ impl Encoder {
     /// What happens to a text first.
     pub fn preparation(&self) -> Preparation {
         self.preparation
+    }
+
+    /// The steps before merging, if preparation and pattern cannot say them.
+    pub fn pipeline(&self) -> Option<&Pipeline> {
+        self.pipeline.as_ref()
     }
 
     /// The special tokens.
@@ -224,9 +251,12 @@ impl Encoder {
             Given::Word(word) => (word, self.preparation.without_prefix()),
         };
         self.specials.check(text, finders)?;
+        if let Some(pipeline) = &self.pipeline {
+            return self.encode_by_steps(pipeline, text, finders, desk, sink, watch);
+        }
         self.specials
             .for_each_part(&preparation.with_prefix(text), finders, |part| match part {
-                Part::Special(special) => {
+                Part::Special(special, _) => {
                     sink.push_apart(&[special.id]);
                     Ok(())
                 }
@@ -254,10 +284,64 @@ impl Encoder {
             })
     }
 
-    /// The unknown token, if neighbours are one wherever the text was cut: without a pattern.
+    /// The same by a pipeline of steps.
+    fn encode_by_steps(
+        &self,
+        pipeline: &Pipeline,
+        text: &[u8],
+        finders: &Finders,
+        desk: &mut Desk,
+        sink: &mut Sink<'_>,
+        watch: &Watch,
+    ) -> Result<()> {
+        self.for_each_stretch(pipeline, text, finders, false, watch, |stretch| {
+            let prepared = match stretch {
+                Stretch::Special(special, _) => {
+                    sink.push_apart(&[special.id]);
+                    return Ok(());
+                }
+                Stretch::Words(prepared) => prepared,
+            };
+            sink.begin(self.fused());
+            let run = Run {
+                encoder: &self.words,
+                text: &prepared.text,
+                start: 0,
+                desk,
+                sink,
+                watch,
+                result: Ok(()),
+            };
+            run.encode_singly(|use_word| {
+                self.for_each_prepared_word(&prepared, use_word);
+                Ok(())
+            })
+        })
+    }
+
+    /// Call `use_word` with where each word that a pipeline prepared begins and ends; a text that it
+    /// does not cut is cut where no merge can join.
+    pub(super) fn for_each_prepared_word(
+        &self,
+        prepared: &Prepared,
+        mut use_word: impl FnMut(usize, usize),
+    ) {
+        let mut start = 0;
+        for &end in &prepared.ends {
+            match &self.joins {
+                Some(joins) => joins.for_each_part(&prepared.text[start..end], |from, to| {
+                    use_word(start + from, start + to);
+                }),
+                None => use_word(start, end),
+            }
+            start = end;
+        }
+    }
+
+    /// The unknown token, if neighbours are one wherever the text was cut: where nothing else cuts.
     pub(super) fn fused(&self) -> Option<Id> {
-        match (&self.words.unknown, self.pattern.spec()) {
-            (Unknown::Token { id, fuse: true }, None) => Some(*id),
+        match (&self.words.unknown, &self.joins) {
+            (Unknown::Token { id, fuse: true }, Some(_)) => Some(*id),
             _ => None,
         }
     }
@@ -282,6 +366,9 @@ impl Encoder {
     /// The last place after 0 where a text can be cut whatever follows it, if one is sure: the ids
     /// of both parts, encoded by themselves, are those of the whole.
     pub fn last_cut(&self, text: &[u8]) -> Option<usize> {
+        if self.pipeline.is_some() {
+            return None;
+        }
         let text = self.preparation.unchanged(text)?;
         self.specials.last_cut(text, |text| match &self.joins {
             None => self.pattern.last_safe_cut(text),

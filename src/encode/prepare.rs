@@ -5,11 +5,14 @@ use std::borrow::Cow;
 use memchr::memmem;
 use serde::{Deserialize, Serialize};
 
+use crate::error::{Error, Result};
 use crate::normalize::normalize;
+use crate::pipeline::{Aligned, Place};
 use crate::settings::Normalization;
 
 /// The mark of `SentencePiece` for a space, U+2581.
-const MARK: &[u8] = "\u{2581}".as_bytes();
+const MARK: char = '\u{2581}';
+const MARK_BYTES: &[u8] = "\u{2581}".as_bytes();
 
 /// Where a space is put before a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -61,8 +64,8 @@ impl Preparation {
     /// A stretch of text between special tokens, ready to be cut into words.
     pub(crate) fn prepare(self, text: &[u8]) -> Cow<'_, [u8]> {
         let mut prepared = normalize(text, self.normalization);
-        if self.mark_is_space && memmem::find(&prepared, MARK).is_some() {
-            prepared = Cow::Owned(replace(&prepared, MARK, b" "));
+        if self.mark_is_space && memmem::find(&prepared, MARK_BYTES).is_some() {
+            prepared = Cow::Owned(replace(&prepared, MARK_BYTES, b" "));
         }
         let needs_space = match self.prefix_space {
             PrefixSpace::Never | PrefixSpace::Once => false,
@@ -73,6 +76,35 @@ impl Preparation {
             prepared.to_mut().insert(0, b' ');
         }
         prepared
+    }
+
+    /// A stretch ready to be cut, and, where it is changed, what each of its bytes stands for.
+    pub(super) fn prepare_placed(self, text: &[u8]) -> Result<(Cow<'_, [u8]>, Option<Vec<Place>>)> {
+        let prepared = self.prepare(text);
+        if *prepared == *text {
+            return Ok((prepared, None));
+        }
+        let Ok(text) = std::str::from_utf8(text) else {
+            return Err(Error::NoOffsets);
+        };
+        if self.normalization != Normalization::None {
+            return Err(Error::NoOffsets);
+        }
+        let mut aligned = Aligned::new(text, 0, true);
+        if self.mark_is_space {
+            aligned.rewrite(|rewriter| {
+                for character in rewriter.rest().chars() {
+                    rewriter.replace(if character == MARK { ' ' } else { character });
+                }
+            });
+        }
+        if prepared.len() > aligned.text().len() {
+            aligned.rewrite(|rewriter| {
+                rewriter.prepend(" ");
+                rewriter.keep(rewriter.rest().len());
+            });
+        }
+        Ok((prepared, aligned.into_places()))
     }
 
     /// How many bytes are put before a stretch of text, or before the whole.
@@ -101,8 +133,8 @@ impl Preparation {
         }
         // What looks like a place to cut may be the inside of a mark that becomes a space.
         match self.mark_is_space {
-            true if memmem::find(text, MARK).is_some() => None,
-            true => [&MARK[..2], &MARK[..1]]
+            true if memmem::find(text, MARK_BYTES).is_some() => None,
+            true => [&MARK_BYTES[..2], &MARK_BYTES[..1]]
                 .into_iter()
                 .find_map(|half| text.strip_suffix(half))
                 .or(Some(text)),

@@ -229,10 +229,13 @@ fn a_byte_without_an_id_is_left_to_others() {
 fn a_cache_that_grows_and_overflows_forgets_no_right_answer() {
     let mut random = Random(2);
     let rules = vocabulary(&mut random, 60);
-    let preparation = Preparation::default();
-    let pattern = Pattern::new(Some("whitespace")).expect("a name");
+    let steps = Steps {
+        pattern: Pattern::new(Some("whitespace")).expect("a name"),
+        preparation: Preparation::default(),
+        pipeline: None,
+    };
     let copy = vocabulary(&mut Random(2), 60);
-    let encoder = Encoder::new(copy, Unknown::Refused, true, pattern, preparation, vec![]);
+    let encoder = Encoder::new(copy, Unknown::Refused, true, steps, vec![]).expect("an encoder");
     // Words of all kinds: with an entry, with more ids than an entry has, long and very long.
     let lengths = [6, 14, 14, 14, 40, 80];
     let words = (0..amount(30_000, 60)).map(|index| {

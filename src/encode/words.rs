@@ -23,9 +23,18 @@ pub enum Unknown {
     /// An error.
     #[default]
     Refused,
+    /// Nothing.
+    Dropped,
     /// The tokens of its bytes.
     #[serde(serialize_with = "write_ids", deserialize_with = "read_ids")]
     Bytes(Box<[Id; 256]>),
+    /// The tokens of its bytes, if each of them has one.
+    SomeBytes {
+        /// The token of each byte.
+        ids: Vec<Option<Id>>,
+        /// What it becomes if one has none.
+        otherwise: Box<Unknown>,
+    },
     /// One token for all.
     Token {
         /// Its id.
@@ -47,12 +56,28 @@ fn read_ids<'d, D: Deserializer<'d>>(input: D) -> std::result::Result<Box<[Id; 2
 
 impl Unknown {
     /// The ids of the tokens that stand for unknown characters.
-    pub(crate) fn ids(&self) -> &[Id] {
+    pub(crate) fn ids(&self) -> Vec<Id> {
         match self {
-            Self::Refused => &[],
-            Self::Bytes(ids) => &ids[..],
-            Self::Token { id, .. } => std::slice::from_ref(id),
+            Self::Refused | Self::Dropped => Vec::new(),
+            Self::Bytes(ids) => ids.to_vec(),
+            Self::SomeBytes { ids, otherwise } => {
+                let ids = ids.iter().copied().flatten();
+                ids.chain(otherwise.ids()).collect()
+            }
+            Self::Token { id, .. } => vec![*id],
         }
+    }
+
+    /// Whether what becomes of an unknown character never depends on characters before it, but for
+    /// neighbours that are one token.
+    pub(super) fn is_local(&self, vocabulary: &Vocabulary) -> bool {
+        let Self::SomeBytes { ids, .. } = self else {
+            return true;
+        };
+        // Bytes without a token do not matter where they are known characters.
+        (0..=u8::MAX).zip(ids).all(|(byte, id)| {
+            id.is_some() || byte.is_ascii() && vocabulary.number(&[byte]).is_some()
+        })
     }
 }
 
@@ -124,23 +149,31 @@ impl Words {
             pieces.push((id, word.len()));
             return Ok(());
         }
-        let first = pieces.len();
+        let mut writer = Writer {
+            words: self,
+            first: pieces.len(),
+            pieces,
+            pending: None,
+        };
         if let Some(search) = &self.search
             && self.vocabulary.symbols() == Symbols::Bytes
         {
             if let Some(tools) = self.tools()
                 && word.len() > LONGEST_SEARCHED
             {
-                let push = |_, tokens: &[Number]| self.push_all(tokens, first, pieces);
-                return tools.encode(&[word], scratch, watch, push);
+                let push = |_, tokens: &[Number]| writer.push_all(tokens);
+                tools.encode(&[word], scratch, watch, push)?;
+            } else {
+                search.encode(&self.vocabulary, word, scratch, watch)?;
+                writer.push_all(&scratch.tokens)?;
             }
-            search.encode(&self.vocabulary, word, scratch, watch)?;
-            return self.push_all(&scratch.tokens, first, pieces);
+            writer.flush();
+            return Ok(());
         }
         let symbols = self.vocabulary.symbols_of(word);
         for run in symbols.chunk_by(|a, b| a.is_ok() && b.is_ok()) {
             if let [Err(unknown)] = run {
-                self.push_unknown(unknown, first, pieces)?;
+                writer.push_unknown(unknown)?;
                 continue;
             }
             let numbers: Vec<Number> = run.iter().filter_map(|symbol| symbol.ok()).collect();
@@ -152,39 +185,78 @@ impl Words {
                 let ranks = self.vocabulary.ranks();
                 scratch.tokens = ranks.apply(numbers, |_, _| watch.check())?;
             }
-            self.push_all(&scratch.tokens, first, pieces)?;
+            writer.push_all(&scratch.tokens)?;
         }
+        writer.flush();
         Ok(())
     }
+}
 
-    fn push_all(&self, tokens: &[Number], first: usize, pieces: &mut Vec<Piece>) -> Result<()> {
-        let end_of_word = self.vocabulary.end_of_word();
-        pieces.reserve(tokens.len());
+/// Appends the tokens of a word.
+struct Writer<'w> {
+    words: &'w Words,
+    pieces: &'w mut Vec<Piece>,
+    /// Where the word's tokens begin.
+    first: usize,
+    /// The token of unknown characters; it comes before the next one that is known. Tokens for bytes
+    /// are not: they pass it by, as in tokenizers.
+    pending: Option<Piece>,
+}
+
+impl Writer<'_> {
+    fn push_all(&mut self, tokens: &[Number]) -> Result<()> {
+        let vocabulary = &self.words.vocabulary;
+        let end_of_word = vocabulary.end_of_word();
+        self.pieces.reserve(tokens.len());
         for &token in tokens {
-            let mut text = self.vocabulary.string(token);
+            let mut text = vocabulary.string(token);
             if !end_of_word.is_empty() {
                 text = text.strip_suffix(end_of_word).unwrap_or(text);
             }
-            match self.vocabulary.id(token) {
-                Some(id) => pieces.push((id, text.len())),
-                None => self.push_unknown(text, first, pieces)?,
+            match vocabulary.id(token) {
+                Some(id) => {
+                    self.flush();
+                    self.pieces.push((id, text.len()));
+                }
+                None => self.push_unknown(text)?,
             }
         }
         Ok(())
     }
 
-    /// Append the tokens for a character, or a byte, that is no token.
-    fn push_unknown(&self, symbol: &[u8], first: usize, pieces: &mut Vec<Piece>) -> Result<()> {
-        match &self.unknown {
-            Unknown::Bytes(ids) => {
-                pieces.extend(symbol.iter().map(|&byte| (ids[usize::from(byte)], 1)));
+    fn flush(&mut self) {
+        self.pieces.extend(self.pending.take());
+    }
+
+    /// Append what becomes of a character, or a byte, that is no token.
+    fn push_unknown(&mut self, symbol: &[u8]) -> Result<()> {
+        let mut unknown = &self.words.unknown;
+        if let Unknown::SomeBytes { ids, otherwise } = unknown {
+            let known = symbol
+                .iter()
+                .map(|&byte| Some((ids[usize::from(byte)]?, 1)));
+            if let Some(bytes) = known.collect::<Option<Vec<Piece>>>() {
+                self.pieces.extend(bytes);
+                return Ok(());
             }
-            Unknown::Token { id, fuse } => match pieces[first..].last_mut() {
-                Some((last, length)) if *fuse && last == id => *length += symbol.len(),
-                _ => pieces.push((*id, symbol.len())),
+            unknown = otherwise;
+        }
+        match unknown {
+            Unknown::Bytes(ids) => {
+                let bytes = symbol.iter().map(|&byte| (ids[usize::from(byte)], 1));
+                self.pieces.extend(bytes);
+            }
+            Unknown::Token { id, fuse } => match &mut self.pending {
+                Some((_, length)) if *fuse => *length += symbol.len(),
+                _ => {
+                    self.flush();
+                    self.pending = Some((*id, symbol.len()));
+                }
             },
-            Unknown::Refused => {
-                let offset = pieces[first..].iter().map(|&(_, length)| length).sum();
+            Unknown::Dropped => {}
+            Unknown::Refused | Unknown::SomeBytes { .. } => {
+                let known = &self.pieces[self.first..];
+                let offset = known.iter().map(|&(_, length)| length).sum();
                 let text = std::str::from_utf8(symbol).ok();
                 return Err(match text.and_then(|text| text.chars().next()) {
                     Some(character) => Error::UnknownCharacter { character, offset },

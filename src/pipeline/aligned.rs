@@ -38,14 +38,15 @@ impl Aligned {
         &self.text
     }
 
-    pub(crate) fn is_tracked(&self) -> bool {
-        self.places.is_some()
-    }
-
     /// What the bytes of a range stand for; `None` if the range is empty or nobody asked.
     pub(crate) fn place(&self, range: Range<usize>) -> Option<Place> {
         let places = self.places.as_ref()?.get(range)?;
         Some((places.first()?.0, places.last()?.1))
+    }
+
+    /// What each byte stands for, if that was asked.
+    pub(crate) fn into_places(self) -> Option<Vec<Place>> {
+        self.places
     }
 
     /// A part of it.

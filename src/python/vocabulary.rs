@@ -1,5 +1,7 @@
 //! Python's `Vocabulary`: its fields become a tokenizer, and a tokenizer has them.
 
+use std::collections::BTreeMap;
+
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -8,8 +10,9 @@ use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyTuple};
 use super::arguments::{NORMALIZATIONS, PREFIX_SPACES, choose_or_default, dict_of, name_of};
 use super::choose;
 use super::ranks::PyRanks;
-use crate::encode::Unknown;
+use crate::encode::{Search, Special, Unknown};
 use crate::merges::Id;
+use crate::pipeline::Pipeline;
 use crate::tokenizer::{Source, Tokenizer};
 use crate::vocabulary::Symbols;
 
@@ -25,9 +28,10 @@ pub(super) struct Fields<'py> {
     merges: Option<Vec<(PyBackedBytes, PyBackedBytes)>>,
     ranks: Option<Tokens<'py>>,
     alphabet: String,
-    byte_tokens: Option<Vec<Id>>,
+    byte_tokens: Option<Vec<Option<Id>>>,
     unknown_token: Option<Id>,
     fuse_unknown: bool,
+    drops_unknown: bool,
     whole_words: bool,
     end_of_word: PyBackedBytes,
     pattern: Option<String>,
@@ -35,8 +39,31 @@ pub(super) struct Fields<'py> {
     normalize: Option<String>,
     prefix_space: Option<String>,
     mark_is_space: bool,
+    steps: Option<String>,
     special_tokens: Bound<'py, PyDict>,
     added_tokens: Bound<'py, PyDict>,
+    searches: BTreeMap<String, PySearch>,
+}
+
+/// Python's `Search`: how a special token is found.
+#[derive(FromPyObject)]
+#[allow(clippy::struct_excessive_bools, reason = "they are Python's")]
+struct PySearch {
+    lstrip: bool,
+    rstrip: bool,
+    single_word: bool,
+    normalized: bool,
+}
+
+impl From<&PySearch> for Search {
+    fn from(search: &PySearch) -> Self {
+        Self {
+            strips_left: search.lstrip,
+            strips_right: search.rstrip,
+            single_word: search.single_word,
+            normalized: search.normalized,
+        }
+    }
 }
 
 /// Strings with ids or ranks: Python's `RankTable`, or a dictionary.
@@ -72,15 +99,28 @@ impl Strings<'_> {
 
 impl Fields<'_> {
     fn unknown(&mut self) -> PyResult<Unknown> {
-        Ok(match (self.byte_tokens.take(), self.unknown_token) {
-            (Some(ids), _) => Unknown::Bytes(ids.try_into().map_err(|ids: Vec<Id>| {
-                PyValueError::new_err(format!("expected 256 byte tokens, found {}", ids.len()))
-            })?),
-            (None, Some(id)) => Unknown::Token {
+        let otherwise = match self.unknown_token {
+            Some(id) => Unknown::Token {
                 id,
                 fuse: self.fuse_unknown,
             },
-            (None, None) => Unknown::Refused,
+            None if self.drops_unknown => Unknown::Dropped,
+            None => Unknown::Refused,
+        };
+        let Some(ids) = self.byte_tokens.take() else {
+            return Ok(otherwise);
+        };
+        if ids.len() != 256 {
+            let message = format!("expected 256 byte tokens, found {}", ids.len());
+            return Err(PyValueError::new_err(message));
+        }
+        let all: Option<Vec<Id>> = ids.iter().copied().collect();
+        Ok(match all.and_then(|ids| ids.try_into().ok()) {
+            Some(ids) => Unknown::Bytes(ids),
+            None => Unknown::SomeBytes {
+                ids,
+                otherwise: Box::new(otherwise),
+            },
         })
     }
 
@@ -108,12 +148,13 @@ impl Fields<'_> {
                 self.prefix_space.as_deref(),
                 PREFIX_SPACES,
             )?)
-            .mark_is_space(self.mark_is_space);
-        for (text, id) in &specials {
-            builder = builder.special_token(text, *id);
-        }
-        for (text, id) in &added {
-            builder = builder.added_token(text, *id);
+            .mark_is_space(self.mark_is_space)
+            .steps(self.steps.as_deref());
+        for (found, always) in [(&specials, false), (&added, true)] {
+            for (text, id) in found {
+                let search = self.searches.get(text).map(Search::from);
+                builder = builder.special(text, *id, always, search.unwrap_or_default());
+            }
         }
         builder = match (&self.merges, &ranks) {
             (Some(merges), _) => builder.merges(merges.iter().map(|(l, r)| (&**l, &**r))),
@@ -148,14 +189,7 @@ pub(super) fn fields<'py>(py: Python<'py>, tokenizer: &Tokenizer) -> PyResult<Bo
         Source::Pairs(_) => fields.set_item("merges", merges(py, tokenizer))?,
         Source::Ranks => fields.set_item("ranks", ranks(py, tokenizer)?)?,
     }
-    match encoder.unknown() {
-        Unknown::Refused => {}
-        Unknown::Bytes(ids) => fields.set_item("byte_tokens", PyTuple::new(py, ids.iter())?)?,
-        Unknown::Token { id, fuse } => {
-            fields.set_item("unknown_token", id)?;
-            fields.set_item("fuse_unknown", fuse)?;
-        }
-    }
+    set_unknown(&fields, encoder.unknown())?;
     fields.set_item("alphabet", name_of(SYMBOLS, &vocabulary.symbols()))?;
     fields.set_item("whole_words", tokenizer.whole_words())?;
     fields.set_item("end_of_word", PyBytes::new(py, vocabulary.end_of_word()))?;
@@ -170,9 +204,47 @@ pub(super) fn fields<'py>(py: Python<'py>, tokenizer: &Tokenizer) -> PyResult<Bo
         name_of(PREFIX_SPACES, &preparation.prefix_space),
     )?;
     fields.set_item("mark_is_space", preparation.mark_is_space)?;
+    fields.set_item("steps", encoder.pipeline().map(Pipeline::json))?;
     fields.set_item("special_tokens", specials(py, tokenizer, false)?)?;
     fields.set_item("added_tokens", specials(py, tokenizer, true)?)?;
+    fields.set_item("searches", searches(py, encoder.specials())?)?;
     Ok(fields)
+}
+
+fn set_unknown(fields: &Bound<'_, PyDict>, unknown: &Unknown) -> PyResult<()> {
+    match unknown {
+        Unknown::Refused => Ok(()),
+        Unknown::Dropped => fields.set_item("drops_unknown", true),
+        Unknown::Bytes(ids) => {
+            fields.set_item("byte_tokens", PyTuple::new(fields.py(), ids.iter())?)
+        }
+        Unknown::SomeBytes { ids, otherwise } => {
+            fields.set_item("byte_tokens", PyTuple::new(fields.py(), ids)?)?;
+            set_unknown(fields, otherwise)
+        }
+        Unknown::Token { id, fuse } => {
+            fields.set_item("unknown_token", id)?;
+            fields.set_item("fuse_unknown", fuse)
+        }
+    }
+}
+
+/// How the special tokens are found that are not found plainly: `lstrip`, `rstrip`, `single_word`
+/// and `normalized`, by text.
+fn searches<'py>(py: Python<'py>, specials: &[Special]) -> PyResult<Bound<'py, PyDict>> {
+    let others = specials.iter();
+    let others = others.filter(|special| special.search != Search::default());
+    let flags = others.map(|special| {
+        let search = special.search;
+        let flags = (
+            search.strips_left,
+            search.strips_right,
+            search.single_word,
+            search.normalized,
+        );
+        (&special.text, flags)
+    });
+    flags.into_py_dict(py)
 }
 
 /// The texts and ids of the special tokens that are found in every text, or of the others.

@@ -4,10 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{Source, Tokenizer};
 use crate::decode::Decoder;
-use crate::encode::{Encoder, PrefixSpace, Preparation, Special, Unknown};
+use crate::encode::{Encoder, PrefixSpace, Preparation, Search, Special, Steps, Unknown};
 use crate::error::{Error, Result};
 use crate::merges::{Alphabet, Id, MergeList};
 use crate::pattern::Pattern;
+use crate::pipeline::Pipeline;
 use crate::settings::Normalization;
 use crate::vocabulary::{Merging, Symbols, Vocabulary};
 
@@ -42,6 +43,7 @@ pub struct TokenizerBuilder<'a> {
     pattern: Option<&'a str>,
     drops_gaps: bool,
     preparation: Preparation,
+    steps: Option<&'a str>,
     specials: Vec<Special>,
 }
 
@@ -221,11 +223,25 @@ impl<'a> TokenizerBuilder<'a> {
 
         /// Whether U+2581 in a text is read as a space.
         mark_is_space: bool => preparation.mark_is_space;
+
+        /// All steps before merging, as JSON, where the other parts cannot say them: see
+        /// [`Pipeline::from_json`]. They take the place of pattern, normal form and prefix.
+        ///
+        /// ```
+        /// use mergewise::{Alphabet, MergeList, Tokenizer};
+        ///
+        /// let bytes = MergeList::new(Alphabet::Bytes);
+        /// let builder = Tokenizer::builder().merge_list(&bytes);
+        /// let lower = r#"{"normalizer": [{"type": "Lowercase"}]}"#;
+        /// assert_eq!(builder.steps(Some(lower)).build()?.encode("A")?, [97]);
+        /// # Ok::<(), mergewise::Error>(())
+        /// ```
+        steps: Option<&'a str> => steps;
     }
 
     /// One more special token, which is found in a text only where the caller allows it.
     pub fn special_token(self, text: &str, id: Id) -> Self {
-        self.special(text, id, false)
+        self.special(text, id, false, Search::default())
     }
 
     /// One more special token, which is found in every text, before it is cut.
@@ -240,12 +256,29 @@ impl<'a> TokenizerBuilder<'a> {
     /// # Ok::<(), mergewise::Error>(())
     /// ```
     pub fn added_token(self, text: &str, id: Id) -> Self {
-        self.special(text, id, true)
+        self.special(text, id, true, Search::default())
     }
 
-    fn special(mut self, text: &str, id: Id, always: bool) -> Self {
-        let text = text.to_owned();
-        self.specials.push(Special { text, id, always });
+    /// One more special token, with how it is found.
+    ///
+    /// ```
+    /// use mergewise::encode::Search;
+    /// use mergewise::{Alphabet, MergeList, Tokenizer};
+    ///
+    /// let bytes = MergeList::new(Alphabet::Bytes);
+    /// let search = Search { strips_left: true, ..Search::default() };
+    /// let builder = Tokenizer::builder().merge_list(&bytes);
+    /// let tokenizer = builder.special("<m>", 300, true, search).build()?;
+    /// assert_eq!(tokenizer.encode("a <m> b")?, [97, 300, 32, 98]);
+    /// # Ok::<(), mergewise::Error>(())
+    /// ```
+    pub fn special(mut self, text: &str, id: Id, always: bool, search: Search) -> Self {
+        self.specials.push(Special {
+            text: text.to_owned(),
+            id,
+            always,
+            search,
+        });
         self
     }
 
@@ -254,19 +287,34 @@ impl<'a> TokenizerBuilder<'a> {
         if self.specials.iter().any(|special| special.text.is_empty()) {
             return Err(Error::EmptySpecial);
         }
-        let pattern = Pattern::new(self.pattern)?.dropping_gaps(self.drops_gaps);
+        let steps = match self.steps {
+            Some(steps) => Steps {
+                pattern: Pattern::new(None)?,
+                preparation: Preparation::default(),
+                pipeline: Some(Pipeline::from_json(steps)?),
+            },
+            None => Steps {
+                pattern: Pattern::new(self.pattern)?.dropping_gaps(self.drops_gaps),
+                preparation: self.preparation,
+                pipeline: None,
+            },
+        };
         let merging = self.merging.unwrap_or(Merging::Pairs(Vec::new()));
         let vocabulary = Vocabulary::new(&self.tokens, &merging, self.symbols, self.end_of_word)?;
         Ok(Tokenizer {
-            decoder: Decoder::new(&vocabulary, &self.unknown, &self.specials, self.preparation),
+            decoder: Decoder::new(
+                &vocabulary,
+                &self.unknown,
+                &self.specials,
+                steps.preparation,
+            ),
             encoder: Encoder::new(
                 vocabulary,
                 self.unknown,
                 self.whole_words,
-                pattern,
-                self.preparation,
+                steps,
                 self.specials,
-            ),
+            )?,
             whole_words: self.whole_words,
             source: self.source.unwrap_or(Source::Pairs(0)),
         })
@@ -296,6 +344,7 @@ impl Tokenizer {
             pattern: pattern.spec(),
             drops_gaps: pattern.drops_gaps(),
             preparation: self.encoder().preparation(),
+            steps: self.encoder().pipeline().map(Pipeline::json),
             specials: self.encoder().specials().to_vec(),
         }
     }
