@@ -20,7 +20,7 @@ fn main() -> mergewise::Result<()> {
         .unwrap_or_else(|| "the end<|end|>".to_owned());
     let everything = Choice {
         allowed: vec![true],
-        refused: vec![],
+        ..Choice::default()
     };
     let ids = tokenizer.encode_with(&text, &everything)?;
     println!("{ids:?}");

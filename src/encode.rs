@@ -25,10 +25,12 @@ mod trie;
 mod whole;
 mod words;
 
+pub use crate::framing::{Frame, Padding, Side};
 pub use crate::pipeline::Place;
 pub use crate::specials::{Choice, Search, Special};
 pub use batches::Encoded;
 pub use encoder::Encoder;
 pub(crate) use encoder::Steps;
+pub use offsets::Unit;
 pub use prepare::{PrefixSpace, Preparation};
 pub use words::Unknown;

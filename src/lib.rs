@@ -32,7 +32,8 @@
 //! | [`watch`], `parallel`, `prefetch`, `pages` | progress and cancellation; the parallel loop; hints to the processor and the system | |
 //! | `pool` | values that threads keep for one another | |
 //! | `keys`, `varint` | short keys and hashes; whole numbers as bytes | |
-//! | [`pattern`], [`normalize`], `specials` | texts to words; normal forms; special tokens | appendix B.1 |
+//! | [`pattern`], [`normalize`] | texts to words; normal forms | appendix B.1 |
+//! | `framing`, `specials` | what is around a text's ids; special tokens in texts | |
 //! | [`pipeline`] | all other steps before merging, as tokenizers' files have them | |
 //! | [`ranks`] | the lines of tiktoken's files | |
 //! | [`counts`], `table` | how often each word occurs | appendix B.1 |
@@ -63,6 +64,7 @@ mod decode;
 pub mod encode;
 pub mod error;
 pub mod exact;
+mod framing;
 pub mod greedy;
 pub mod improve;
 mod keys;

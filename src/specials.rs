@@ -7,6 +7,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::framing::Frame;
 use crate::merges::Id;
 use crate::pool::Pool;
 
@@ -41,13 +42,14 @@ pub struct Search {
     pub normalized: bool,
 }
 
-/// The special tokens that a call finds and those that it refuses, by index.
+/// What a call asks for: the special tokens that it finds and those that it refuses, by index, and
+/// what is around the ids.
 ///
 /// ```
 /// use mergewise::{Choice, Tokenizer};
 ///
 /// let tokenizer = Tokenizer::builder().special_token("<s>", 0).build()?;
-/// let found = Choice { allowed: vec![true], refused: vec![false] };
+/// let found = Choice { allowed: vec![true], ..Choice::default() };
 /// assert_eq!(tokenizer.encode_with("<s><s>", &found)?, [0, 0]);
 /// assert!(tokenizer.encode("<s>").is_err());
 /// # Ok::<(), mergewise::Error>(())
@@ -58,6 +60,11 @@ pub struct Choice {
     pub allowed: Vec<bool>,
     /// An error where they occur.
     pub refused: Vec<bool>,
+    /// What is put around the ids of each text.
+    pub frame: Frame,
+    /// Whether white space at the ends of tokens is left out of their offsets; if so, whether one
+    /// space that may have been put before the text is kept.
+    pub trims_spaces: Option<bool>,
 }
 
 /// The special tokens of an encoder or a counter.

@@ -102,8 +102,8 @@ impl Tokenizer {
     /// ```
     pub fn encode(&self, text: impl AsRef<[u8]>) -> Result<Vec<Id>> {
         let refused = Choice {
-            allowed: Vec::new(),
             refused: self.specials().map(|(_, _, always)| !always).collect(),
+            ..Choice::default()
         };
         self.encode_with(text, &refused)
     }
@@ -115,7 +115,7 @@ impl Tokenizer {
     ///
     /// let empty = MergeList::new(Alphabet::Bytes);
     /// let tokenizer = Tokenizer::builder().merge_list(&empty).special_token("<s>", 300).build()?;
-    /// let allowed = Choice { allowed: vec![true], refused: vec![] };
+    /// let allowed = Choice { allowed: vec![true], ..Choice::default() };
     /// assert_eq!(tokenizer.encode_with("<s>a", &allowed)?, [300, 97]);
     /// assert_eq!(tokenizer.encode_with("<s>a", &Choice::default())?, [60, 115, 62, 97]);
     /// # Ok::<(), mergewise::Error>(())
@@ -320,7 +320,7 @@ impl Tokenizer {
     /// ```
     pub fn merge_list(&self) -> Result<MergeList> {
         let vocabulary = self.vocabulary();
-        if !vocabulary.end_of_word().is_empty() {
+        if vocabulary.marks_words() {
             return Err(Error::EndsOfWords);
         }
         let alphabet = match vocabulary.symbols() {

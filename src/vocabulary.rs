@@ -11,14 +11,16 @@
 
 mod own_merges;
 mod strings;
+mod symbols;
 
-use std::borrow::Cow;
 use std::cmp::Reverse;
 
 use crate::error::{Error, Result};
 use crate::merges::{Id, Ranks};
 use own_merges::Finder;
 use strings::Strings;
+pub use symbols::Marks;
+use symbols::Spellings;
 
 /// Names a token or a symbol inside a vocabulary and its encoder; its id is what files and users see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -81,6 +83,7 @@ pub struct Merge {
 #[derive(Debug)]
 pub struct Vocabulary {
     symbols: Symbols,
+    start_of_word: Box<[u8]>,
     end_of_word: Box<[u8]>,
     /// Whether the end of a word is a symbol of its own.
     end_is_symbol: bool,
@@ -94,13 +97,12 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// The vocabulary of `tokens`. With `end_of_word`, a word's last symbol has that at its end; if
-    /// it is a token by itself, it is a symbol of its own after the last.
+    /// The vocabulary of `tokens`.
     pub fn new(
         tokens: &[(&[u8], Id)],
         merging: &Merging<'_>,
         symbols: Symbols,
-        end_of_word: &[u8],
+        marks: Marks<'_>,
     ) -> Result<Self> {
         let mut strings = Strings::with_capacity(tokens.len() + 256);
         for (number, &(string, _)) in tokens.iter().enumerate() {
@@ -112,8 +114,9 @@ impl Vocabulary {
         }
         let mut vocabulary = Self {
             symbols,
-            end_of_word: end_of_word.into(),
-            end_is_symbol: strings.find(end_of_word).is_some(),
+            start_of_word: marks.start.into(),
+            end_of_word: marks.end.into(),
+            end_is_symbol: strings.find(marks.end).is_some(),
             strings,
             ids: tokens.iter().map(|&(_, id)| id).collect(),
             is_symbol: Vec::new(),
@@ -134,7 +137,7 @@ impl Vocabulary {
         }
         let mut spellings = Spellings::default();
         for token in (0..self.ids.len()).map(Number::new) {
-            if self.symbols == Symbols::Bytes && self.end_of_word.is_empty() {
+            if self.symbols == Symbols::Bytes && !self.marks_words() {
                 let bytes = self.strings.get(token).chunks(1);
                 let numbers = bytes.filter_map(|byte| self.strings.find(byte));
                 spellings.symbols.extend(numbers);
@@ -154,44 +157,6 @@ impl Vocabulary {
             self.is_symbol[token] = spellings.of(token).len() == 1;
         }
         Ok(spellings)
-    }
-
-    /// The bytes or the characters of a text; what is not UTF-8 byte by byte.
-    fn units_of<'t>(&self, text: &'t [u8]) -> Vec<&'t [u8]> {
-        if self.symbols == Symbols::Bytes {
-            return text.chunks(1).collect();
-        }
-        let mut units = Vec::new();
-        for chunk in text.utf8_chunks() {
-            let valid = chunk.valid();
-            let ends = valid.char_indices().map(|(at, c)| at..at + c.len_utf8());
-            units.extend(ends.map(|range| &valid.as_bytes()[range]));
-            units.extend(chunk.invalid().chunks(1));
-        }
-        units
-    }
-
-    /// The symbols of a token's string.
-    fn spell<'t>(&self, token: &'t [u8]) -> Result<Vec<Cow<'t, [u8]>>> {
-        let (body, is_end) = match token.strip_suffix(&*self.end_of_word) {
-            Some(body) if !self.end_of_word.is_empty() => (body, true),
-            _ => (token, false),
-        };
-        if self.symbols == Symbols::Chars && std::str::from_utf8(body).is_err() {
-            let word = token.to_vec();
-            return Err(Error::NotText { word });
-        }
-        let units = self.units_of(body).into_iter();
-        let mut symbols: Vec<Cow<'_, [u8]>> = units.map(Cow::Borrowed).collect();
-        if is_end {
-            match symbols.last_mut() {
-                Some(last) if !self.end_is_symbol => {
-                    last.to_mut().extend_from_slice(&self.end_of_word);
-                }
-                _ => symbols.push(Cow::Owned(self.end_of_word.to_vec())),
-            }
-        }
-        Ok(symbols)
     }
 
     fn keep_own_merges(&mut self, merging: &Merging<'_>, spellings: &Spellings) -> Result<()> {
@@ -228,12 +193,6 @@ impl Vocabulary {
     #[must_use]
     pub fn symbols(&self) -> Symbols {
         self.symbols
-    }
-
-    /// What is at the end of each token that ends a word.
-    #[must_use]
-    pub fn end_of_word(&self) -> &[u8] {
-        &self.end_of_word
     }
 
     /// The own merges, in the order of their ranks.
@@ -305,41 +264,6 @@ impl Vocabulary {
             .zip(is_reached)
             .filter_map(|(number, is_reached)| (!is_reached).then_some(number))
     }
-
-    /// The numbers of a word's symbols; of a symbol that has none, its string.
-    #[must_use]
-    pub fn symbols_of<'w>(&self, word: &'w [u8]) -> Vec<std::result::Result<Number, &'w [u8]>> {
-        let units = self.units_of(word);
-        let numbers = units.iter().map(|&unit| self.number(unit).ok_or(unit));
-        let mut symbols: Vec<_> = numbers.collect();
-        if self.end_of_word.is_empty() {
-            return symbols;
-        }
-        if let Some(end) = self
-            .number(&self.end_of_word)
-            .filter(|_| self.end_is_symbol)
-        {
-            symbols.push(Ok(end));
-        } else if let (Some(symbol), Some(unit)) = (symbols.last_mut(), units.last()) {
-            let last = [unit, &*self.end_of_word].concat();
-            *symbol = self.number(&last).ok_or(unit);
-        }
-        symbols
-    }
-}
-
-/// The symbols of each token, one token after the other.
-#[derive(Default)]
-struct Spellings {
-    symbols: Vec<Number>,
-    ends: Vec<usize>,
-}
-
-impl Spellings {
-    fn of(&self, token: usize) -> &[Number] {
-        let start = if token == 0 { 0 } else { self.ends[token - 1] };
-        &self.symbols[start..self.ends[token]]
-    }
 }
 
 #[cfg(test)]
@@ -372,8 +296,13 @@ mod tests {
             (&b"abc"[..], 2),
             (&b"cab"[..], 7),
         ];
-        let vocabulary = Vocabulary::new(&ABC, &Merging::Ranks(ranks), Symbols::Chars, b"")
-            .expect("a valid vocabulary");
+        let vocabulary = Vocabulary::new(
+            &ABC,
+            &Merging::Ranks(ranks),
+            Symbols::Chars,
+            Marks::default(),
+        )
+        .expect("a valid vocabulary");
         assert_eq!(
             strings(&vocabulary),
             [
@@ -395,8 +324,13 @@ mod tests {
             (b"a", b"bc", 2),
             (b"c", b"ab", 3),
         ];
-        let vocabulary = Vocabulary::new(&ABC, &Merging::Pairs(pairs), Symbols::Chars, b"")
-            .expect("a valid vocabulary");
+        let vocabulary = Vocabulary::new(
+            &ABC,
+            &Merging::Pairs(pairs),
+            Symbols::Chars,
+            Marks::default(),
+        )
+        .expect("a valid vocabulary");
         let unreachable: Vec<_> = vocabulary.unreachable().collect();
         assert_eq!(unreachable, [Number(5)]);
         assert_eq!(vocabulary.merges().len(), 3);
@@ -406,8 +340,16 @@ mod tests {
     fn the_end_of_a_word_is_part_of_its_last_symbol() {
         let tokens = [(&b"o"[..], 0), (b"w</w>", 1), (b"ow</w>", 2)];
         let pairs = vec![(&b"o"[..], &b"w</w>"[..], 0)];
-        let vocabulary = Vocabulary::new(&tokens, &Merging::Pairs(pairs), Symbols::Chars, b"</w>")
-            .expect("a valid vocabulary");
+        let vocabulary = Vocabulary::new(
+            &tokens,
+            &Merging::Pairs(pairs),
+            Symbols::Chars,
+            Marks {
+                end: b"</w>",
+                ..Marks::default()
+            },
+        )
+        .expect("a valid vocabulary");
         assert_eq!(vocabulary.symbols_of(b"ow"), [Ok(Number(0)), Ok(Number(1))]);
         assert_eq!(vocabulary.symbols_of(b"wo"), [Err(&b"w"[..]), Err(b"o")]);
         assert_eq!(strings(&vocabulary), [(&b"o"[..], &b"w</w>"[..], 0)]);

@@ -308,6 +308,7 @@ fn choice_of(tokenizer: &Tokenizer, case: &Value) -> Choice {
         refused: specials()
             .map(|(name, _, always)| !always && is_refused(name))
             .collect(),
+        ..Choice::default()
     }
 }
 

@@ -54,6 +54,7 @@ class Vocabulary:
         drops_unknown: whether unknown characters are left out where no token stands for them,
             instead of being an error.
         whole_words: whether a word that is a token becomes it, whatever its merges make of it.
+        start_of_word: is part of the string of each token that begins a word.
         end_of_word: is part of the string of each token that ends a word, as in `low</w>`. A word's
             last symbol has it from the start, or, if it is a token by itself, it is a symbol of its
             own behind the last.
@@ -86,6 +87,7 @@ class Vocabulary:
     fuse_unknown: bool = False
     drops_unknown: bool = False
     whole_words: bool = False
+    start_of_word: bytes = b""
     end_of_word: bytes = b""
     pattern: str | None = None
     drops_gaps: bool = False

@@ -9,6 +9,7 @@ use super::sink::Sink;
 use super::stretches::Stretch;
 use super::words::{Unknown, Words};
 use crate::error::Result;
+use crate::framing::Frame;
 use crate::merges::Id;
 use crate::pattern::Pattern;
 use crate::pipeline::{Pipeline, Prepared};
@@ -73,8 +74,7 @@ impl Encoder {
             || pipeline.as_ref().is_some_and(Pipeline::cuts_texts)
             || !unknown.is_local(&vocabulary);
         let words = Words::new(vocabulary, unknown, whole_words);
-        let has_words =
-            has_words || words.looks_up_whole || !words.vocabulary.end_of_word().is_empty();
+        let has_words = has_words || words.looks_up_whole || words.vocabulary.marks_words();
         Ok(Self {
             joins: (!has_words).then(|| Joins::new(&words.vocabulary)),
             words,
@@ -135,11 +135,14 @@ impl Encoder {
     pub fn encode(&self, text: &[u8], choice: &Choice, watch: &Watch) -> Result<Vec<Id>> {
         let mut ids = Vec::new();
         let finders = self.specials.finders(choice)?;
+        let start = choice.frame.open(&mut ids);
         let mut sink = Sink::keeping(&mut ids);
         self.with_desk(|desk| {
             self.encode_given(Given::Text(text), &finders, desk, &mut sink, watch)
         })?;
-        Ok(ids)
+        choice.frame.close(&mut ids, start);
+        let ends = vec![0, ids.len()];
+        Ok(choice.frame.fill((ids, ends)).0)
     }
 
     /// How many ids a text has.
@@ -149,7 +152,7 @@ impl Encoder {
         self.with_desk(|desk| {
             self.encode_given(Given::Text(text), &finders, desk, &mut count, watch)
         })?;
-        Ok(count.num_ids)
+        Ok(choice.frame.total(count.num_ids))
     }
 
     /// Call `use_ids` with the index and the ids of each word. The words were cut before: a pattern
@@ -178,8 +181,10 @@ impl Encoder {
 
     /// An error if one of the texts holds a special token that is to be refused.
     pub(crate) fn check(&self, texts: &[&[u8]], refused: Vec<bool>, watch: &Watch) -> Result<()> {
-        let allowed = Vec::new();
-        let finders = self.specials.finders(&Choice { allowed, refused })?;
+        let finders = self.specials.finders(&Choice {
+            refused,
+            ..Choice::default()
+        })?;
         texts.iter().try_for_each(|text| {
             watch.check()?;
             self.specials.check(text, &finders)
@@ -195,22 +200,24 @@ impl Encoder {
         num_threads: usize,
         watch: &Watch,
     ) -> Result<Encoded> {
-        let finders = self.specials.finders(choice)?;
-        if num_threads > 1 && documents.len() > 1 {
-            return encode_in_groups(documents, num_threads, |(start, end), ids| {
-                self.encode_group(&documents[start..end], start, &finders, ids, watch)
-            });
-        }
-        let mut ids = with_room_for(documents);
-        let offsets = self.encode_group(documents, 0, &finders, &mut ids, watch)?;
-        Ok((ids, offsets))
+        let call = (&self.specials.finders(choice)?, &choice.frame);
+        let encoded = if num_threads > 1 && documents.len() > 1 {
+            encode_in_groups(documents, num_threads, |(start, end), ids| {
+                self.encode_group(&documents[start..end], start, call, ids, watch)
+            })?
+        } else {
+            let mut ids = with_room_for(documents);
+            let offsets = self.encode_group(documents, 0, call, &mut ids, watch)?;
+            (ids, offsets)
+        };
+        Ok(choice.frame.fill(encoded))
     }
 
     fn encode_group(
         &self,
         documents: &[&[u8]],
         first: usize,
-        finders: &Finders,
+        (finders, frame): (&Finders, &Frame),
         ids: &mut Vec<Id>,
         watch: &Watch,
     ) -> Result<Vec<usize>> {
@@ -219,9 +226,11 @@ impl Encoder {
         self.with_desk(|desk| {
             for (index, document) in documents.iter().enumerate() {
                 watch.check()?;
+                let start = frame.open(ids);
                 let mut sink = Sink::keeping(ids);
                 self.encode_given(Given::Text(document), finders, desk, &mut sink, watch)
                     .map_err(|error| error.in_document(first + index))?;
+                frame.close(ids, start);
                 offsets.push(ids.len());
                 watch.advance(document.len() as u64);
             }

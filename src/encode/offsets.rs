@@ -5,101 +5,137 @@ use super::encoder::Encoder;
 use super::search::Scratch;
 use super::stretches::Stretch;
 use crate::error::Result;
+use crate::framing::{Frame, Side};
 use crate::merges::Id;
-use crate::pipeline::{Place, Prepared};
+use crate::pipeline::{Pipeline, Place, Prepared};
 use crate::specials::{Finders, Part};
+use crate::vocabulary::Symbols;
 use crate::watch::Watch;
 
-/// Tokens and where they stand.
-type Placed = Vec<(Id, Place)>;
+/// What places are counted in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Bytes.
+    Bytes,
+    /// Characters. A token that holds a part of a character holds all of it.
+    Characters,
+}
+
+/// A token of a text.
+struct Placed {
+    id: Id,
+    place: Place,
+    /// How many characters of white space it begins and ends with.
+    spaces: (usize, usize),
+}
 
 impl Encoder {
     /// The ids of a text, and where each token begins and ends in it.
     ///
     /// Where a step changes the text, a token has the place of what it was made of: a space that was
-    /// put before a text has the place of the text's first character.
+    /// put before a text has the place of the text's first character. Ids around the text are at
+    /// `(0, 0)`.
     pub fn encode_with_offsets(
         &self,
         text: &[u8],
+        unit: Unit,
         choice: &Choice,
         watch: &Watch,
     ) -> Result<(Vec<Id>, Vec<Place>)> {
         let finders = self.specials.finders(choice)?;
         self.specials.check(text, &finders)?;
-        let found = match &self.pipeline {
+        let mut found = match &self.pipeline {
             None => self.placed(text, &finders, watch)?,
-            Some(pipeline) => {
-                let mut found = Placed::new();
-                self.for_each_stretch(pipeline, text, &finders, true, watch, |stretch| {
-                    match stretch {
-                        Stretch::Special(special, place) => found.push((special.id, place)),
-                        Stretch::Words(words) => {
-                            self.place(
-                                &words.text,
-                                0,
-                                &mut found,
-                                watch,
-                                |use_word| {
-                                    self.for_each_prepared_word(&words, use_word);
-                                    Ok(())
-                                },
-                                |start, end| place_of(&words, start, end),
-                            )?;
-                        }
-                    }
-                    Ok(())
-                })?;
-                found
-            }
+            Some(pipeline) => self.placed_by_steps(pipeline, text, &finders, watch)?,
         };
-        Ok(found.into_iter().unzip())
+        if unit == Unit::Characters {
+            to_characters(text, &mut found);
+        }
+        if let Some(keeps_prefix) = choice.trims_spaces {
+            for (index, token) in found.iter_mut().enumerate() {
+                token.trim(index == 0, keeps_prefix);
+            }
+        }
+        Ok(framed(found, &choice.frame))
     }
 
     /// The tokens of a text without a pipeline.
-    fn placed(&self, text: &[u8], finders: &Finders, watch: &Watch) -> Result<Placed> {
-        let mut found = Placed::new();
+    fn placed(&self, text: &[u8], finders: &Finders, watch: &Watch) -> Result<Vec<Placed>> {
+        let mut found = Vec::new();
         let prefixed = self.preparation.with_prefix(text);
         let hidden = prefixed.len() - text.len();
         let shown = |at: usize| at.saturating_sub(hidden);
         self.specials
             .for_each_part(&prefixed, finders, |part| match part {
-                Part::Special(special, place) => {
-                    found.push((special.id, (shown(place.start), shown(place.end))));
+                Part::Special(special, range) => {
+                    let spaces = white_ends(&prefixed[range.clone()]);
+                    let place = (shown(range.start), shown(range.end));
+                    let id = special.id;
+                    found.push(Placed { id, place, spaces });
                     Ok(())
                 }
                 Part::Ordinary(start, text) => {
                     let (prepared, places) = self.preparation.prepare_placed(text)?;
-                    let first = found.len();
-                    self.place(
-                        &prepared,
-                        start,
-                        &mut found,
-                        watch,
-                        |use_word| self.for_each_word(&prepared, watch, use_word),
-                        |from, to| match &places {
+                    let hidden = self.preparation.hidden_bytes(text);
+                    let place_of = |from: usize, to: usize| {
+                        let place = match &places {
                             Some(places) => (places[from].0, places[to - 1].1),
                             None => (from, to),
-                        },
-                    )?;
-                    for (_, place) in &mut found[first..] {
-                        *place = (shown(start + place.0), shown(start + place.1));
-                    }
-                    Ok(())
+                        };
+                        (shown(start + place.0), shown(start + place.1))
+                    };
+                    self.place(&prepared, &mut found, watch, &place_of, |use_word| {
+                        self.for_each_word(&prepared, watch, use_word)
+                    })
+                    .map_err(|error| error.moved(start, hidden))
                 }
             })?;
         Ok(found)
     }
 
-    /// Append the tokens of a stretch of text that begins at `start` of the whole: those of each word
-    /// that `for_each_word` gives, with the places that `place_of` gives to their bytes.
+    /// The tokens of a text with a pipeline.
+    fn placed_by_steps(
+        &self,
+        pipeline: &Pipeline,
+        text: &[u8],
+        finders: &Finders,
+        watch: &Watch,
+    ) -> Result<Vec<Placed>> {
+        let mut found = Vec::new();
+        self.for_each_stretch(
+            pipeline,
+            text,
+            finders,
+            true,
+            watch,
+            |stretch| match stretch {
+                Stretch::Special(special, place) => {
+                    let spaces = white_ends(&text[place.0..place.1]);
+                    let id = special.id;
+                    found.push(Placed { id, place, spaces });
+                    Ok(())
+                }
+                Stretch::Words(words) => {
+                    let place_of = |start, end| place_of(&words, start, end);
+                    self.place(&words.text, &mut found, watch, &place_of, |use_word| {
+                        self.for_each_prepared_word(&words, use_word);
+                        Ok(())
+                    })
+                }
+            },
+        )?;
+        Ok(found)
+    }
+
+    /// Append the tokens of a prepared text: those of each word that `for_each_word` gives, with the
+    /// places that `place_of` gives to their bytes.
     fn place(
         &self,
         text: &[u8],
-        start: usize,
-        found: &mut Placed,
+        found: &mut Vec<Placed>,
         watch: &Watch,
+        place_of: &dyn Fn(usize, usize) -> Place,
         for_each_word: impl FnOnce(&mut dyn FnMut(usize, usize)) -> Result<()>,
-        place_of: impl Fn(usize, usize) -> Place,
     ) -> Result<()> {
         let first = found.len();
         let (mut scratch, mut pieces, mut result) = (Scratch::default(), Vec::new(), Ok(()));
@@ -108,14 +144,17 @@ impl Encoder {
                 return;
             }
             pieces.clear();
-            let hidden = self.preparation.hidden_bytes(text);
             result = self
                 .words
                 .encode(&text[from..to], &mut scratch, &mut pieces, watch)
-                .map_err(|error| error.moved(start + from, hidden));
+                .map_err(|error| error.moved(from, 0));
             let mut at = from;
             for &(id, length) in &pieces {
-                found.push((id, place_of(at, at + length)));
+                found.push(Placed {
+                    id,
+                    place: place_of(at, at + length),
+                    spaces: self.spaces_of(&text[at..at + length]),
+                });
                 at += length;
             }
         })?;
@@ -123,9 +162,9 @@ impl Encoder {
         if let Some(id) = self.fused() {
             let mut stretch = found.split_off(first);
             stretch.dedup_by(|later, earlier| {
-                let is_one = later.0 == id && earlier.0 == id;
+                let is_one = later.id == id && earlier.id == id;
                 if is_one {
-                    earlier.1.1 = later.1.1;
+                    earlier.place.1 = later.place.1;
                 }
                 is_one
             });
@@ -133,6 +172,70 @@ impl Encoder {
         }
         Ok(())
     }
+
+    /// How many characters of white space an ordinary token has at its ends. Where spaces are marks,
+    /// none is white space.
+    fn spaces_of(&self, token: &[u8]) -> (usize, usize) {
+        if self.preparation.mark_is_space {
+            return (0, 0);
+        }
+        if self.words.vocabulary.symbols() == Symbols::Chars {
+            return white_ends(token);
+        }
+        // Only the letter for this byte counts as one.
+        let is_space = |byte: &&u8| **byte == b' ';
+        let ending = token.iter().rev().take_while(is_space).count();
+        (token.iter().take_while(is_space).count(), ending)
+    }
+}
+
+impl Placed {
+    /// Leave white space out of its place, but for one space that was put before a text.
+    fn trim(&mut self, is_first: bool, keeps_prefix: bool) {
+        let (start, end) = &mut self.place;
+        let (mut leading, trailing) = self.spaces;
+        if (is_first || *start == 0) && keeps_prefix && leading == 1 {
+            leading = 0;
+        }
+        *start = (*start + leading).min(*end);
+        if *end >= trailing {
+            *end = (*end - trailing).max(*start);
+        }
+    }
+}
+
+/// The ids and places of tokens, with what is around the text.
+fn framed(found: Vec<Placed>, frame: &Frame) -> (Vec<Id>, Vec<Place>) {
+    let mut ids = Vec::with_capacity(found.len());
+    let start = frame.open(&mut ids);
+    ids.extend(found.iter().map(|token| token.id));
+    frame.close(&mut ids, start);
+    let num_kept = ids.len() - start - frame.after.len();
+    let first_kept = match frame.limit {
+        Some((_, Side::Left)) => found.len() - num_kept,
+        _ => 0,
+    };
+    let ends = vec![0, ids.len()];
+    let num_framed = ids.len();
+    let ids = frame.fill((ids, ends)).0;
+    let padding = frame.padding.as_ref();
+    let num_left = match padding.map(|padding| padding.side) {
+        Some(Side::Left) => start + ids.len() - num_framed,
+        _ => start,
+    };
+    let mut places = vec![(0, 0); num_left];
+    let kept = &found[first_kept..first_kept + num_kept];
+    places.extend(kept.iter().map(|token| token.place));
+    places.resize(ids.len(), (0, 0));
+    (ids, places)
+}
+
+/// How many characters of white space a text, or the letters of one, begins and ends with.
+fn white_ends(text: &[u8]) -> (usize, usize) {
+    let is_space = |character: &char| character.is_whitespace() || *character == 'Ġ';
+    let text = String::from_utf8_lossy(text);
+    let leading = text.chars().take_while(is_space).count();
+    (leading, text.chars().rev().take_while(is_space).count())
 }
 
 /// What the bytes from `start` to `end` stand for.
@@ -140,4 +243,35 @@ fn place_of(prepared: &Prepared, start: usize, end: usize) -> Place {
     let places = &prepared.places[start..end];
     let place = |place: Option<&Place>| place.copied().unwrap_or_default();
     (place(places.first()).0, place(places.last()).1)
+}
+
+/// Turn places in the bytes of a text into places among its characters.
+fn to_characters(text: &[u8], found: &mut [Placed]) {
+    if text.is_ascii() {
+        return;
+    }
+    let is_start = |at: usize| text.get(at).is_none_or(|byte| byte & 0xC0 != 0x80);
+    // `before` characters begin before the byte `at`.
+    let (mut at, mut before) = (0, 0);
+    let mut move_to = |target: usize| {
+        while at < target {
+            before += usize::from(is_start(at));
+            at += 1;
+        }
+        while at > target {
+            at -= 1;
+            before -= usize::from(is_start(at));
+        }
+        before
+    };
+    for token in found {
+        let (start, end) = token.place;
+        let before_start = move_to(start);
+        let first = if is_start(start) {
+            before_start
+        } else {
+            before_start - 1
+        };
+        token.place = (first, move_to(end));
+    }
 }

@@ -66,7 +66,7 @@ struct Token {
 impl Search {
     /// None if words have a mark at their end, or the vocabulary is huge.
     pub(super) fn new(vocabulary: &Vocabulary) -> Option<Self> {
-        if !vocabulary.end_of_word().is_empty() {
+        if vocabulary.marks_words() {
             return None;
         }
         let mut tokens: Vec<Token> = vocabulary

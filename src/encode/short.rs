@@ -62,7 +62,7 @@ impl ShortWords {
         let merges = vocabulary.merges();
         let has_ties = merges.windows(2).any(|pair| pair[0].rank == pair[1].rank);
         if vocabulary.symbols() != Symbols::Bytes
-            || !vocabulary.end_of_word().is_empty()
+            || vocabulary.marks_words()
             || has_ties
             || vocabulary.len() >> BITS > 0
         {

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::keys::short_key;
 use crate::merges::Id;
 use crate::pattern::Pattern;
-use crate::vocabulary::{Merging, Number, Symbols, Vocabulary};
+use crate::vocabulary::{Marks, Merging, Number, Symbols, Vocabulary};
 use crate::watch::Watch;
 
 /// A generator of pseudo-random numbers.
@@ -63,7 +63,7 @@ fn vocabulary_of(pairs: &Pairs) -> Vocabulary {
         &tokens,
         &Merging::Pairs(pairs.collect()),
         Symbols::Bytes,
-        b"",
+        Marks::default(),
     )
     .expect("a valid vocabulary")
 }
@@ -201,7 +201,8 @@ fn many_pairs_are_all_found() {
     strings.extend((0..num_pairs).map(|pair| vec![(pair >> 8) as u8, pair as u8]));
     let tokens: Vec<(&[u8], Id)> = strings.iter().map(Vec::as_slice).zip(0..).collect();
     let ranks = Merging::Ranks(tokens[256..].to_vec());
-    let vocabulary = Vocabulary::new(&tokens, &ranks, Symbols::Bytes, b"").expect("valid");
+    let vocabulary =
+        Vocabulary::new(&tokens, &ranks, Symbols::Bytes, Marks::default()).expect("valid");
     let short = ShortWords::new(&vocabulary).expect("no ties");
     for (string, id) in strings.iter().zip(0..) {
         let key = short_key(string, 0, string.len());
@@ -216,7 +217,8 @@ fn many_pairs_are_all_found() {
 fn a_byte_without_an_id_is_left_to_others() {
     let tokens: [(&[u8], Id); 3] = [(b"a", 0), (b"b", 1), (b"ab", 2)];
     let pairs = Merging::Pairs(vec![(b"a", b"b", 0)]);
-    let vocabulary = Vocabulary::new(&tokens, &pairs, Symbols::Bytes, b"").expect("valid");
+    let vocabulary =
+        Vocabulary::new(&tokens, &pairs, Symbols::Bytes, Marks::default()).expect("valid");
     let short = ShortWords::new(&vocabulary).expect("no ties");
     let mut found = Vec::new();
     short.merge(&keys::<16>(&[b"abc".into(), b"aab".into()]), |_, merged| {

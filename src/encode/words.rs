@@ -101,8 +101,7 @@ impl Words {
         // Where every token is what its string becomes, looking words up changes nothing; but a word
         // with a mark at its end is not encoded like its string without the mark.
         let has_other_tokens = vocabulary.unreachable().next().is_some();
-        let looks_up_whole =
-            whole_words && (has_other_tokens || !vocabulary.end_of_word().is_empty());
+        let looks_up_whole = whole_words && (has_other_tokens || vocabulary.marks_words());
         let search = Search::new(&vocabulary);
         let short = (!looks_up_whole).then(|| ShortWords::new(&vocabulary));
         Self {
@@ -132,6 +131,16 @@ impl Words {
         })
     }
 
+    /// The id of the token that a whole word is. A mark at the end of words is not looked up.
+    fn id_of_whole(&self, word: &[u8]) -> Option<Id> {
+        let start = self.vocabulary.start_of_word();
+        let number = match start {
+            [] => self.vocabulary.number(word),
+            _ => self.vocabulary.number(&[start, word].concat()),
+        };
+        self.vocabulary.id(number?)
+    }
+
     /// Append the tokens of a word.
     pub(super) fn encode(
         &self,
@@ -141,10 +150,7 @@ impl Words {
         watch: &Watch,
     ) -> Result<()> {
         if self.looks_up_whole
-            && let Some(id) = self
-                .vocabulary
-                .number(word)
-                .and_then(|n| self.vocabulary.id(n))
+            && let Some(id) = self.id_of_whole(word)
         {
             pieces.push((id, word.len()));
             return Ok(());
@@ -206,13 +212,9 @@ struct Writer<'w> {
 impl Writer<'_> {
     fn push_all(&mut self, tokens: &[Number]) -> Result<()> {
         let vocabulary = &self.words.vocabulary;
-        let end_of_word = vocabulary.end_of_word();
         self.pieces.reserve(tokens.len());
         for &token in tokens {
-            let mut text = vocabulary.string(token);
-            if !end_of_word.is_empty() {
-                text = text.strip_suffix(end_of_word).unwrap_or(text);
-            }
+            let text = vocabulary.text_of(token);
             match vocabulary.id(token) {
                 Some(id) => {
                     self.flush();

@@ -12,7 +12,7 @@ use super::arrow_tables::Texts;
 use super::vocabulary::{self, Fields, SYMBOLS};
 use super::{PyMergeList, PyWordCounts, TextArgument, threads, watched};
 use crate::decode::Decoder;
-use crate::encode::{Choice, Encoded, Place};
+use crate::encode::{Choice, Encoded, Frame, Padding, Place, Side, Unit};
 use crate::error::Result;
 use crate::merges::Id;
 use crate::tokenizer::{Source, Tokenizer};
@@ -66,15 +66,63 @@ impl PyTokenizer {
     }
 }
 
-/// Which special tokens a call finds in texts, and which it refuses.
+/// Python's `Frame`: what is around the ids of each text.
+#[derive(FromPyObject)]
+struct PyFrame {
+    before: Vec<Id>,
+    after: Vec<Id>,
+    max_length: Option<usize>,
+    cuts_left: bool,
+    padding: Option<PyPadding>,
+    trims_spaces: Option<bool>,
+}
+
+/// Python's `Padding`.
+#[derive(FromPyObject)]
+struct PyPadding {
+    id: Id,
+    length: Option<usize>,
+    multiple_of: usize,
+    is_left: bool,
+}
+
+fn side(is_left: bool) -> Side {
+    if is_left { Side::Left } else { Side::Right }
+}
+
+impl From<PyFrame> for Frame {
+    fn from(frame: PyFrame) -> Self {
+        let padding = frame.padding.map(|padding| Padding {
+            id: padding.id,
+            length: padding.length,
+            multiple_of: padding.multiple_of,
+            side: side(padding.is_left),
+        });
+        Self {
+            before: frame.before,
+            after: frame.after,
+            limit: frame.max_length.map(|most| (most, side(frame.cuts_left))),
+            padding,
+        }
+    }
+}
+
+/// Which special tokens a call finds in texts, which it refuses, and what is around the ids.
 #[pyclass(frozen, module = "mergewise._core", name = "Choice")]
 pub(super) struct PyChoice(Choice);
 
 #[pymethods]
 impl PyChoice {
     #[new]
-    fn new(allowed: Vec<bool>, refused: Vec<bool>) -> Self {
-        Self(Choice { allowed, refused })
+    #[pyo3(signature = (allowed, refused, frame=None, /))]
+    fn new(allowed: Vec<bool>, refused: Vec<bool>, frame: Option<PyFrame>) -> Self {
+        let trims_spaces = frame.as_ref().and_then(|frame| frame.trims_spaces);
+        Self(Choice {
+            allowed,
+            refused,
+            frame: frame.map(Frame::from).unwrap_or_default(),
+            trims_spaces,
+        })
     }
 }
 
@@ -267,13 +315,13 @@ impl PyTokenizer {
         choice: &PyChoice,
     ) -> PyResult<(Vec<Id>, Vec<Place>)> {
         let (encoder, bytes) = (self.0.encoder(), text.as_bytes());
-        let (ids, mut places) = Self::run(py, self.is_quick(bytes.len()), |watch| {
-            encoder.encode_with_offsets(bytes, &choice.0, watch)
-        })?;
-        if let TextArgument::Text(text) = &text {
-            py.detach(|| to_characters(text, &mut places));
-        }
-        Ok((ids, places))
+        let unit = match &text {
+            TextArgument::Text(_) => Unit::Characters,
+            _ => Unit::Bytes,
+        };
+        Self::run(py, self.is_quick(bytes.len()), |watch| {
+            encoder.encode_with_offsets(bytes, unit, &choice.0, watch)
+        })
     }
 
     #[pyo3(signature = (text, choice, /))]
@@ -352,25 +400,5 @@ impl PyTokenizer {
         Self::run(py, ids.len() < QUICK, |watch| {
             decode(self.0.decoder(), &ids, watch)
         })
-    }
-}
-
-/// Turn places in the bytes of a text into places among its characters. A token that holds a part
-/// of a character holds all of it.
-fn to_characters(text: &str, places: &mut [Place]) {
-    let is_start = |at: usize| text.is_char_boundary(at);
-    let (mut at, mut before) = (0, 0);
-    for place in places {
-        // `before` characters begin before the byte `at`.
-        while at < place.0 {
-            before += usize::from(is_start(at));
-            at += 1;
-        }
-        let start = if is_start(at) { before } else { before - 1 };
-        while at < place.1 {
-            before += usize::from(is_start(at));
-            at += 1;
-        }
-        *place = (start, before);
     }
 }

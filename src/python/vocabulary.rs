@@ -33,6 +33,7 @@ pub(super) struct Fields<'py> {
     fuse_unknown: bool,
     drops_unknown: bool,
     whole_words: bool,
+    start_of_word: PyBackedBytes,
     end_of_word: PyBackedBytes,
     pattern: Option<String>,
     drops_gaps: bool,
@@ -135,6 +136,7 @@ impl Fields<'_> {
             .symbols(choose("alphabet", &self.alphabet, SYMBOLS)?)
             .unknown(unknown)
             .whole_words(self.whole_words)
+            .start_of_word(&self.start_of_word)
             .end_of_word(&self.end_of_word)
             .pattern(self.pattern.as_deref())
             .drops_gaps(self.drops_gaps)
@@ -192,6 +194,8 @@ pub(super) fn fields<'py>(py: Python<'py>, tokenizer: &Tokenizer) -> PyResult<Bo
     set_unknown(&fields, encoder.unknown())?;
     fields.set_item("alphabet", name_of(SYMBOLS, &vocabulary.symbols()))?;
     fields.set_item("whole_words", tokenizer.whole_words())?;
+    let start_of_word = PyBytes::new(py, vocabulary.start_of_word());
+    fields.set_item("start_of_word", start_of_word)?;
     fields.set_item("end_of_word", PyBytes::new(py, vocabulary.end_of_word()))?;
     fields.set_item("pattern", encoder.pattern().spec())?;
     fields.set_item("drops_gaps", encoder.pattern().drops_gaps())?;

@@ -10,7 +10,7 @@ use crate::merges::{Alphabet, Id, MergeList};
 use crate::pattern::Pattern;
 use crate::pipeline::Pipeline;
 use crate::settings::Normalization;
-use crate::vocabulary::{Merging, Symbols, Vocabulary};
+use crate::vocabulary::{Marks, Merging, Symbols, Vocabulary};
 
 /// Collects the parts of a [`Tokenizer`].
 ///
@@ -37,6 +37,7 @@ pub struct TokenizerBuilder<'a> {
     merging: Option<Merging<'a>>,
     source: Option<Source>,
     symbols: Symbols,
+    start_of_word: &'a [u8],
     end_of_word: &'a [u8],
     unknown: Unknown,
     whole_words: bool,
@@ -161,6 +162,19 @@ impl<'a> TokenizerBuilder<'a> {
         /// # Ok::<(), mergewise::Error>(())
         /// ```
         end_of_word: &'a [u8] => end_of_word;
+
+        /// What stands at the start of each token that begins a word.
+        ///
+        /// ```
+        /// # use mergewise::Tokenizer;
+        /// let tokenizer = Tokenizer::builder()
+        ///     .tokens([(&b"a"[..], 0), (b"^a", 1)])
+        ///     .start_of_word(b"^")
+        ///     .build()?;
+        /// assert_eq!(tokenizer.encode("aa")?, [1, 0]);
+        /// # Ok::<(), mergewise::Error>(())
+        /// ```
+        start_of_word: &'a [u8] => start_of_word;
 
         /// What a character becomes that is no token; an error unless given.
         ///
@@ -300,7 +314,11 @@ impl<'a> TokenizerBuilder<'a> {
             },
         };
         let merging = self.merging.unwrap_or(Merging::Pairs(Vec::new()));
-        let vocabulary = Vocabulary::new(&self.tokens, &merging, self.symbols, self.end_of_word)?;
+        let marks = Marks {
+            start: self.start_of_word,
+            end: self.end_of_word,
+        };
+        let vocabulary = Vocabulary::new(&self.tokens, &merging, self.symbols, marks)?;
         Ok(Tokenizer {
             decoder: Decoder::new(
                 &vocabulary,
@@ -338,6 +356,7 @@ impl Tokenizer {
             merging: Some(Merging::Pairs(self.merges().collect())),
             source: Some(self.source()),
             symbols: vocabulary.symbols(),
+            start_of_word: vocabulary.start_of_word(),
             end_of_word: vocabulary.end_of_word(),
             unknown: self.encoder().unknown().clone(),
             whole_words: self.whole_words(),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -11,14 +13,13 @@ from mergewise.formats.huggingface_steps import Steps, read_steps
 from mergewise.formats.json_values import OBJECT_START, Json, Value, parse
 from mergewise.formats.letters import BYTE_NAMES, MARK, from_letters
 from mergewise.formats.reading import Reading, shown
-from mergewise.formats.tokenizer_json_writer import files_of, losses
+from mergewise.formats.tokenizer_json_writer import START_OF_WORD, files_of, losses
 from mergewise.formats.unsupported import tokens_around
-from mergewise.vocabulary import Vocabulary
+from mergewise.vocabulary import Search, Vocabulary
 
 __all__ = ["files_of", "looks_like", "losses", "read"]
 
 Merge = tuple[str, str]
-Speller = Callable[[str], bytes | None]
 KEPT: Final = ("truncation", "padding", "post_processor", "decoder")
 
 
@@ -34,41 +35,41 @@ def read(reading: Reading) -> Vocabulary:
     model = document["model"]
     check_model(model)
     steps = read_steps(document)
-    special_tokens, added_tokens = read_added_tokens(document, steps)
-    added = {**special_tokens, **added_tokens}
-    ids = read_ids(model["vocab"], added)
+    ids = model["vocab"].ids()
+    merging.check_ids_differ(reading, ids, place="model.vocab")
+    added = read_added_tokens(document, ids)
+    spelling = Spelling(steps, model.get("continuing_subword_prefix").text(default=""))
     written = read_merges(model["merges"])
-    used = merging.strings_of(written)
+    used = {part for merge in written for part in merge} | set(map(spelling.product, written))
     if not used <= ids.keys():
-        index, text = merging.first_use(written, used - ids.keys())
+        index, text = spelling.first_use(written, used - ids.keys())
         found = f"the token {shown(text)}, which model.vocab does not have"
         raise reading.wrong(f"model.merges[{index}]", found, "tokens of the vocabulary")
-    is_bytes = steps.alphabet == "bytes"
-    byte_tokens = None if is_bytes else read_byte_tokens(model, ids)
-    spelled = spelled_tokens(
-        model["vocab"], speller(steps), used, added, with_bytes=byte_tokens is None
-    )
+    byte_tokens = read_byte_tokens(model, ids, steps)
+    spelled = spelled_tokens(ids, spelling, used, added, with_bytes=byte_tokens is None)
     tokens = {string: ids[text] for text, string in spelled.items()}
-    if is_bytes:
-        merging.check_bytes(reading, tokens, place="model.vocab")
-    merges = spelled_merges(model["merges"], written, used, spelled)
     suffix = model.get("end_of_word_suffix")
     end_of_word = suffix.text(default="").encode()
     if end_of_word and end_of_word in tokens:
         # In mergewise it would be a symbol of its own, in tokenizers it is part of the last one.
         raise suffix.wrong("an end of words that is no token by itself")
-    symbols = merging.Symbols(steps.alphabet, end_of_word)
+    # Where symbols are bytes and all of them are tokens, no character is unknown.
+    is_closed = steps.alphabet == "bytes" and all(bytes([byte]) in tokens for byte in range(256))
+    unknown = None if is_closed else read_unknown(model, ids)
     return Vocabulary(
         **vars(steps),
         tokens=tokens,
-        merges=merging.live_merges(reading, merges, symbols, place="model.merges"),
+        merges=spelled_merges(written, spelled, spelling),
         byte_tokens=byte_tokens,
-        unknown_token=read_unknown(model, ids, steps),
+        unknown_token=unknown,
         fuse_unknown=model.get("fuse_unk").flag(),
+        drops_unknown=unknown is None and not is_closed,
         whole_words=model.get("ignore_merges").flag(),
+        start_of_word=START_OF_WORD if spelling.prefix else b"",
         end_of_word=end_of_word,
-        special_tokens=special_tokens,
-        added_tokens=added_tokens,
+        special_tokens={text: token.id for text, token in added.items() if token.special},
+        added_tokens={text: token.id for text, token in added.items() if not token.special},
+        searches={text: token.search for text, token in added.items() if any(token.search)},
         extras={"tokenizer_json": read_kept(document)},
     )
 
@@ -78,56 +79,92 @@ def check_model(model: Value) -> None:
     kind = model.get("type")
     if kind.raw != "BPE" and not (kind.raw is None and "merges" in model.object()):
         raise kind.wrong('"BPE"')
-    prefix = model.get("continuing_subword_prefix")
-    if prefix.text(default=""):
-        raise prefix.wrong("null")
     dropout = model.get("dropout")
     if dropout.raw is not None and (isinstance(dropout.raw, bool) or dropout.raw != 0):
         dropout.leave_out("null")
 
 
-def speller(steps: Steps) -> Speller:
-    """A function from a written token to its bytes, or None if no text can have it."""
-    if steps.alphabet == "bytes":
-        return from_letters
-    if steps.mark_is_space:
-        # When tokens are looked up, spaces have become marks.
-        return lambda text: None if " " in text else text.replace(MARK, " ").encode()
-    return str.encode
+@dataclass(frozen=True)
+class Spelling:
+    """How tokens are written in the file.
 
-
-def read_added_tokens(document: Value, steps: Steps) -> tuple[dict[str, int], dict[str, int]]:
-    """The special and the other tokens that are searched in texts before these are cut.
-
-    Options that change how they are found are refused or left out.
+    Attributes:
+        steps: the steps before merging.
+        prefix: what is before each token that does not begin a word, as in `##ing`.
     """
-    special: dict[str, int] = {}
-    others: dict[str, int] = {}
+
+    steps: Steps
+    prefix: str
+
+    def spell(self, text: str) -> bytes | None:
+        """The bytes of a written token, or None if no text can have it."""
+        if self.prefix:
+            is_inside = text.startswith(self.prefix)
+            start = b"" if is_inside else START_OF_WORD
+            string = self.spell_plainly(text.removeprefix(self.prefix) if is_inside else text)
+            return start + string if string else None
+        return self.spell_plainly(text)
+
+    def spell_plainly(self, text: str) -> bytes | None:
+        """The same without prefixes."""
+        if self.steps.alphabet == "bytes":
+            return from_letters(text)
+        if self.steps.mark_is_space:
+            # When tokens are looked up, spaces have become marks.
+            return None if " " in text else text.replace(MARK, " ").encode()
+        return text.encode()
+
+    def product(self, merge: Merge) -> str:
+        """What a merge makes."""
+        return merge[0] + merge[1][len(self.prefix) :]
+
+    def first_use(self, merges: list[Merge], texts: set[str]) -> tuple[int, str]:
+        """The index of the first merge that has one of the texts, and the text."""
+        return next(
+            (index, text)
+            for index, merge in enumerate(merges)
+            for text in (*merge, self.product(merge))
+            if text in texts
+        )
+
+
+@dataclass(frozen=True)
+class AddedToken:
+    """A token that is searched in texts before these are cut."""
+
+    id: int
+    special: bool
+    search: Search
+
+
+def read_added_tokens(document: Value, ids: Mapping[str, int]) -> dict[str, AddedToken]:
+    """The tokens that are searched in texts before these are cut.
+
+    They have the ids that tokenizers gives them, whatever the file says: that of the model's token
+    with this text, or the next one that is free.
+    """
+    added: dict[str, AddedToken] = {}
+    next_id = len(ids)
     listed = document.get("added_tokens")
     for item in [] if listed.raw is None else listed.items():
-        content = item["content"]
-        if not content.text() or content.raw in special or content.raw in others:
-            raise content.wrong("a text that is not empty and no other added token has")
-        for name in ("lstrip", "rstrip", "single_word"):
-            if item.get(name).flag():
-                item.get(name).leave_out("false")
-        if item.get("normalized").flag(default=True) and steps.changes(content.raw):
-            item.get("normalized").leave_out("false, as the normalizer changes the token")
-        ids = special if item.get("special").flag() else others
-        ids[content.raw] = item["id"].id()
-    return special, others
-
-
-def read_ids(vocab: Value, added: dict[str, int]) -> dict[str, int]:
-    """The strings of the model and their ids, which must agree with those of added tokens."""
-    ids = vocab.ids()
-    if "" in ids:
-        raise vocab.wrong("tokens that are not empty")
-    for text, token_id in added.items():
-        if ids.get(text, token_id) != token_id:
-            raise vocab.at(text, ids[text]).wrong(f"the id {token_id} of added_tokens")
-    merging.check_ids_differ(vocab.reading, {**ids, **added}, place="model.vocab")
-    return ids
+        content, said = item["content"].text(), item["id"].id()
+        if not content:
+            continue
+        before = added.get(content)
+        token_id = before.id if before else ids.get(content, next_id)
+        next_id += token_id == next_id
+        if token_id != said:
+            message = f"{item.reading.path}: {item.place}: {shown(content)} has the id {token_id}"
+            warnings.warn(f"{message}, as in tokenizers, not {said}", stacklevel=2)
+        search = Search(
+            lstrip=item.get("lstrip").flag(),
+            rstrip=item.get("rstrip").flag(),
+            single_word=item.get("single_word").flag(),
+            normalized=item.get("normalized").flag(default=True),
+        )
+        special = item.get("special").flag() or (before is not None and before.special)
+        added[content] = AddedToken(token_id, special, search)
+    return added
 
 
 def read_merges(merges: Value) -> list[Merge]:
@@ -143,61 +180,66 @@ def read_merges(merges: Value) -> list[Merge]:
 
 
 def spelled_tokens(
-    vocab: Value, spell: Speller, used: set[str], added: dict[str, int], *, with_bytes: bool
+    ids: Mapping[str, int],
+    spelling: Spelling,
+    used: set[str],
+    added: Mapping[str, AddedToken],
+    *,
+    with_bytes: bool,
 ) -> dict[str, bytes]:
-    """The bytes of the tokens; not of those that are only added, nor of those for single bytes.
+    """The bytes of the tokens that a text can have.
+
+    Left out are those that are only added, and those for single bytes.
 
     Args:
-        vocab: the tokens as they are written.
-        spell: from a written token to its bytes.
+        ids: the tokens as they are written.
+        spelling: from written tokens to bytes.
         used: the written tokens that merges use.
         added: the added tokens.
         with_bytes: whether names such as <0x41> are tokens like all others.
     """
     spelled: dict[str, bytes] = {}
-    for text in vocab.object():
-        string = spell(text)
-        is_added = text in added and text not in used and (len(text) > 1 or string is None)
-        if is_added or (not with_bytes and text in BYTE_NAMES):
-            continue
-        if string is None:
-            vocab.at(text, text).leave_out("a token that a text can have")
-        else:
+    for text in ids:
+        string = spelling.spell(text)
+        is_added = text in added and text not in used and len(text) > 1
+        if string and not is_added and (with_bytes or text not in BYTE_NAMES):
             spelled[text] = string
     return spelled
 
 
 def spelled_merges(
-    merges: Value, written: list[Merge], used: set[str], spelled: dict[str, bytes]
+    written: list[Merge], spelled: dict[str, bytes], spelling: Spelling
 ) -> list[tuple[bytes, bytes]]:
-    """The merges in the bytes of the tokens."""
-    unknown = used - spelled.keys()
-    if unknown:
-        index, _ = merging.first_use(written, unknown)
-        raise merges.at(index, " ".join(written[index])).wrong("tokens that a text can have")
-    return [(spelled[left], spelled[right]) for left, right in written]
+    """The merges in the bytes of the tokens, without those of tokens that no text can have.
+
+    Of a merge that is listed twice, the last place counts, as in tokenizers.
+    """
+    if len(set(written)) < len(written):
+        written = [*dict.fromkeys(reversed(written))][::-1]
+    return [
+        (spelled[left], spelled[right])
+        for left, right in written
+        if left in spelled and right in spelled and spelling.product((left, right)) in spelled
+    ]
 
 
-def read_byte_tokens(model: Value, ids: dict[str, int]) -> tuple[int, ...] | None:
+def read_byte_tokens(
+    model: Value, ids: dict[str, int], steps: Steps
+) -> tuple[int | None, ...] | None:
     """The ids of the tokens for bytes, if unknown characters become these."""
-    fallback = model.get("byte_fallback")
-    if not fallback.flag():
+    if not model.get("byte_fallback").flag() or steps.alphabet == "bytes":
         return None
-    missing = [name for name in BYTE_NAMES if name not in ids]
-    if missing:
-        fallback.leave_out(f"a token for each byte: there is no {missing[0]}")
-        return None
-    return tuple(ids[name] for name in BYTE_NAMES)
+    return tuple(ids.get(name) for name in BYTE_NAMES)
 
 
-def read_unknown(model: Value, ids: dict[str, int], steps: Steps) -> int | None:
-    """The id of the unknown token; None for an alphabet of bytes."""
+def read_unknown(model: Value, ids: dict[str, int]) -> int | None:
+    """The id of the unknown token."""
     name = model.get("unk_token")
     if name.raw is None:
         return None
     if name.text() not in ids:
         raise name.wrong("a token of model.vocab")
-    return None if steps.alphabet == "bytes" else ids[name.raw]
+    return ids[name.raw]
 
 
 def read_kept(document: Value) -> Json:

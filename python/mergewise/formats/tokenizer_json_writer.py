@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -11,13 +12,18 @@ from mergewise.formats.json_values import Json
 from mergewise.formats.letters import BYTE_NAMES, MARK, to_letters
 from mergewise.formats.regexes import METASPACE, to_oniguruma
 from mergewise.formats.unsupported import named
-from mergewise.vocabulary import Vocabulary
+from mergewise.vocabulary import Search, Step, Vocabulary
 
-FLAGS: Final = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
+# Stands for the start of a word in tokens of files that mark where no word starts. No text has it.
+START_OF_WORD: Final = b"\xff"
+# What such files put before a token that does not begin a word.
+CONTINUING_PREFIX: Final = "##"
 
 
 def losses(vocabulary: Vocabulary) -> list[str]:
     """What tokenizer.json cannot represent of a vocabulary."""
+    if vocabulary.steps is not None:
+        return losses_of_tokens(vocabulary)
     found = []
     pattern, is_marked = vocabulary.pattern, vocabulary.mark_is_space
     is_bytes = vocabulary.alphabet == "bytes"
@@ -78,7 +84,7 @@ def document_of(vocabulary: Vocabulary, path: Path) -> Json:
             "type": "BPE",
             "dropout": None,
             "unk_token": names.unknown,
-            "continuing_subword_prefix": None,
+            "continuing_subword_prefix": names.prefix or None,
             "end_of_word_suffix": vocabulary.end_of_word.decode() or None,
             "fuse_unk": vocabulary.fuse_unknown,
             "byte_fallback": vocabulary.byte_tokens is not None,
@@ -95,9 +101,12 @@ class Names:
     def __init__(self, vocabulary: Vocabulary, path: Path) -> None:
         self.is_bytes = vocabulary.alphabet == "bytes"
         self.is_marked = vocabulary.mark_is_space
+        self.prefix = CONTINUING_PREFIX if vocabulary.start_of_word else ""
+        self.start_of_word = vocabulary.start_of_word
         self.ids = {self.written(token): i for token, i in vocabulary.tokens.items()}
-        for name, byte in BYTE_NAMES.items() if vocabulary.byte_tokens else ():
-            self.add(name, (vocabulary.byte_tokens or ())[byte], path)
+        for name, token_id in zip(BYTE_NAMES, vocabulary.byte_tokens or (), strict=False):
+            if token_id is not None:
+                self.add(name, token_id, path)
         others = {**vocabulary.special_tokens, **vocabulary.added_tokens}
         # tokenizers numbers added tokens itself, starting after the ids of the model, unless the
         # model has them.
@@ -116,10 +125,13 @@ class Names:
 
     def written(self, token: bytes) -> str:
         """A token as it is written in the file."""
+        prefix = self.prefix
+        if prefix and token.startswith(self.start_of_word):
+            prefix, token = "", token.removeprefix(self.start_of_word)
         if self.is_bytes:
-            return to_letters(token)
+            return prefix + to_letters(token)
         text = token.decode("utf-8")
-        return text.replace(" ", MARK) if self.is_marked else text
+        return prefix + (text.replace(" ", MARK) if self.is_marked else text)
 
     def add(self, text: str, token_id: int, path: Path) -> None:
         """Add a token that is written as it is; refuses a text that is taken."""
@@ -131,14 +143,22 @@ def added_tokens(vocabulary: Vocabulary) -> list[Json]:
     """The special and the added tokens as tokenizers lists them, by id."""
     special = [(i, text, True) for text, i in vocabulary.special_tokens.items()]
     plain = [(i, text, False) for text, i in vocabulary.added_tokens.items()]
+    plainly = Search()
     return [
-        {"id": i, "content": text, **FLAGS, "special": is_special}
+        {
+            "id": i,
+            "content": text,
+            **vocabulary.searches.get(text, plainly)._asdict(),
+            "special": is_special,
+        }
         for i, text, is_special in sorted(special + plain)
     ]
 
 
-def normalizer(vocabulary: Vocabulary) -> Json | None:
+def normalizer(vocabulary: Vocabulary) -> Step | None:
     """The normalizer."""
+    if vocabulary.steps is not None:
+        return in_sequence("normalizers", list(vocabulary.normalizer or ()))
     steps: list[Json] = []
     if vocabulary.normalize:
         steps.append({"type": vocabulary.normalize.upper()})
@@ -157,8 +177,10 @@ def has_metaspace(vocabulary: Vocabulary) -> bool:
     return vocabulary.mark_is_space and vocabulary.alphabet == "chars" and is_needed
 
 
-def pre_tokenizer(vocabulary: Vocabulary) -> Json | None:
+def pre_tokenizer(vocabulary: Vocabulary) -> Step | None:
     """The pre-tokenizer: cuts texts into words, and writes bytes as letters."""
+    if vocabulary.steps is not None:
+        return in_sequence("pretokenizers", list(vocabulary.pre_tokenizer or ()))
     pattern = vocabulary.pattern
     prefixes = vocabulary.prefix_space == "unless_space"
     if has_metaspace(vocabulary):
@@ -179,7 +201,7 @@ def pre_tokenizer(vocabulary: Vocabulary) -> Json | None:
     return in_sequence("pretokenizers", steps)
 
 
-def decoder(vocabulary: Vocabulary) -> Json | None:
+def decoder(vocabulary: Vocabulary) -> Step | None:
     """The decoder."""
     ending = vocabulary.end_of_word.decode()
     steps: list[Json] = []
@@ -201,7 +223,7 @@ def decoder(vocabulary: Vocabulary) -> Json | None:
     return in_sequence("decoders", steps)
 
 
-def in_sequence(members: str, steps: list[Json]) -> Json | None:
+def in_sequence(members: str, steps: Sequence[Step]) -> Step | None:
     """The steps as one value: null, the only step, or a sequence."""
     if len(steps) < 2:
         return steps[0] if steps else None

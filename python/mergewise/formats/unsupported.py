@@ -38,6 +38,7 @@ def plain_losses(vocabulary: Vocabulary, alphabet: Alphabet, *fields: str) -> li
             value = value and unmade(vocabulary)
         if value or (field == "unknown_token" and value is not None):
             found.append(REASONS[field].format(named(value)))
+    found += losses_of_steps(vocabulary)
     around = surrounding_tokens(vocabulary)
     if around:
         names = named(around)
@@ -45,6 +46,21 @@ def plain_losses(vocabulary: Vocabulary, alphabet: Alphabet, *fields: str) -> li
     if vocabulary.alphabet != alphabet:
         symbols = ("bytes", "characters") if alphabet == "bytes" else ("characters", "bytes")
         found.append("its symbols are {}, not {}".format(*symbols))
+    return found
+
+
+def losses_of_steps(vocabulary: Vocabulary) -> list[str]:
+    """Reasons for what tokenizer.json alone can say."""
+    found = []
+    if vocabulary.steps is not None:
+        steps = [*(vocabulary.normalizer or ()), *(vocabulary.pre_tokenizer or ())]
+        names = named([step["type"] for step in steps])
+        found.append(f"it cannot represent the steps before merging ({names})")
+    if vocabulary.start_of_word:
+        found.append("it cannot mark the start of a word")
+    if vocabulary.searches:
+        names = named(vocabulary.searches)
+        found.append(f"it has no options for how special tokens are found ({names})")
     return found
 
 
