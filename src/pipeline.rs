@@ -17,6 +17,7 @@ use serde::Deserialize;
 pub use aligned::Place;
 pub(crate) use aligned::{Aligned, Pieces};
 pub(crate) use cuts::Cut;
+pub(crate) use letters::{byte_of, letter_of};
 pub(crate) use normalizers::Normalizer;
 
 use crate::error::{Error, Result};

@@ -9,6 +9,7 @@ mod arrow_tables;
 mod blocks;
 mod counter;
 mod curvature;
+mod decoding;
 mod failures;
 mod merge_list;
 mod optimize;
@@ -38,6 +39,7 @@ mod _core {
         blocks::PyBlocks,
         counter::PyCounter,
         curvature::{curvature_units, measure_curvature, measure_sigma, walk_curvature},
+        decoding::{PyStream, decode_tokens},
         merge_list::PyMergeList,
         optimize::{find_bound, improve_merges, solve_exactly, verify_bound},
         patterns::{check_pattern, class_ranges, named_patterns},

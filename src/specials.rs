@@ -159,6 +159,13 @@ impl Specials {
         &self.all
     }
 
+    /// The text that is searched for each.
+    pub(crate) fn searched(&self) -> impl Iterator<Item = (&Special, &str)> {
+        self.all
+            .iter()
+            .zip(self.searched.iter().map(|text| &**text))
+    }
+
     /// The last cut that `last_cut` finds in a beginning of `text` and that no special token spans,
     /// whatever follows the text.
     pub(crate) fn last_cut(

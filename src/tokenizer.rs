@@ -125,7 +125,7 @@ impl Tokenizer {
             .encode(text.as_ref(), choice, &Watch::default())
     }
 
-    /// The bytes that the ids of a whole text stand for.
+    /// The bytes that the ids of a text stand for.
     ///
     /// ```
     /// # use mergewise::{Tokenizer, WordCounts};
@@ -135,26 +135,23 @@ impl Tokenizer {
     /// # Ok::<(), mergewise::Error>(())
     /// ```
     pub fn decode(&self, ids: &[Id]) -> Result<Vec<u8>> {
-        self.decoder().decode(ids, &Watch::default())
+        self.decoder().bytes(ids, false, &Watch::default())
     }
 
-    /// The bytes that ids in the midst of a text stand for: spaces at its ends, which may not be the
-    /// text's own, are kept.
+    /// The text that ids stand for, with U+FFFD where their bytes are not UTF-8; with or without its
+    /// special tokens.
     ///
     /// ```
-    /// use mergewise::encode::PrefixSpace;
     /// use mergewise::{Alphabet, MergeList, Tokenizer};
     ///
     /// let bytes = MergeList::new(Alphabet::Bytes);
-    /// let builder = Tokenizer::builder().merge_list(&bytes);
-    /// let tokenizer = builder.prefix_space(PrefixSpace::Always).build()?;
-    /// let ids = tokenizer.encode("a")?;
-    /// assert_eq!(tokenizer.decode(&ids)?, b"a");
-    /// assert_eq!(tokenizer.decode_part(&ids)?, b" a");
+    /// let tokenizer = Tokenizer::builder().merge_list(&bytes).special_token("<s>", 300).build()?;
+    /// assert_eq!(tokenizer.decode_text(&[300, 97, 0xFF], false)?, "<s>a\u{FFFD}");
+    /// assert_eq!(tokenizer.decode_text(&[300, 97], true)?, "a");
     /// # Ok::<(), mergewise::Error>(())
     /// ```
-    pub fn decode_part(&self, ids: &[Id]) -> Result<Vec<u8>> {
-        self.decoder().join(ids, &Watch::default())
+    pub fn decode_text(&self, ids: &[Id], skips_special: bool) -> Result<String> {
+        self.decoder().text(ids, skips_special, &Watch::default())
     }
 
     /// What encodes, for batches, offsets and long-running work.

@@ -11,12 +11,14 @@ __all__ = [
     "Counter",
     "MergeList",
     "Ranks",
+    "Stream",
     "Tokenizer",
     "WordCounts",
     "check_pattern",
     "class_ranges",
     "counts_of_arrow",
     "curvature_units",
+    "decode_tokens",
     "fewest_tokens",
     "find_bound",
     "improve_merges",
@@ -95,8 +97,6 @@ class Tokenizer:
     @property
     def is_by_whole_words(self) -> bool: ...
     @property
-    def hides_first_space(self) -> bool: ...
-    @property
     def marks_ends(self) -> bool: ...
     @property
     def vocab_size(self) -> int: ...
@@ -139,7 +139,15 @@ class Tokenizer:
         is_narrow: bool,
         num_threads: int,
     ) -> bytes: ...
-    def decode(self, ids: Sequence[int], /, *, is_part: bool = False) -> bytes: ...
+    def decode(self, ids: Sequence[int], /, *, skip_special_tokens: bool = False) -> bytes: ...
+    def decode_text(self, ids: Sequence[int], /, *, skip_special_tokens: bool = False) -> str: ...
+
+@final
+class Stream:
+    def __new__(
+        cls, tokenizer: Tokenizer, /, *, as_text: bool, skip_special_tokens: bool
+    ) -> Stream: ...
+    def add(self, ids: Sequence[int], /, *, is_end: bool = False) -> bytes: ...
 
 @final
 class MergeList:
@@ -320,3 +328,4 @@ def verify_bound(
     counted: int,
     discounts: bytes,
 ) -> int: ...
+def decode_tokens(steps: str, tokens: Sequence[str], /) -> str: ...

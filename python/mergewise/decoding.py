@@ -3,39 +3,36 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable
+from typing import Final
+
+from mergewise import _core
+from mergewise.errors import UnknownTokenError
+
+NOT_AN_ID: Final = "an id is negative, or has more than 32 bits"
 
 
 class StreamDecoder:
-    """Turns ids into text as they come, in whole characters."""
+    """Turns ids into text as they come, in whole characters.
+
+    What comes out is, together, what `Tokenizer.decode` makes of all ids. Text that the next ids may
+    still change is kept back: with most tokenizers only a character that is not complete.
+    """
 
     def __init__(
-        self,
-        decode: Callable[[list[int]], bytes],
-        *,
-        skips_first_space: bool = False,
-        skips_last_space: bool = False,
-        errors: str = "replace",
+        self, core: _core.Tokenizer, *, skip_special_tokens: bool = False, errors: str = "replace"
     ) -> None:
-        self._decode = decode
-        self._skips_first_space = skips_first_space
-        self._skips_last_space = skips_last_space
-        self._held = b""
+        self._stream = _core.Stream(
+            core, as_text=errors == "replace", skip_special_tokens=skip_special_tokens
+        )
         self._characters = codecs.getincrementaldecoder("utf-8")(errors)
 
     def add(self, *ids: int) -> str:
         """The text that these ids complete."""
-        string = self._held + self._decode([*ids])
-        if self._skips_first_space and string:
-            # The space that was put before the text.
-            string = string.removeprefix(b" ")
-            self._skips_first_space = False
-        if self._skips_last_space:
-            # The space behind a word is not the text's own if the text ends here.
-            self._held = b" " if string.endswith(b" ") else b""
-            string = string.removesuffix(b" ")
-        return self._characters.decode(string)
+        try:
+            return self._characters.decode(self._stream.add(ids))
+        except OverflowError:
+            raise UnknownTokenError(NOT_AN_ID) from None
 
     def finish(self) -> str:
-        """The rest of the text: empty unless the last character is incomplete."""
-        return self._characters.decode(b"", final=True)
+        """The rest of the text."""
+        return self._characters.decode(self._stream.add([], is_end=True), final=True)

@@ -6,13 +6,13 @@ import os
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, overload
 
 from mergewise import _core, formats
 from mergewise.arguments import check_num_threads
-from mergewise.decoding import StreamDecoder
+from mergewise.decoding import NOT_AN_ID, StreamDecoder
 from mergewise.encoding import EncodedFile, encode_to_file
 from mergewise.errors import ConversionError, FormatError, InputError, UnknownTokenError
 from mergewise.files import checked_path, write_files
@@ -337,25 +337,51 @@ class Tokenizer:
         """How many ids a text has, without making them; see `encode`."""
         return self.core.count(text, self._choice(allowed_special, disallowed_special))
 
-    def decode_bytes(self, ids: Iterable[int]) -> bytes:
-        """The bytes that ids stand for."""
-        return self._decode(ids.tolist() if hasattr(ids, "tolist") else list(ids))
+    def decode_bytes(self, ids: Iterable[int], *, skip_special_tokens: bool = False) -> bytes:
+        """The bytes that ids stand for.
 
-    def _decode(self, ids: list[int], *, is_part: bool = False) -> bytes:
+        With a decoder that makes texts of more than the bytes of tokens, those of the text.
+        """
         try:
-            return self.core.decode(ids, is_part=is_part)
+            return self.core.decode(list_of(ids), skip_special_tokens=skip_special_tokens)
         except OverflowError:
-            raise UnknownTokenError("an id is negative, or has more than 32 bits") from None
+            raise UnknownTokenError(NOT_AN_ID) from None
 
-    def decode(self, ids: Iterable[int], *, errors: str = "replace") -> str:
-        """The text that ids stand for; `errors` is for bytes that are not UTF-8."""
-        return self.decode_bytes(ids).decode(errors=errors)
+    def decode(
+        self, ids: Iterable[int], *, skip_special_tokens: bool = False, errors: str = "replace"
+    ) -> str:
+        """The text that ids stand for, as the library of the tokenizer's file decodes them.
 
-    def decode_batch(self, batch: Iterable[Iterable[int]], *, errors: str = "replace") -> list[str]:
-        """The text of each sequence of ids."""
-        return [self.decode(ids, errors=errors) for ids in batch]
+        Args:
+            ids: the ids.
+            skip_special_tokens: leave out special tokens.
+            errors: for bytes that are not UTF-8; "replace" is what the library does.
+        """
+        if errors != "replace":
+            return self.decode_bytes(ids, skip_special_tokens=skip_special_tokens).decode(
+                errors=errors
+            )
+        try:
+            return self.core.decode_text(list_of(ids), skip_special_tokens=skip_special_tokens)
+        except OverflowError:
+            raise UnknownTokenError(NOT_AN_ID) from None
 
-    def stream_decoder(self, *, errors: str = "replace") -> StreamDecoder:
+    def decode_batch(
+        self,
+        batch: Iterable[Iterable[int]],
+        *,
+        skip_special_tokens: bool = False,
+        errors: str = "replace",
+    ) -> list[str]:
+        """The text of each sequence of ids; see `decode`."""
+        return [
+            self.decode(ids, skip_special_tokens=skip_special_tokens, errors=errors)
+            for ids in batch
+        ]
+
+    def stream_decoder(
+        self, *, skip_special_tokens: bool = False, errors: str = "replace"
+    ) -> StreamDecoder:
         """A decoder that takes ids as they come, and never gives out half a character.
 
         >>> from mergewise import count, train
@@ -363,12 +389,7 @@ class Tokenizer:
         >>> decoder.add(0xC3), decoder.add(0xA9), decoder.finish()
         ('', 'é', '')
         """
-        return StreamDecoder(
-            partial(self._decode, is_part=True),
-            skips_first_space=self.core.hides_first_space,
-            skips_last_space=self.core.marks_ends,
-            errors=errors,
-        )
+        return StreamDecoder(self.core, skip_special_tokens=skip_special_tokens, errors=errors)
 
     @cached_property
     def _parts(self) -> dict[bytes, tuple[bytes, bytes]]:
@@ -447,3 +468,8 @@ def documents_of(texts: Iterable[Document]) -> Sequence[Document]:
         raise TypeError(f"expected an iterable of texts, found one {kind}; hint: encode(text)")
     is_whole = isinstance(texts, (list, tuple)) or hasattr(texts, "__arrow_c_array__")
     return cast("Sequence[Document]", texts) if is_whole else list(texts)
+
+
+def list_of(ids: Iterable[int]) -> list[int]:
+    """Ids of any kind, also in an array, as a list."""
+    return ids.tolist() if hasattr(ids, "tolist") else list(ids)

@@ -74,6 +74,10 @@ class Vocabulary:
             allows it.
         added_tokens: the same for tokens that are found in every text, before it is cut.
         searches: how special and added tokens are found that are not found plainly, by text.
+        decoder: how ids become a text: steps as the decoders of tokenizer.json have them, by which
+            the strings of tokens, as the file writes them, become one text; None: as the bytes of
+            tokens, with a space for the end of a word, without one that was put before the text.
+        written: what the file writes for ids where it does not follow from the string of a token.
         extras: what else the file says, for the same format to write back: name of the format to
             its own data.
     """
@@ -99,6 +103,8 @@ class Vocabulary:
     special_tokens: dict[str, int] = field(default_factory=dict)
     added_tokens: dict[str, int] = field(default_factory=dict)
     searches: Mapping[str, Search] = field(default_factory=dict)
+    decoder: Sequence[Step] | None = None
+    written: dict[int, str] = field(default_factory=dict)
     extras: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -113,6 +119,13 @@ class Vocabulary:
         }
         return json.dumps(steps, ensure_ascii=False)
 
+    @property
+    def decoding(self) -> str | None:
+        """The steps of the decoder as the core reads them, if it has any."""
+        if self.decoder is None:
+            return None
+        return json.dumps(list(self.decoder), ensure_ascii=False, sort_keys=True)
+
 
 def vocabulary_of(fields: Mapping[str, Any], extras: Mapping[str, Any]) -> Vocabulary:
     """The vocabulary of the fields that the core has."""
@@ -122,5 +135,7 @@ def vocabulary_of(fields: Mapping[str, Any], extras: Mapping[str, Any]) -> Vocab
         parsed = json.loads(steps)
         fields["normalizer"] = parsed["normalizer"]
         fields["pre_tokenizer"] = parsed["pre_tokenizer"]
+    decoding = fields.pop("decoding")
+    fields["decoder"] = None if decoding is None else json.loads(decoding)
     fields["searches"] = {text: Search(*flags) for text, flags in fields["searches"].items()}
     return Vocabulary(**fields, extras=extras)

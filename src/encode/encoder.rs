@@ -125,6 +125,11 @@ impl Encoder {
         self.specials.all()
     }
 
+    /// The special tokens with the texts that are searched.
+    pub(crate) fn searched(&self) -> impl Iterator<Item = (&Special, &str)> {
+        self.specials.searched()
+    }
+
     /// Whether some text would be encoded otherwise if merges of one rank came in the order of the
     /// list. True also where that is not known.
     pub fn ties_matter(&self) -> bool {

@@ -47,20 +47,26 @@ impl Budget {
 
 /// A regular expression.
 #[derive(Debug, Clone)]
-pub(super) struct Expression(Box<Regex>);
+pub(crate) struct Expression(Box<Regex>);
 
 impl Expression {
     pub(super) fn new(spec: &str) -> Result<Self> {
         let is_name = |c: char| c.is_alphanumeric() || "-_".contains(c);
-        let message = if spec.chars().all(is_name) {
+        if spec.chars().all(is_name) {
             let names: Vec<&str> = NAMED_PATTERNS.iter().map(|named| named.name).collect();
             let names = names.join(", ");
-            format!("no pattern is named {spec:?}; expected {names}, or a regular expression")
-        } else {
-            match Regex::new(spec) {
-                Ok(regex) => return Ok(Self(Box::new(regex))),
-                Err(error) => error.to_string(),
-            }
+            let message =
+                format!("no pattern is named {spec:?}; expected {names}, or a regular expression");
+            return Err(Error::InvalidPattern { message });
+        }
+        Self::of_regex(spec)
+    }
+
+    /// A regular expression, also one that looks like a name.
+    pub(crate) fn of_regex(regex: &str) -> Result<Self> {
+        let message = match Regex::new(regex) {
+            Ok(regex) => return Ok(Self(Box::new(regex))),
+            Err(error) => error.to_string(),
         };
         Err(Error::InvalidPattern { message })
     }
@@ -94,21 +100,48 @@ impl Expression {
             at - 2 * replaced
         };
         let metered = Metered::new(&copy, budget, watch);
-        let mut matches = self.0.find_iter(&metered);
-        while let Some(found) = metered.search(|| matches.next()).transpose() {
-            let found = found.map_err(|problem| self.failed(problem, end))?;
+        let searched = self.search(&metered, |found| {
             let (from, to) = (place(found.start), place(found.end));
             if from == to {
-                continue;
+                return;
             }
             if end < from && !drops_gaps {
                 word(end, from);
             }
             word(from, to);
             end = to;
-        }
+        });
+        searched.map_err(|problem| self.failed(problem, end))?;
         if end < text.len() && !drops_gaps {
             word(end, text.len());
+        }
+        Ok(())
+    }
+
+    /// Calls `found` for each match in a text, also for the empty ones.
+    pub(crate) fn for_each_range(
+        &self,
+        text: &str,
+        watch: &Watch,
+        mut found: impl FnMut(Range<usize>),
+    ) -> Result<()> {
+        let metered = Metered::new(text, Budget::of(text.as_bytes()), watch);
+        let mut end = 0;
+        let searched = self.search(&metered, |range| {
+            end = range.end;
+            found(range);
+        });
+        searched.map_err(|problem| self.failed(problem, end))
+    }
+
+    fn search(
+        &self,
+        metered: &Metered<'_>,
+        mut found: impl FnMut(Range<usize>),
+    ) -> std::result::Result<(), Problem> {
+        let mut matches = self.0.find_iter(metered);
+        while let Some(range) = metered.search(|| matches.next())? {
+            found(range);
         }
         Ok(())
     }

@@ -11,7 +11,6 @@ use super::array::{Numbers, PyArray};
 use super::arrow_tables::Texts;
 use super::vocabulary::{self, Fields, SYMBOLS};
 use super::{PyMergeList, PyWordCounts, TextArgument, threads, watched};
-use crate::decode::Decoder;
 use crate::encode::{Choice, Encoded, Frame, Padding, Place, Side, Unit};
 use crate::error::Result;
 use crate::merges::Id;
@@ -30,7 +29,7 @@ pub(super) struct PyTokenizer(pub(super) Tokenizer);
 
 impl PyTokenizer {
     /// Work on this thread if that is quick, else on one that can be interrupted.
-    fn run<T: Send>(
+    pub(super) fn run<T: Send>(
         py: Python<'_>,
         is_quick: bool,
         work: impl FnOnce(&Watch) -> Result<T> + Send,
@@ -39,6 +38,11 @@ impl PyTokenizer {
             return Ok(py.detach(|| work(&Watch::default()))?);
         }
         watched(py, None, work)
+    }
+
+    /// Whether ids are decoded before anyone would want to interrupt it.
+    pub(super) fn is_quickly_decoded(ids: &[Id]) -> bool {
+        ids.len() < QUICK
     }
 
     /// Whether that much text is encoded before anyone would want to interrupt it.
@@ -202,12 +206,6 @@ impl PyTokenizer {
     #[getter]
     fn is_by_whole_words(&self) -> bool {
         self.0.encoder().looks_up_whole_words()
-    }
-
-    /// Whether decoding takes away a first space, which is not the text's own.
-    #[getter]
-    fn hides_first_space(&self) -> bool {
-        self.0.encoder().preparation().hides_first_space()
     }
 
     /// Whether tokens mark the ends of words.
@@ -389,16 +387,24 @@ impl PyTokenizer {
         })
     }
 
-    /// The bytes that the ids of a text stand for; of a part of a text, if it `is_part`.
-    #[pyo3(signature = (ids, /, *, is_part=false))]
-    fn decode(&self, py: Python<'_>, ids: Vec<Id>, is_part: bool) -> PyResult<Vec<u8>> {
-        let decode = if is_part {
-            Decoder::join
-        } else {
-            Decoder::decode
-        };
-        Self::run(py, ids.len() < QUICK, |watch| {
-            decode(self.0.decoder(), &ids, watch)
+    /// The bytes that the ids of a text stand for.
+    #[pyo3(signature = (ids, /, *, skip_special_tokens=false))]
+    fn decode(&self, py: Python<'_>, ids: Vec<Id>, skip_special_tokens: bool) -> PyResult<Vec<u8>> {
+        Self::run(py, Self::is_quickly_decoded(&ids), |watch| {
+            self.0.decoder().bytes(&ids, skip_special_tokens, watch)
+        })
+    }
+
+    /// Their text.
+    #[pyo3(signature = (ids, /, *, skip_special_tokens=false))]
+    fn decode_text(
+        &self,
+        py: Python<'_>,
+        ids: Vec<Id>,
+        skip_special_tokens: bool,
+    ) -> PyResult<String> {
+        Self::run(py, Self::is_quickly_decoded(&ids), |watch| {
+            self.0.decoder().text(&ids, skip_special_tokens, watch)
         })
     }
 }

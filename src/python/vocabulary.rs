@@ -44,6 +44,8 @@ pub(super) struct Fields<'py> {
     special_tokens: Bound<'py, PyDict>,
     added_tokens: Bound<'py, PyDict>,
     searches: BTreeMap<String, PySearch>,
+    decoding: Option<String>,
+    written: BTreeMap<Id, String>,
 }
 
 /// Python's `Search`: how a special token is found.
@@ -151,12 +153,16 @@ impl Fields<'_> {
                 PREFIX_SPACES,
             )?)
             .mark_is_space(self.mark_is_space)
-            .steps(self.steps.as_deref());
+            .steps(self.steps.as_deref())
+            .decoder(self.decoding.as_deref());
         for (found, always) in [(&specials, false), (&added, true)] {
             for (text, id) in found {
                 let search = self.searches.get(text).map(Search::from);
                 builder = builder.special(text, *id, always, search.unwrap_or_default());
             }
+        }
+        for (id, text) in &self.written {
+            builder = builder.written(*id, text);
         }
         builder = match (&self.merges, &ranks) {
             (Some(merges), _) => builder.merges(merges.iter().map(|(l, r)| (&**l, &**r))),
@@ -212,6 +218,11 @@ pub(super) fn fields<'py>(py: Python<'py>, tokenizer: &Tokenizer) -> PyResult<Bo
     fields.set_item("special_tokens", specials(py, tokenizer, false)?)?;
     fields.set_item("added_tokens", specials(py, tokenizer, true)?)?;
     fields.set_item("searches", searches(py, encoder.specials())?)?;
+    let decoder = tokenizer.decoder();
+    fields.set_item("decoding", decoder.steps())?;
+    let written = decoder.given_names().iter();
+    let written = written.map(|(id, text)| (id, text)).into_py_dict(py)?;
+    fields.set_item("written", written)?;
     Ok(fields)
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Source, Tokenizer};
-use crate::decode::Decoder;
+use crate::decode::{Decoder, Rules};
 use crate::encode::{Encoder, PrefixSpace, Preparation, Search, Special, Steps, Unknown};
 use crate::error::{Error, Result};
 use crate::merges::{Alphabet, Id, MergeList};
@@ -46,6 +46,8 @@ pub struct TokenizerBuilder<'a> {
     preparation: Preparation,
     steps: Option<&'a str>,
     specials: Vec<Special>,
+    decoder: Option<&'a str>,
+    written: Vec<(Id, String)>,
 }
 
 /// A method for each part that is only kept, with its type and its field.
@@ -251,6 +253,21 @@ impl<'a> TokenizerBuilder<'a> {
         /// # Ok::<(), mergewise::Error>(())
         /// ```
         steps: Option<&'a str> => steps;
+
+        /// How ids become a text: a JSON list of steps, as the decoders of tokenizer.json are. `None`:
+        /// by the strings of the tokens alone.
+        ///
+        /// ```
+        /// use mergewise::{Alphabet, MergeList, Tokenizer};
+        ///
+        /// let bytes = MergeList::new(Alphabet::Bytes);
+        /// let builder = Tokenizer::builder().merge_list(&bytes);
+        /// let steps = r#"[{"type": "Replace", "pattern": {"String": "a"}, "content": "A"}]"#;
+        /// let tokenizer = builder.decoder(Some(steps)).build()?;
+        /// assert_eq!(tokenizer.decode(&[97, 98])?, b"Ab");
+        /// # Ok::<(), mergewise::Error>(())
+        /// ```
+        decoder: Option<&'a str> => decoder;
     }
 
     /// One more special token, which is found in a text only where the caller allows it.
@@ -296,6 +313,20 @@ impl<'a> TokenizerBuilder<'a> {
         self
     }
 
+    /// What a file writes for an id, where that does not follow from the string of a token: its
+    /// decoder begins with it.
+    ///
+    /// ```
+    /// # use mergewise::Tokenizer;
+    /// let tokenizer = Tokenizer::builder().written(7, "").decoder(Some("[]")).build()?;
+    /// assert_eq!((tokenizer.decode(&[7])?, tokenizer.vocab_size()), (vec![], 8));
+    /// # Ok::<(), mergewise::Error>(())
+    /// ```
+    pub fn written(mut self, id: Id, text: &str) -> Self {
+        self.written.push((id, text.to_owned()));
+        self
+    }
+
     /// The tokenizer.
     pub fn build(self) -> Result<Tokenizer> {
         if self.specials.iter().any(|special| special.text.is_empty()) {
@@ -319,20 +350,20 @@ impl<'a> TokenizerBuilder<'a> {
             end: self.end_of_word,
         };
         let vocabulary = Vocabulary::new(&self.tokens, &merging, self.symbols, marks)?;
+        let encoder = Encoder::new(
+            vocabulary,
+            self.unknown,
+            self.whole_words,
+            steps,
+            self.specials,
+        )?;
+        let rules = Rules {
+            steps: self.decoder,
+            written: self.written,
+        };
         Ok(Tokenizer {
-            decoder: Decoder::new(
-                &vocabulary,
-                &self.unknown,
-                &self.specials,
-                steps.preparation,
-            ),
-            encoder: Encoder::new(
-                vocabulary,
-                self.unknown,
-                self.whole_words,
-                steps,
-                self.specials,
-            )?,
+            decoder: Decoder::new(&encoder, rules)?,
+            encoder,
             whole_words: self.whole_words,
             source: self.source.unwrap_or(Source::Pairs(0)),
         })
@@ -365,6 +396,8 @@ impl Tokenizer {
             preparation: self.encoder().preparation(),
             steps: self.encoder().pipeline().map(Pipeline::json),
             specials: self.encoder().specials().to_vec(),
+            decoder: self.decoder().steps(),
+            written: self.decoder().given_names().to_vec(),
         }
     }
 }
@@ -377,6 +410,7 @@ impl PartialEq for Tokenizer {
             let mut parts = tokenizer.to_builder();
             parts.tokens.sort_unstable();
             parts.specials.sort_unstable();
+            parts.written.sort_unstable();
             parts.source = None;
             parts.whole_words = tokenizer.encoder().looks_up_whole_words();
             parts
