@@ -28,10 +28,11 @@ LEVELS = [
     {"optimize", "drawing"},
     {"merge_lists"},
     {"tokenizer", "counts"},
+    {"token_table", "saving"},
     {"encoding", "decoding", "count_tables"},
     {"formats", "sources", "progress"},
     {"files", "vocabulary", "arguments", "parquet", "specials", "trees", "interrupts"},
-    {"optional"},
+    {"optional", "framing"},
     {"_core", "errors"},
 ]
 FORMAL_USERS = {"__init__", "demo", "optimize"}
@@ -42,7 +43,8 @@ RUST_LEVELS = [
     {"decode"},
     {"encode", "greedy", "counting"},
     {"counts", "prices"},
-    {"pattern", "table", "specials", "blocks", "arrow", "vocabulary", "ranks"},
+    {"specials", "pipeline"},
+    {"pattern", "table", "blocks", "arrow", "vocabulary", "ranks", "framing"},
     {"watch", "keys", "normalize", "prefetch", "pages", "parallel", "pool", "varint"},
     {"merges"},
     {"error"},

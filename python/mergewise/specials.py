@@ -6,12 +6,17 @@ from collections.abc import Collection
 from typing import Literal, TypeAlias
 
 from mergewise import _core
+from mergewise.framing import Frame
 
 Specials: TypeAlias = Literal["all"] | Collection[str]
 
 
 def choice_of(
-    special: Collection[str], added: Collection[str], allowed: Specials, disallowed: Specials
+    special: Collection[str],
+    added: Collection[str],
+    allowed: Specials,
+    disallowed: Specials,
+    frame: Frame | None = None,
 ) -> _core.Choice:
     """The choice that the arguments of `Tokenizer.encode` make.
 
@@ -20,6 +25,7 @@ def choice_of(
         added: the tokens that are found in every text, and never refused.
         allowed: see `Tokenizer.encode`.
         disallowed: see `Tokenizer.encode`.
+        frame: what is put around the ids of each text.
     """
     names = [*special, *added]
     for argument, given in (("allowed", allowed), ("disallowed", disallowed)):
@@ -36,4 +42,4 @@ def choice_of(
         and (not is_allowed[index] if disallowed == "all" else name in disallowed)
         for index, name in enumerate(names)
     ]
-    return _core.Choice(is_allowed, is_refused)
+    return _core.Choice(is_allowed, is_refused, frame)

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, overload
 
 from mergewise import _core, formats
-from mergewise.arguments import check_num_threads
+from mergewise.arguments import check_choice, check_num_threads
 from mergewise.decoding import NOT_AN_ID, StreamDecoder
 from mergewise.encoding import EncodedFile, encode_to_file
-from mergewise.errors import ConversionError, FormatError, InputError, UnknownTokenError
-from mergewise.files import checked_path, write_files
+from mergewise.errors import UnknownTokenError
+from mergewise.framing import Framing, Padding, Side, Strategy, Truncation, padded
 from mergewise.optional import import_optional
 from mergewise.progress import Progress
+from mergewise.saving import save
 from mergewise.sources import Document, DocumentMode, PathLike
 from mergewise.specials import Specials, choice_of
-from mergewise.trees import Tree, grown
-from mergewise.vocabulary import Alphabet, Normalize, Vocabulary, vocabulary_of
+from mergewise.token_table import TokenTable
+from mergewise.trees import Tree
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
 Offsets: TypeAlias = list[tuple[int, int]]
 
 
-class Tokenizer:
+class Tokenizer(TokenTable):
     """A vocabulary at work. Immutable.
 
     >>> from mergewise import count, train
@@ -42,21 +40,6 @@ class Tokenizer:
     >>> tok.decode([257, 101, 115, 116, 258])
     'lowest low'
     """
-
-    def __init__(self, vocabulary: Vocabulary | _core.Tokenizer) -> None:
-        self._extras: Mapping[str, Any] = {}
-        if isinstance(vocabulary, Vocabulary):
-            self._extras = vocabulary.extras
-            try:
-                vocabulary = _core.Tokenizer(vocabulary)
-            except OverflowError:
-                raise ValueError("ids must be from 0 to 2^32 - 1") from None
-        self.core = vocabulary
-
-    @cached_property
-    def vocabulary(self) -> Vocabulary:
-        """All that decides how a text is encoded; the merges are those that texts can use."""
-        return vocabulary_of(self.core.fields(), self._extras)
 
     @classmethod
     def from_file(
@@ -100,119 +83,17 @@ class Tokenizer:
             format: the name of the format, if the file's name does not say it.
             lossy: write what the format can hold.
         """
-        name = format or formats.format_of_name(checked_path(path))
-        if not lossy:
-            formats.check_supported(self.plain_vocabulary, path, name)
-        files = formats.files_of(self.plain_vocabulary, path, name)
-        if not lossy:
-            self._check_conversion(path, name, files)
-        write_files(files)
-
-    def _check_conversion(self, path: PathLike, name: str, files: Mapping[Path, bytes]) -> None:
-        """Write the files elsewhere, read them back, and refuse them unless they encode alike."""
-        with tempfile.TemporaryDirectory(prefix="mergewise-") as folder:
-            for file, content in files.items():
-                Path(folder, file.name).write_bytes(content)
-            copy = Path(folder) if Path(path).is_dir() else Path(folder, Path(path).name)
-            try:
-                reason = self._difference_from(Tokenizer(formats.load(copy, format=name)))
-            except (FormatError, InputError) as error:
-                reason = f"the file could not be read: {error.message}"
-        if reason is not None:
-            raise ConversionError(
-                f"this tokenizer would not encode every text as before: {reason}",
-                path=os.fspath(path),
-                hint="write_lossy",
-            )
-
-    def _difference_from(self, other: Tokenizer) -> str | None:
-        """Why the other does not encode every text alike; None if it does."""
-        if self.merges != other.merges:
-            return "its merges would come out differently"
-        if self.core.ranks != other.core.ranks and self.core.ties_matter():
-            return "merges of one rank would come in another order"
-        if self.is_by_whole_words != other.is_by_whole_words:
-            return "some of its tokens are made by no merge, and stand for whole words alone"
-        return None
-
-    @property
-    def is_by_whole_words(self) -> bool:
-        """Whether some word becomes a token that its merges would not make."""
-        return self.core.is_by_whole_words
-
-    @cached_property
-    def plain_vocabulary(self) -> Vocabulary:
-        """The vocabulary with the merges that texts can use, in order."""
-        return replace(self.vocabulary, merges=self.merges, ranks=None)
-
-    @cached_property
-    def _merges(self) -> tuple[tuple[bytes, bytes], ...]:
-        return tuple(self.core.merges)
-
-    @property
-    def merges(self) -> list[tuple[bytes, bytes]]:
-        """The merges in order, each as the two strings that it joins.
-
-        Of an imported vocabulary these are the merges that some text can use.
-        """
-        return list(self._merges)
-
-    @property
-    def vocab_size(self) -> int:
-        """One more than the largest id: how many rows an embedding needs."""
-        return self.core.vocab_size
-
-    @property
-    def pattern(self) -> str | None:
-        """What cuts a text into words; None: merges cross everything."""
-        return self.core.pattern
-
-    @property
-    def normalize(self) -> Normalize:
-        """How texts are normalised first: None, "nfc" or "nfkc"."""
-        return self.core.normalize
-
-    @property
-    def alphabet(self) -> Alphabet:
-        """What a word begins as: its "bytes" or its "chars"."""
-        return self.core.alphabet
-
-    @cached_property
-    def _specials(self) -> tuple[dict[str, int], dict[str, int]]:
-        """The special tokens that are found where they are allowed, and those found everywhere."""
-        return self.core.specials(always=False), self.core.specials(always=True)
-
-    @property
-    def special_tokens(self) -> dict[str, int]:
-        """The special tokens and their ids."""
-        allowed, always = self._specials
-        return {**allowed, **always}
-
-    def token_bytes(self, token_id: int) -> bytes:
-        """The string of a token."""
-        if not isinstance(token_id, int):
-            raise TypeError(f"an id must be an int, found {type(token_id).__name__}")
-        try:
-            return self.core.token_bytes(token_id)
-        except OverflowError:
-            raise UnknownTokenError(f"no token has the id {token_id}") from None
-
-    def token_id(self, string: bytes) -> int:
-        """The id of the token with this string; a special token's text is not found here."""
-        if not isinstance(string, bytes):
-            raise TypeError(f"a token's string must be bytes, found {type(string).__name__}")
-        token_id = self.core.token_id(string)
-        if token_id is None:
-            raise UnknownTokenError(f"no token is {string!r}")
-        return token_id
+        save(self.core, self.plain_vocabulary, path, name=format, lossy=lossy)
 
     @overload
     def encode(
         self,
         text: Document,
         *,
+        pair: Document | None = ...,
         allowed_special: Specials = ...,
         disallowed_special: Specials = ...,
+        add_special_tokens: bool = ...,
         offsets: Literal[False] = ...,
     ) -> list[int]: ...
 
@@ -223,6 +104,7 @@ class Tokenizer:
         *,
         allowed_special: Specials = ...,
         disallowed_special: Specials = ...,
+        add_special_tokens: bool = ...,
         offsets: Literal[True],
     ) -> tuple[list[int], Offsets]: ...
 
@@ -230,8 +112,10 @@ class Tokenizer:
         self,
         text: Document,
         *,
+        pair: Document | None = None,
         allowed_special: Specials = (),
         disallowed_special: Specials = "all",
+        add_special_tokens: bool = True,
         offsets: bool = False,
     ) -> list[int] | tuple[list[int], Offsets]:
         """The ids of a text.
@@ -242,12 +126,26 @@ class Tokenizer:
 
         Args:
             text: `str` or `bytes`.
+            pair: a second text, which follows the first as the tokenizer's file says.
             allowed_special: special tokens to find in the text, or "all".
             disallowed_special: special tokens to refuse, or "all" that are not allowed.
+            add_special_tokens: put the special tokens around the text that the tokenizer's file
+                asks for. A tokenizer that was trained here asks for none.
             offsets: also return where each token begins and ends in the text: in characters of a
                 `str`, in `bytes` else.
         """
-        choice = self._choice(allowed_special, disallowed_special)
+        if pair is not None:
+            if offsets:
+                raise ValueError("offsets are of one text, not of a pair")
+            return self.encode_batch(
+                [text],
+                pairs=[pair],
+                allowed_special=allowed_special,
+                disallowed_special=disallowed_special,
+                add_special_tokens=add_special_tokens,
+                num_threads=1,
+            )[0]
+        choice = self._choice(allowed_special, disallowed_special, add_special_tokens)
         if offsets:
             return self.core.encode_with_offsets(text, choice)
         return self.core.encode(text, choice)
@@ -256,15 +154,33 @@ class Tokenizer:
         self,
         texts: Iterable[Document],
         *,
+        pairs: Iterable[Document] | None = None,
         allowed_special: Specials = (),
         disallowed_special: Specials = "all",
+        add_special_tokens: bool = True,
         num_threads: int = 0,
     ) -> list[list[int]]:
-        """The ids of each text; see `encode`. `num_threads=0` means all cores."""
-        choice = self._choice(allowed_special, disallowed_special)
-        return self.core.encode_batch_lists(
-            documents_of(texts), choice, num_threads=check_num_threads(num_threads)
+        """The ids of each text; see `encode`. `num_threads=0` means all cores.
+
+        With `pairs`, a second text for each.
+        """
+        num_threads = check_num_threads(num_threads)
+        if pairs is None:
+            choice = self._choice(allowed_special, disallowed_special, add_special_tokens)
+            return self.core.encode_batch_lists(
+                documents_of(texts), choice, num_threads=num_threads
+            )
+        choice = choice_of(*self._specials, allowed_special, disallowed_special)
+        first, second = (
+            self.core.encode_batch_lists(documents_of(documents), choice, num_threads=num_threads)
+            for documents in (texts, pairs)
         )
+        batch = [
+            self._framing.joined(*ids, add_special_tokens=add_special_tokens)
+            for ids in zip(first, second, strict=True)
+        ]
+        padding = self._framing.padding
+        return batch if padding is None else padded(batch, padding)
 
     def encode_batch_numpy(
         self,
@@ -272,6 +188,7 @@ class Tokenizer:
         *,
         allowed_special: Specials = (),
         disallowed_special: Specials = "all",
+        add_special_tokens: bool = True,
         num_threads: int = 0,
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
         """The ids of all texts, one after the other, and where each text's begin.
@@ -280,11 +197,23 @@ class Tokenizer:
         `encode`; `num_threads=0` means all cores.
         """
         numpy = import_optional("numpy", extra="numpy", package="numpy")
-        choice = self._choice(allowed_special, disallowed_special)
+        choice = self._choice(allowed_special, disallowed_special, add_special_tokens)
         ids, offsets = self.core.encode_batch(
             documents_of(texts), choice, num_threads=check_num_threads(num_threads)
         )
         return numpy.asarray(ids), numpy.asarray(offsets)
+
+    def encode_batch_offsets(
+        self,
+        texts: Iterable[Document],
+        *,
+        allowed_special: Specials = (),
+        disallowed_special: Specials = "all",
+        add_special_tokens: bool = True,
+    ) -> list[tuple[list[int], Offsets]]:
+        """The ids of each text, and where each token begins and ends in it; see `encode`."""
+        choice = self._choice(allowed_special, disallowed_special, add_special_tokens)
+        return [self.core.encode_with_offsets(text, choice) for text in documents_of(texts)]
 
     def encode_files(
         self,
@@ -322,7 +251,7 @@ class Tokenizer:
             documents=documents,
             field=field,
             dtype=dtype or ("uint16" if self.vocab_size <= 2**16 else "uint32"),
-            choice=self._choice(allowed_special, disallowed_special),
+            choice=choice_of(*self._specials, allowed_special, disallowed_special),
             num_threads=check_num_threads(num_threads),
             progress=progress,
         )
@@ -333,9 +262,11 @@ class Tokenizer:
         *,
         allowed_special: Specials = (),
         disallowed_special: Specials = "all",
+        add_special_tokens: bool = True,
     ) -> int:
         """How many ids a text has, without making them; see `encode`."""
-        return self.core.count(text, self._choice(allowed_special, disallowed_special))
+        choice = self._choice(allowed_special, disallowed_special, add_special_tokens)
+        return self.core.count(text, choice)
 
     def decode_bytes(self, ids: Iterable[int], *, skip_special_tokens: bool = False) -> bytes:
         """The bytes that ids stand for.
@@ -391,44 +322,85 @@ class Tokenizer:
         """
         return StreamDecoder(self.core, skip_special_tokens=skip_special_tokens, errors=errors)
 
-    @cached_property
-    def _parts(self) -> dict[bytes, tuple[bytes, bytes]]:
-        return {left + right: (left, right) for left, right in self._merges}
-
-    def tree(self, token_id: int) -> Tree:
-        """How a token is made: a symbol, or the trees of the two that merge.
-
-        >>> from mergewise import count, train
-        >>> train(count(["low low"], pattern="whitespace"), num_merges=2).tree(257)
-        ((b'l', b'o'), b'w')
-        """
-        string = self.token_bytes(token_id)
-        if self.core.token_id(string) != token_id:
-            return string
-        # Trees may be deeper than Python's calls: parts are listed before they are joined.
-        to_do: list[bytes] = [string]
-        listed: list[bytes | None] = []
-        while to_do:
-            part = to_do.pop()
-            parts = self._parts.get(part)
-            listed.append(None if parts else part)
-            to_do += parts or ()
-        return grown(reversed(listed))
-
     def forest(self, text: Document, *, allowed_special: Specials = ()) -> list[Tree]:
         """The merge trees of a text's tokens, in order."""
-        ids = self.encode(text, allowed_special=allowed_special)
+        ids = self.encode(text, allowed_special=allowed_special, add_special_tokens=False)
         return [self.tree(token_id) for token_id in ids]
 
-    def _choice(self, allowed: Specials, disallowed: Specials) -> _core.Choice:
-        """Which special tokens to find and which to refuse, for the core."""
-        if not allowed and disallowed == "all":
+    def with_special_tokens(self, tokens: Iterable[str]) -> Tokenizer:
+        """The tokenizer with more special tokens; `special_tokens` has their ids.
+
+        Each gets the next id that is free, unless it is a special token already.
+
+        >>> from mergewise import count, train
+        >>> tok = train(count(["a a"]), num_merges=0).with_special_tokens(["<pad>", "<end>"])
+        >>> tok.special_tokens
+        {'<pad>': 256, '<end>': 257}
+        """
+        if isinstance(tokens, str):
+            raise TypeError(f"expected a list of texts, found one text; hint: [{tokens!r}]")
+        new = [text for text in dict.fromkeys(tokens) if text not in self.special_tokens]
+        ids = dict(zip(new, range(self.vocab_size, self.vocab_size + len(new)), strict=True))
+        special = {**self.vocabulary.special_tokens, **ids}
+        return Tokenizer(replace(self.vocabulary, special_tokens=special))
+
+    def with_truncation(
+        self,
+        max_length: int | None,
+        *,
+        side: Side = "right",
+        strategy: Strategy = "longest_first",
+    ) -> Tokenizer:
+        """The tokenizer that gives at most so many ids a text, special tokens included.
+
+        Args:
+            max_length: how many; None: any number, also if the tokenizer's file says otherwise.
+            side: where ids are cut off.
+            strategy: which of two texts is cut.
+        """
+        check_choice("side", side, "left", "right")
+        check_choice("strategy", strategy, "longest_first", "only_first", "only_second")
+        limit = None if max_length is None else Truncation(max_length, side, strategy)
+        return self._framed(replace(self._framing, truncation=limit))
+
+    def with_padding(
+        self,
+        token: str | None,
+        *,
+        length: int | None = None,
+        multiple_of: int = 0,
+        side: Side = "right",
+    ) -> Tokenizer:
+        """The tokenizer that gives equally many ids for all texts of a batch.
+
+        Args:
+            token: the special token that is put beside the others; None: no padding, also if the
+                tokenizer's file asks for it.
+            length: how many ids; None: as many as the longest text of the batch has.
+            multiple_of: their number is a multiple of this, if it is not 0.
+            side: where the token is put.
+        """
+        check_choice("side", side, "left", "right")
+        padding = token and Padding(self._special_id(token), length, multiple_of, side)
+        return self._framed(replace(self._framing, padding=padding or None))
+
+    def _framed(self, framing: Framing) -> Tokenizer:
+        framed = Tokenizer(self.core)
+        framed._framing, framed._extras = framing, self._extras
+        return framed
+
+    def _choice(
+        self, allowed: Specials, disallowed: Specials, add_special_tokens: bool
+    ) -> _core.Choice:
+        """What a call asks of the core."""
+        if not allowed and disallowed == "all" and add_special_tokens:
             return self._usual_choice
-        return choice_of(*self._specials, allowed, disallowed)
+        frame = self._framing.frame(add_special_tokens=add_special_tokens)
+        return choice_of(*self._specials, allowed, disallowed, frame)
 
     @cached_property
     def _usual_choice(self) -> _core.Choice:
-        return choice_of(*self._specials, (), "all")
+        return choice_of(*self._specials, (), "all", self._framing.frame(add_special_tokens=True))
 
     def _special_id(self, text: str) -> int:
         try:
@@ -440,16 +412,17 @@ class Tokenizer:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tokenizer):
             return NotImplemented
-        return self.core == other.core
+        return self.core == other.core and self._framing == other._framing
 
     def __hash__(self) -> int:
         return hash((self.vocab_size, self.pattern, self._merges[-8:]))
 
-    def __getstate__(self) -> tuple[bytes, Mapping[str, Any]]:
-        return self.core.to_bytes(), self._extras
+    def __getstate__(self) -> tuple[bytes, Framing, Mapping[str, Any]]:
+        return self.core.to_bytes(), self._framing, self._extras
 
-    def __setstate__(self, state: tuple[bytes, Mapping[str, Any]]) -> None:
-        self.core, self._extras = _core.Tokenizer.from_bytes(state[0]), state[1]
+    def __setstate__(self, state: tuple[bytes, Framing, Mapping[str, Any]]) -> None:
+        self.core = _core.Tokenizer.from_bytes(state[0])
+        self._framing, self._extras = state[1:]
 
     def __copy__(self) -> Tokenizer:
         return self

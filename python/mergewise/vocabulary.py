@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+from mergewise.framing import Framing
 
 Alphabet: TypeAlias = Literal["bytes", "chars"]
 Normalize: TypeAlias = Literal["nfc", "nfkc"] | None
 PrefixSpace: TypeAlias = Literal["always", "unless_space", "once"] | None
+NO_FRAME: Final = Framing()
 # A step of tokenizer.json, such as {"type": "Lowercase"}.
 Step: TypeAlias = Mapping[str, Any]
 
@@ -78,6 +81,7 @@ class Vocabulary:
             the strings of tokens, as the file writes them, become one text; None: as the bytes of
             tokens, with a space for the end of a word, without one that was put before the text.
         written: what the file writes for ids where it does not follow from the string of a token.
+        framing: what is put around the ids of a text.
         extras: what else the file says, for the same format to write back: name of the format to
             its own data.
     """
@@ -105,6 +109,7 @@ class Vocabulary:
     searches: Mapping[str, Search] = field(default_factory=dict)
     decoder: Sequence[Step] | None = None
     written: dict[int, str] = field(default_factory=dict)
+    framing: Framing = NO_FRAME
     extras: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -127,8 +132,10 @@ class Vocabulary:
         return json.dumps(list(self.decoder), ensure_ascii=False, sort_keys=True)
 
 
-def vocabulary_of(fields: Mapping[str, Any], extras: Mapping[str, Any]) -> Vocabulary:
-    """The vocabulary of the fields that the core has."""
+def vocabulary_of(
+    fields: Mapping[str, Any], framing: Framing, extras: Mapping[str, Any]
+) -> Vocabulary:
+    """The vocabulary of the fields that the core has, and of what it has not."""
     fields = dict(fields)
     steps = fields.pop("steps")
     if steps is not None:
@@ -138,4 +145,4 @@ def vocabulary_of(fields: Mapping[str, Any], extras: Mapping[str, Any]) -> Vocab
     decoding = fields.pop("decoding")
     fields["decoder"] = None if decoding is None else json.loads(decoding)
     fields["searches"] = {text: Search(*flags) for text, flags in fields["searches"].items()}
-    return Vocabulary(**fields, extras=extras)
+    return Vocabulary(**fields, framing=framing, extras=extras)

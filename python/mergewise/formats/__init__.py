@@ -15,6 +15,7 @@ from mergewise.errors import ConversionError, InputError
 from mergewise.files import checked_path, complete_writes, write_files
 from mergewise.formats import gpt2, sentencepiece, subword_nmt, tekken, tiktoken, tokenizer_json
 from mergewise.formats.merging import check_special_ids
+from mergewise.formats.naming import names_of
 from mergewise.formats.reading import HEAD_BYTES, UNSET, Reading, Unset, is_id, shown
 from mergewise.vocabulary import Vocabulary
 
@@ -27,6 +28,7 @@ __all__ = [
     "files_of",
     "format_of_name",
     "load",
+    "names_of",
     "save",
 ]
 

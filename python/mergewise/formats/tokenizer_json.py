@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -12,9 +12,10 @@ from mergewise.formats import merging
 from mergewise.formats.huggingface_steps import Steps, read_steps
 from mergewise.formats.json_values import OBJECT_START, Json, Value, parse
 from mergewise.formats.letters import BYTE_NAMES, MARK, from_letters
+from mergewise.formats.naming import START_OF_WORD
+from mergewise.formats.post_processors import read_framing
 from mergewise.formats.reading import Reading, shown
-from mergewise.formats.tokenizer_json_writer import START_OF_WORD, files_of, losses
-from mergewise.formats.unsupported import tokens_around
+from mergewise.formats.tokenizer_json_writer import files_of, losses
 from mergewise.vocabulary import Search, Vocabulary
 
 __all__ = ["files_of", "looks_like", "losses", "read"]
@@ -37,7 +38,9 @@ def read(reading: Reading) -> Vocabulary:
     steps = read_steps(document)
     ids = model["vocab"].ids()
     merging.check_ids_differ(reading, ids, place="model.vocab")
-    added = read_added_tokens(document, ids)
+    added = read_added_tokens(
+        document, ids, is_normalized=document.get("normalizer").raw is not None
+    )
     spelling = Spelling(steps, model.get("continuing_subword_prefix").text(default=""))
     written = read_merges(model["merges"])
     used = {part for merge in written for part in merge} | set(map(spelling.product, written))
@@ -70,6 +73,7 @@ def read(reading: Reading) -> Vocabulary:
         special_tokens={text: token.id for text, token in added.items() if token.special},
         added_tokens={text: token.id for text, token in added.items() if not token.special},
         searches={text: token.search for text, token in added.items() if any(token.search)},
+        framing=read_framing(document),
         extras={"tokenizer_json": read_kept(document)},
     )
 
@@ -137,11 +141,14 @@ class AddedToken:
     search: Search
 
 
-def read_added_tokens(document: Value, ids: Mapping[str, int]) -> dict[str, AddedToken]:
+def read_added_tokens(
+    document: Value, ids: Mapping[str, int], *, is_normalized: bool
+) -> dict[str, AddedToken]:
     """The tokens that are searched in texts before these are cut.
 
     They have the ids that tokenizers gives them, whatever the file says: that of the model's token
-    with this text, or the next one that is free.
+    with this text, or the next one that is free. Whether a token is searched in the normalised text
+    matters if a text is normalised, or if some are and some are not.
     """
     added: dict[str, AddedToken] = {}
     next_id = len(ids)
@@ -164,6 +171,11 @@ def read_added_tokens(document: Value, ids: Mapping[str, int]) -> dict[str, Adde
         )
         special = item.get("special").flag() or (before is not None and before.special)
         added[content] = AddedToken(token_id, special, search)
+    if not is_normalized and all(token.search.normalized for token in added.values()):
+        return {
+            text: replace(token, search=token.search._replace(normalized=False))
+            for text, token in added.items()
+        }
     return added
 
 
@@ -243,7 +255,7 @@ def read_unknown(model: Value, ids: dict[str, int]) -> int | None:
 
 
 def read_kept(document: Value) -> Json:
-    """The parts that are only kept to be written back, checked as far as mergewise reads them."""
+    """The parts that are only kept to be written back."""
     kept: Json = {}
     for key in KEPT:
         value = document.get(key)
@@ -251,7 +263,4 @@ def read_kept(document: Value) -> Json:
             kept[key] = value.object()
     if "decoder" in kept:
         document["decoder"]["type"].text()
-    if "post_processor" in kept:
-        # Refuses what `surrounding_tokens` could not read.
-        list(tokens_around(document["post_processor"]))
     return kept

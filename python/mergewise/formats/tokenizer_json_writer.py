@@ -5,19 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
 
 from mergewise.errors import ConversionError
 from mergewise.formats.json_values import Json
-from mergewise.formats.letters import BYTE_NAMES, MARK, to_letters
+from mergewise.formats.letters import BYTE_NAMES, MARK
+from mergewise.formats.naming import CONTINUING_PREFIX, writer_of
 from mergewise.formats.regexes import METASPACE, to_oniguruma
 from mergewise.formats.unsupported import named
 from mergewise.vocabulary import Search, Step, Vocabulary
-
-# Stands for the start of a word in tokens of files that mark where no word starts. No text has it.
-START_OF_WORD: Final = b"\xff"
-# What such files put before a token that does not begin a word.
-CONTINUING_PREFIX: Final = "##"
 
 
 def losses(vocabulary: Vocabulary) -> list[str]:
@@ -84,7 +79,7 @@ def document_of(vocabulary: Vocabulary, path: Path) -> Json:
             "type": "BPE",
             "dropout": None,
             "unk_token": names.unknown,
-            "continuing_subword_prefix": names.prefix or None,
+            "continuing_subword_prefix": CONTINUING_PREFIX if vocabulary.start_of_word else None,
             "end_of_word_suffix": vocabulary.end_of_word.decode() or None,
             "fuse_unk": vocabulary.fuse_unknown,
             "byte_fallback": vocabulary.byte_tokens is not None,
@@ -99,10 +94,7 @@ class Names:
     """How the tokens of a vocabulary are written in the file."""
 
     def __init__(self, vocabulary: Vocabulary, path: Path) -> None:
-        self.is_bytes = vocabulary.alphabet == "bytes"
-        self.is_marked = vocabulary.mark_is_space
-        self.prefix = CONTINUING_PREFIX if vocabulary.start_of_word else ""
-        self.start_of_word = vocabulary.start_of_word
+        self.written = writer_of(vocabulary)
         self.ids = {self.written(token): i for token, i in vocabulary.tokens.items()}
         for name, token_id in zip(BYTE_NAMES, vocabulary.byte_tokens or (), strict=False):
             if token_id is not None:
@@ -122,16 +114,6 @@ class Names:
         if vocabulary.unknown_token is not None:
             self.unknown = by_id.get(vocabulary.unknown_token, "<unk>")
             self.add(self.unknown, vocabulary.unknown_token, path)
-
-    def written(self, token: bytes) -> str:
-        """A token as it is written in the file."""
-        prefix = self.prefix
-        if prefix and token.startswith(self.start_of_word):
-            prefix, token = "", token.removeprefix(self.start_of_word)
-        if self.is_bytes:
-            return prefix + to_letters(token)
-        text = token.decode("utf-8")
-        return prefix + (text.replace(" ", MARK) if self.is_marked else text)
 
     def add(self, text: str, token_id: int, path: Path) -> None:
         """Add a token that is written as it is; refuses a text that is taken."""

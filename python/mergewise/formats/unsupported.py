@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterable
 
-from mergewise.formats.json_values import Value
 from mergewise.formats.merging import symbols_of
-from mergewise.formats.reading import Reading
 from mergewise.vocabulary import Alphabet, Vocabulary
 
 REASONS = {
@@ -87,23 +84,7 @@ def named(value: object) -> str:
 
 
 def surrounding_tokens(vocabulary: Vocabulary) -> list[str]:
-    """The special tokens that the post-processor of tokenizers puts around every text."""
-    step = vocabulary.extras.get("tokenizer_json", {}).get("post_processor")
-    return list(tokens_around(Value(Reading(path=Path("tokenizer.json")), step))) if step else []
-
-
-def tokens_around(step: Value) -> Iterator[str]:
-    """The special tokens of a post-processor; refuses one that cannot be read."""
-    kind = step["type"].text()
-    if kind == "Sequence":
-        for item in step["processors"].items():
-            yield from tokens_around(item)
-    elif kind == "TemplateProcessing":
-        for part in step["single"].items():
-            if "SpecialToken" in part.object():
-                yield part["SpecialToken"]["id"].text()
-    elif kind in {"BertProcessing", "RobertaProcessing"}:
-        for key in ("cls", "sep"):
-            if [type(part) for part in step[key].list()] != [str, int]:
-                raise step[key].wrong("a token and its id")
-            yield step[key].raw[0]
+    """The special tokens that are put around every text."""
+    names = {i: text for text, i in vocabulary.special_tokens.items()}
+    around = (*vocabulary.framing.before, *vocabulary.framing.after)
+    return [names.get(token_id, str(token_id)) for token_id in around]

@@ -1,0 +1,125 @@
+"""What tokenizer.json puts around the ids of texts: its post_processor, truncation and padding."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from mergewise.formats.json_values import Value
+from mergewise.framing import FIRST, SECOND, Framing, Padding, Side, Strategy, Truncation
+
+PROCESSORS: Final = "TemplateProcessing, BertProcessing, RobertaProcessing or ByteLevel"
+SIDES: Final[dict[str, Side]] = {"Left": "left", "Right": "right"}
+STRATEGIES: Final[dict[str, Strategy]] = {
+    "LongestFirst": "longest_first",
+    "OnlyFirst": "only_first",
+    "OnlySecond": "only_second",
+}
+
+
+def read_framing(document: Value) -> Framing:
+    """What a document puts around the ids of texts."""
+    framing = Framing(
+        truncation=read_truncation(document.get("truncation")),
+        padding=read_padding(document.get("padding")),
+    )
+    return read_processor(document.get("post_processor"), framing)
+
+
+def read_processor(value: Value, framing: Framing) -> Framing:
+    """The framing with what a step of the post-processor adds."""
+    if value.raw is None:
+        return framing
+    kind = value["type"].text()
+    if kind == "Sequence":
+        for item in value["processors"].items():
+            framing = read_processor(item, framing)
+        return framing
+    if kind == "ByteLevel":
+        return trimming(value, framing)
+    if framing.before or framing.after:
+        raise value.wrong("one template")
+    if kind == "TemplateProcessing":
+        return read_template(value, framing)
+    if kind not in {"BertProcessing", "RobertaProcessing"}:
+        raise value["type"].wrong(PROCESSORS)
+    start, end = read_token(value["cls"]), read_token(value["sep"])
+    between = (end,) if kind == "BertProcessing" else (end, end)
+    framing = replace(
+        framing, before=(start,), after=(end,), pair=(start, FIRST, *between, SECOND, end)
+    )
+    return framing if kind == "BertProcessing" else trimming(value, framing)
+
+
+def trimming(value: Value, framing: Framing) -> Framing:
+    """The framing with how a step trims offsets."""
+    if not value.get("trim_offsets").flag(default=True):
+        return framing
+    return replace(framing, trims_spaces=value.get("add_prefix_space").flag(default=True))
+
+
+def read_token(value: Value) -> int:
+    """The id of a token that is written as a list of its text and its id."""
+    if [type(part) for part in value.list()] != [str, int]:
+        raise value.wrong("a token and its id")
+    return value.items()[1].id()
+
+
+def read_template(value: Value, framing: Framing) -> Framing:
+    """The framing with the ids of a template."""
+    single = read_parts(value, "single", {"A": FIRST})
+    pair = read_parts(value, "pair", {"A": FIRST, "B": SECOND})
+    if single.count(FIRST) != 1:
+        raise value["single"].wrong("a template with one text")
+    at = single.index(FIRST)
+    before = tuple(part for part in single[:at] if isinstance(part, int))
+    after = tuple(part for part in single[at:] if isinstance(part, int))
+    return replace(framing, before=before, after=after, pair=tuple(pair))
+
+
+def read_parts(value: Value, name: str, texts: dict[str, str]) -> list[int | str]:
+    """The parts of a template: ids, and the places of texts."""
+    parts: list[int | str] = []
+    for part in value[name].items():
+        if "SpecialToken" in part.object():
+            text = part["SpecialToken"]["id"].text()
+            parts += [item.id() for item in value["special_tokens"][text]["ids"].items()]
+        else:
+            name_of_text = part["Sequence"]["id"]
+            if name_of_text.text() not in texts:
+                raise name_of_text.wrong("A or B")
+            parts.append(texts[name_of_text.text()])
+    return parts
+
+
+def read_truncation(value: Value) -> Truncation | None:
+    """The most ids that a text may have."""
+    if value.raw is None:
+        return None
+    return Truncation(
+        max_length=value["max_length"].id(),
+        side=chosen(value.get("direction"), SIDES, "Right"),
+        strategy=chosen(value.get("strategy"), STRATEGIES, "LongestFirst"),
+    )
+
+
+def read_padding(value: Value) -> Padding | None:
+    """What makes texts of a batch equally long."""
+    if value.raw is None:
+        return None
+    strategy, multiple = value["strategy"], value.get("pad_to_multiple_of")
+    is_fixed = strategy.raw != "BatchLongest"
+    return Padding(
+        id=value["pad_id"].id(),
+        length=strategy["Fixed"].id() if is_fixed else None,
+        multiple_of=0 if multiple.raw is None else multiple.id(),
+        side=chosen(value.get("direction"), SIDES, "Right"),
+    )
+
+
+def chosen(value: Value, names: dict[str, str], default: str) -> str:
+    """What a name in the file stands for."""
+    name = value.text(default=default)
+    if name not in names:
+        raise value.wrong(" or ".join(names))
+    return names[name]
