@@ -21,7 +21,7 @@ mod tests;
 use crate::error::{Error, Result};
 use crate::watch::Watch;
 pub(crate) use block::{LEN as MOST_ENDS, Processor};
-use expression::Expression;
+pub(crate) use expression::Expression;
 pub(crate) use table::Name;
 pub use table::{NAMED_PATTERNS, NamedPattern};
 
