@@ -89,7 +89,7 @@ impl TryFrom<String> for Regex {
     type Error = Error;
 
     fn try_from(regex: String) -> Result<Self> {
-        Expression::of_regex(&regex).map(Self)
+        Expression::compiled(&regex).map(Self)
     }
 }
 

@@ -50,25 +50,45 @@ impl Budget {
 pub(crate) struct Expression(Box<Regex>);
 
 impl Expression {
+    /// The expression that a user wrote where the name of a pattern could stand.
     pub(super) fn new(spec: &str) -> Result<Self> {
         let is_name = |c: char| c.is_alphanumeric() || "-_".contains(c);
-        if spec.chars().all(is_name) {
-            let names: Vec<&str> = NAMED_PATTERNS.iter().map(|named| named.name).collect();
-            let names = names.join(", ");
-            let message =
-                format!("no pattern is named {spec:?}; expected {names}, or a regular expression");
-            return Err(Error::InvalidPattern { message });
+        if !spec.chars().all(is_name) {
+            return Self::compiled(spec);
         }
-        Self::of_regex(spec)
+        let names: Vec<&str> = NAMED_PATTERNS.iter().map(|named| named.name).collect();
+        let names = names.join(", ");
+        Err(Error::InvalidPattern {
+            message: format!(
+                "no pattern is named {spec:?}; expected {names}, or a regular expression"
+            ),
+        })
     }
 
-    /// A regular expression, also one that looks like a name.
-    pub(crate) fn of_regex(regex: &str) -> Result<Self> {
-        let message = match Regex::new(regex) {
-            Ok(regex) => return Ok(Self(Box::new(regex))),
-            Err(error) => error.to_string(),
-        };
-        Err(Error::InvalidPattern { message })
+    /// An expression that is no name of a pattern.
+    pub(crate) fn compiled(regex: &str) -> Result<Self> {
+        let compiled = Regex::new(regex).map_err(|error| Error::InvalidPattern {
+            message: error.to_string(),
+        })?;
+        Ok(Self(Box::new(compiled)))
+    }
+
+    /// Calls `found` for each match, in order, also for those that are empty.
+    pub(crate) fn for_each_find(
+        &self,
+        text: &str,
+        watch: &Watch,
+        mut found: impl FnMut(Range<usize>),
+    ) -> Result<()> {
+        let metered = Metered::new(text, Budget::of(text.as_bytes()), watch);
+        let mut matches = self.0.find_iter(&metered);
+        let mut end = 0;
+        while let Some(range) = metered.search(|| matches.next()).transpose() {
+            let range = range.map_err(|problem| self.failed(problem, end))?;
+            end = range.end;
+            found(range);
+        }
+        Ok(())
     }
 
     /// Calls `word` for each match and, unless gaps are dropped, each gap between matches.
