@@ -14,8 +14,8 @@ NOT_AN_ID: Final = "an id is negative, or has more than 32 bits"
 class StreamDecoder:
     """Turns ids into text as they come, in whole characters.
 
-    What comes out is, together, what `Tokenizer.decode` makes of all ids. Text that the next ids may
-    still change is kept back: with most tokenizers only a character that is not complete.
+    What comes out is, together, what `Tokenizer.decode` makes of all ids. Text that the next ids
+    may still change is kept back: with most tokenizers only a character that is not complete.
     """
 
     def __init__(

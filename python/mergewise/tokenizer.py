@@ -145,7 +145,9 @@ class Tokenizer(TokenTable):
                 add_special_tokens=add_special_tokens,
                 num_threads=1,
             )[0]
-        choice = self._choice(allowed_special, disallowed_special, add_special_tokens)
+        choice = self._choice(
+            allowed_special, disallowed_special, add_special_tokens=add_special_tokens
+        )
         if offsets:
             return self.core.encode_with_offsets(text, choice)
         return self.core.encode(text, choice)
@@ -166,7 +168,9 @@ class Tokenizer(TokenTable):
         """
         num_threads = check_num_threads(num_threads)
         if pairs is None:
-            choice = self._choice(allowed_special, disallowed_special, add_special_tokens)
+            choice = self._choice(
+                allowed_special, disallowed_special, add_special_tokens=add_special_tokens
+            )
             return self.core.encode_batch_lists(
                 documents_of(texts), choice, num_threads=num_threads
             )
@@ -197,7 +201,9 @@ class Tokenizer(TokenTable):
         `encode`; `num_threads=0` means all cores.
         """
         numpy = import_optional("numpy", extra="numpy", package="numpy")
-        choice = self._choice(allowed_special, disallowed_special, add_special_tokens)
+        choice = self._choice(
+            allowed_special, disallowed_special, add_special_tokens=add_special_tokens
+        )
         ids, offsets = self.core.encode_batch(
             documents_of(texts), choice, num_threads=check_num_threads(num_threads)
         )
@@ -212,7 +218,9 @@ class Tokenizer(TokenTable):
         add_special_tokens: bool = True,
     ) -> list[tuple[list[int], Offsets]]:
         """The ids of each text, and where each token begins and ends in it; see `encode`."""
-        choice = self._choice(allowed_special, disallowed_special, add_special_tokens)
+        choice = self._choice(
+            allowed_special, disallowed_special, add_special_tokens=add_special_tokens
+        )
         return [self.core.encode_with_offsets(text, choice) for text in documents_of(texts)]
 
     def encode_files(
@@ -265,7 +273,9 @@ class Tokenizer(TokenTable):
         add_special_tokens: bool = True,
     ) -> int:
         """How many ids a text has, without making them; see `encode`."""
-        choice = self._choice(allowed_special, disallowed_special, add_special_tokens)
+        choice = self._choice(
+            allowed_special, disallowed_special, add_special_tokens=add_special_tokens
+        )
         return self.core.count(text, choice)
 
     def decode_bytes(self, ids: Iterable[int], *, skip_special_tokens: bool = False) -> bytes:
@@ -390,7 +400,7 @@ class Tokenizer(TokenTable):
         return framed
 
     def _choice(
-        self, allowed: Specials, disallowed: Specials, add_special_tokens: bool
+        self, allowed: Specials, disallowed: Specials, *, add_special_tokens: bool
     ) -> _core.Choice:
         """What a call asks of the core."""
         if not allowed and disallowed == "all" and add_special_tokens:

@@ -8,9 +8,8 @@ use serde::Deserialize;
 
 use super::characters::{Invalid, byte_named, complete};
 use super::pieces::SentencePiece;
-use crate::error::{Error, Result};
-use crate::pattern::Expression;
-use crate::pipeline::byte_of;
+use crate::error::Result;
+use crate::pipeline::{Search, byte_of};
 use crate::watch::Watch;
 
 /// A step.
@@ -21,7 +20,7 @@ pub(super) enum Step {
     /// character stays as it is.
     ByteLevel {},
     /// Each match becomes `content`.
-    Replace { pattern: Needle, content: String },
+    Replace { pattern: Search, content: String },
     /// Neighbouring tokens that are names of bytes become one string. If that is not UTF-8, each
     /// becomes U+FFFD.
     ByteFallback {},
@@ -74,41 +73,15 @@ fn yes() -> bool {
     true
 }
 
-/// What `Replace` looks for.
-#[derive(Debug, Deserialize)]
-pub(super) enum Needle {
-    String(String),
-    Regex(Regex),
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(try_from = "String")]
-pub(super) struct Regex(Expression);
-
-impl TryFrom<String> for Regex {
-    type Error = Error;
-
-    fn try_from(regex: String) -> Result<Self> {
-        Expression::compiled(&regex).map(Self)
+/// A token with each match of a search replaced.
+fn replaced(pattern: &Search, token: &str, content: &str, watch: &Watch) -> Result<String> {
+    let (mut replaced, mut end) = (String::new(), 0);
+    for range in pattern.matches(token, watch)? {
+        replaced += &token[end..range.start];
+        replaced += content;
+        end = range.end;
     }
-}
-
-impl Needle {
-    fn replace(&self, token: &str, content: &str, watch: &Watch) -> Result<String> {
-        match self {
-            _ if token.is_empty() => Ok(String::new()),
-            Self::String(text) => Ok(token.replace(text, content)),
-            Self::Regex(Regex(expression)) => {
-                let (mut replaced, mut end) = (String::new(), 0);
-                expression.for_each_range(token, watch, |range| {
-                    replaced += &token[end..range.start];
-                    replaced += content;
-                    end = range.end;
-                })?;
-                Ok(replaced + &token[end..])
-            }
-        }
-    }
+    Ok(replaced + &token[end..])
 }
 
 /// What a step remembers of the batches before.
@@ -153,7 +126,7 @@ impl Step {
                 vec![complete(&mut memory.bytes, Invalid::Sequences, is_end)]
             }
             Self::Replace { pattern, content } => strings
-                .map(|token| pattern.replace(&token, content, watch))
+                .map(|token| replaced(pattern, &token, content, watch))
                 .collect::<Result<_>>()?,
             Self::ByteFallback {} => joined_bytes(memory, strings, is_end),
             Self::Fuse {} => vec![strings.collect()],

@@ -4,6 +4,8 @@
 //! are merged pair by pair. Most words of a text do not come here but are encoded many at a time:
 //! short ones by [`ShortWords`], long ones, in windows, by [`Tools`].
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::encode::long::Tools;
@@ -23,7 +25,7 @@ pub enum Unknown {
     /// An error.
     #[default]
     Refused,
-    /// Nothing.
+    /// Nothing: it is left out before its neighbours merge.
     Dropped,
     /// The tokens of its bytes.
     #[serde(serialize_with = "write_ids", deserialize_with = "read_ids")]
@@ -131,6 +133,19 @@ impl Words {
         })
     }
 
+    /// A word without the symbols that are left out.
+    fn without_dropped<'w>(&self, word: &'w [u8]) -> Cow<'w, [u8]> {
+        let vocabulary = &self.vocabulary;
+        if self.unknown != Unknown::Dropped {
+            return Cow::Borrowed(word);
+        }
+        let units = vocabulary.units_of(word);
+        let symbols = vocabulary.symbols_of(word);
+        let kept = units.into_iter().zip(symbols);
+        let kept = kept.filter(|(_, symbol)| symbol.is_ok_and(|n| vocabulary.id(n).is_some()));
+        Cow::Owned(kept.flat_map(|(unit, _)| unit.iter().copied()).collect())
+    }
+
     /// The id of the token that a whole word is. A mark at the end of words is not looked up.
     fn id_of_whole(&self, word: &[u8]) -> Option<Id> {
         let start = self.vocabulary.start_of_word();
@@ -155,6 +170,8 @@ impl Words {
             pieces.push((id, word.len()));
             return Ok(());
         }
+        // What is left out is left out before merging: its neighbours may merge.
+        let word = &*self.without_dropped(word);
         let mut writer = Writer {
             words: self,
             first: pieces.len(),

@@ -73,24 +73,6 @@ impl Expression {
         Ok(Self(Box::new(compiled)))
     }
 
-    /// Calls `found` for each match, in order, also for those that are empty.
-    pub(crate) fn for_each_find(
-        &self,
-        text: &str,
-        watch: &Watch,
-        mut found: impl FnMut(Range<usize>),
-    ) -> Result<()> {
-        let metered = Metered::new(text, Budget::of(text.as_bytes()), watch);
-        let mut matches = self.0.find_iter(&metered);
-        let mut end = 0;
-        while let Some(range) = metered.search(|| matches.next()).transpose() {
-            let range = range.map_err(|problem| self.failed(problem, end))?;
-            end = range.end;
-            found(range);
-        }
-        Ok(())
-    }
-
     /// Calls `word` for each match and, unless gaps are dropped, each gap between matches.
     pub(super) fn for_each_match(
         &self,

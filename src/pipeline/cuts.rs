@@ -172,7 +172,7 @@ impl Cut {
             }),
             Self::Whitespace { words: expression } => pieces.cut(|text, words| {
                 expression.as_ref().map_or(Ok(()), |e| {
-                    e.for_each_find(text, watch, |found| words.push(found))
+                    e.for_each_range(text, watch, |found| words.push(found))
                 })
             }),
             Self::Metaspace(metaspace) => metaspace.apply(pieces),

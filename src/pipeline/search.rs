@@ -54,7 +54,7 @@ impl Search {
             // As there, an empty text has no matches.
             Self::Regex(_) if text.is_empty() => {}
             Self::Regex(regex) => {
-                regex.for_each_find(text, watch, |found| matches.push(found))?;
+                regex.for_each_range(text, watch, |found| matches.push(found))?;
             }
         }
         Ok(matches)

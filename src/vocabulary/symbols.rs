@@ -59,7 +59,7 @@ impl Vocabulary {
     }
 
     /// The bytes or the characters of a text; what is not UTF-8 byte by byte.
-    fn units_of<'t>(&self, text: &'t [u8]) -> Vec<&'t [u8]> {
+    pub(crate) fn units_of<'t>(&self, text: &'t [u8]) -> Vec<&'t [u8]> {
         if self.symbols == Symbols::Bytes {
             return text.chunks(1).collect();
         }

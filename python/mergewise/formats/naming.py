@@ -40,9 +40,8 @@ def names_of(vocabulary: Vocabulary) -> dict[str, int]:
     """The ids of all tokens, special ones included, as they are written."""
     written = writer_of(vocabulary)
     ids = {written(token): token_id for token, token_id in vocabulary.tokens.items()}
-    for name, token_id in zip(BYTE_NAMES, vocabulary.byte_tokens or (), strict=False):
-        if token_id is not None:
-            ids[name] = token_id
+    by_byte = zip(BYTE_NAMES, vocabulary.byte_tokens or (), strict=False)
+    ids |= {name: token_id for name, token_id in by_byte if token_id is not None}
     ids |= {**vocabulary.special_tokens, **vocabulary.added_tokens}
     ids |= {name: token_id for token_id, name in vocabulary.written.items()}
     return ids
