@@ -32,6 +32,10 @@ test: .venv/.built  ## all tests but the slow ones
 test-slow: .venv/.built  ## the tests that take minutes
 	$(BIN)/python -m pytest -q -m slow
 
+.PHONY: test-models
+test-models: .venv/.built  ## compare every vocabulary the tests know with its own library: make test-models [NAMES="gemma yi"]
+	$(BIN)/python tests/models.py $(NAMES)
+
 .venv/.cluster: .venv/.tools
 	$(BIN)/python -m pip install --quiet --group cluster
 	touch $@

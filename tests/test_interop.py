@@ -6,15 +6,12 @@ longer.
 
 from __future__ import annotations
 
-import base64
 import gzip
-import importlib
 import io
 import json
 import random
-import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,117 +20,33 @@ import pytest
 import sentencepiece
 import tiktoken
 import tokenizers
+from peers import (
+    QWEN,
+    Encode,
+    Peer,
+    encoding,
+    in_gpt2,
+    in_sentencepiece,
+    in_tekken,
+    in_tiktoken,
+    in_tokenizers,
+    in_transformers,
+    of_tiktoken,
+    of_tokenizers,
+    ranks_in,
+    reduced,
+    transformers,
+)
+from sample_texts import CODE, LANGUAGES, OPTICKS, SPACES, random_text
 from subword_nmt.apply_bpe import BPE
 from subword_nmt.learn_bpe import learn_bpe
-from tiktoken_ext import openai_public
 from tokenizers import decoders, models, normalizers, pre_tokenizers, trainers
 from vocabularies import vocabulary
 
 import mergewise as mw
 from mergewise.errors import ConversionError, FormatError, UnknownTokenError
 
-transformers: Any = importlib.import_module("transformers")  # typed in part
-ROOT = Path(__file__).parent.parent
-OPTICKS = (ROOT / "python/mergewise/data/opticks.txt").read_text(encoding="utf-8")
-
 # Texts.
-
-LANGUAGES = """\
-Light is bent the more, the denser the glass; isn't it? We'll see, they're sure: I'd SAY'S so.
-Der Zug fährt über die Brücke, und Großväter müssen früh aufstehen — „so ist's“.
-L’été dernier, nous avons mangé des œufs à Noël… n'est-ce pas ?
-El niño comió piñas; ¿qué hora es? ¡Las once y media!
-Všichni lidé rodí se svobodní a sobě rovní co do důstojnosti a práv.
-Cả nhà đều đã ngủ; trời tối đen như mực. Tiếng Việt có dấu.
-Ο ήλιος ανατέλλει από την ανατολή και δύει στη δύση.
-Все люди рождаются свободными и равными в своём достоинстве и правах.
-כל בני האדם נולדו בני חורין ושווים בערכם ובזכויותיהם. שָׁלוֹם
-يولد جميع الناس أحرارًا متساوين في الكرامة والحقوق. ٣٤٥ مرحباً
-सभी मनुष्यों को गौरव और अधिकारों के मामले में जन्मजात स्वतन्त्रता प्राप्त है। १२३
-সমস্ত মানুষ স্বাধীনভাবে সমান মর্যাদা এবং অধিকার নিয়ে জন্মগ্রহণ করে।
-மனிதப் பிறிவியினர் சகலரும் சுதந்திரமாகவே பிறக்கின்றனர்.
-มนุษย์ทั้งหลายเกิดมามีอิสระและเสมอภาคกันในเกียรติศักดิ์
-人人生而自由,在尊严和权利上一律平等。他們賦有理性和良心,2026年11月。
-すべての人間は、生まれながらにして自由であり、カタカナとひらがなとﾊﾝｶｸ。
-모든 인간은 태어날 때부터 자유로우며 그 존엄과 권리에 있어 동등하다.
-ყველა ადამიანი იბადება თავისუფალი. Բոլոր մարդիկ ծնվում են ազատ։
-"""
-CODE = """\
-def merge(pairs: list[tuple[int, int]], *, limit=1_000) -> dict[str, float]:
-\tfor i, (left, right) in enumerate(pairs):
-        if left != right and not (i % 17):  # it's a comment: don't split\r
-            yield {"key": f"{left:>10.3f}\\n", 'other': [0x7F, 1e-9, 3.14159, 123456789]}
-
-fn main() { let v: Vec<u8> = b"\\xff\\x00".to_vec(); println!("{:?}", v.iter().sum::<u8>()); }
-<div class="a b"><a href='https://example.org/?q=%20&amp;r=1#x'>it&#39;s</a></div>
-SELECT * FROM t WHERE a<=b AND c LIKE '%\\_%' ORDER BY 1;\n\n\n    $HOME/.config && ls | grep '^d'
-"""
-SPACES = [
-    "",
-    " ",
-    "\n",
-    "\n  ",
-    "  \n\n  \t x \r\n\r\n  ",
-    "a  b   c    d\u00a0e\u2003f\u3000g\u200bh\ufeffi\u2028j\u0085k",
-    " " * 300 + "x" + "\n" * 300 + "y" + "\t \n" * 200,
-    "a" * 3000,
-    "ab" * 700 + "-" * 700 + "." * 700 + "0" * 700,
-    "".join(map(chr, range(256))),
-    "".join(map(chr, range(1, 32))) * 3,
-    "cafe\u0301 café ﬁn Å Å \u1100\u1161\u11a8 각 \u0301\u0302 e\u0327\u0301 \u0344",
-    "👩‍👩‍👧‍👦 👍🏽🏳️‍🌈 🇩🇪🇫🇷 1️⃣ ☺︎ 😀😀😀",
-    "▁low ▁▁ low▁ _▁_",
-    "it's IT'S we'LL ſ'ſ I'ſ 'K '\u212a don't'd",
-]
-
-# Libraries know different versions of Unicode, so no code point is drawn that may be assigned yet.
-NEVER_ASSIGNED = [0x40000, 0x9ABCD, 0xDFFFF, 0xFFFE, 0xFFFFF, 0x10FFFF]
-MOVED = "\u0295"  # a letter without case since Unicode 17
-
-
-def is_settled(character: str) -> bool:
-    """Do all libraries agree on this one? tokenizers normalises as Unicode 9 did."""
-    if unicodedata.category(character) in {"Cn", "Cs"} or character == MOVED:
-        return False
-    is_plain = not unicodedata.combining(character) and not unicodedata.decomposition(character)
-    return is_plain or unicodedata.ucd_3_2_0.category(character) != "Cn"
-
-
-@cache
-def assigned() -> tuple[list[str], ...]:
-    """The characters of each plane that has some, private ones included."""
-    planes: dict[int, list[str]] = {}
-    for code in [*range(0x32400), *range(0xE0000, 0xE0200), *range(0x10FF00, 0x10FFFE)]:
-        if is_settled(chr(code)):
-            planes.setdefault(code >> 16, []).append(chr(code))
-    return tuple(planes.values())
-
-
-PIECES: list[Callable[[random.Random], str]] = [
-    lambda draw: draw.choice(
-        ["the", "THE", "it's", "we'll", "I'D", "12", "3456", "x_1", "…", "--"]
-    ),
-    lambda draw: draw.choice(LANGUAGES.split()),
-    lambda draw: draw.choice([" ", " ", "  ", "\n", "\n\n", "\t", "\r\n", "\u00a0", "\u3000"]),
-    lambda draw: " " * draw.randrange(1, 9) + "\n" * draw.randrange(3),
-    lambda draw: draw.choice(draw.choice(assigned())),
-    lambda draw: draw.choice(assigned()[0]),
-    lambda draw: "".join(draw.choices(assigned()[0], k=draw.randrange(1, 6))),
-    lambda draw: "".join(draw.choices(assigned()[1], k=draw.randrange(1, 4))),
-    lambda draw: draw.choice(["😀", "👩‍💻", "👍🏽", "🇩🇪", "☺️", "❤️‍🔥", "🏴󠁧󠁢󠁥󠁮󠁧󠁿"]),
-    lambda draw: draw.choice("aeiouAEIOUnc가ก") + chr(draw.randrange(0x300, 0x34F)),
-    lambda draw: "".join(chr(draw.randrange(0x4E00, 0x9FA6)) for _ in range(draw.randrange(1, 6))),
-    lambda draw: "".join(chr(draw.randrange(0x620, 0x653)) for _ in range(draw.randrange(1, 8))),
-    lambda draw: "".join(chr(draw.randrange(0x904, 0x950)) for _ in range(draw.randrange(1, 8))),
-    lambda draw: chr(draw.choice([*range(32), 0x7F, 0x85, *NEVER_ASSIGNED])),
-    lambda draw: draw.choice("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~") * draw.randrange(1, 5),
-    lambda draw: draw.choice(CODE.split()),
-]
-
-
-def random_text(draw: random.Random, num_pieces: int) -> str:
-    """Pieces of every kind, one after the other."""
-    return "".join(piece(draw) for piece in draw.choices(PIECES, k=num_pieces))
 
 
 @cache
@@ -145,31 +58,6 @@ def texts() -> list[str]:
 
 
 # Comparing.
-
-Encode = Callable[[str], list[int]]
-
-
-@dataclass(frozen=True)
-class Peer:
-    """A library that has read a vocabulary."""
-
-    encode: Encode
-    decode: Callable[[list[int]], str]
-
-
-def reduced(differs: Callable[[str], bool], text: str) -> str:
-    """A text as short as leaving out parts of this one makes it, and still different."""
-    size = len(text)
-    while size:
-        size //= 2
-        start = 0
-        while size and start < len(text):
-            shorter = text[:start] + text[start + size :]
-            if differs(shorter):
-                text = shorter
-            else:
-                start += size
-    return text
 
 
 def assert_equal(ours: Encode, theirs: Encode, samples: Sequence[str]) -> int:
@@ -215,45 +103,6 @@ def check_decoding(tok: mw.Tokenizer, peer: Peer, samples: Sequence[str]) -> Non
         assert tok.decode(ids) == peer.decode(ids)
 
 
-def in_tokenizers(path: Path) -> Peer:
-    return of_tokenizers(tokenizers.Tokenizer.from_file(str(path)))
-
-
-def of_tokenizers(peer: Any) -> Peer:
-    return Peer(
-        encode=lambda text: peer.encode(text, add_special_tokens=False).ids,
-        decode=lambda ids: peer.decode(ids, skip_special_tokens=False),
-    )
-
-
-def in_transformers(path: Path) -> Peer:
-    peer = transformers.PreTrainedTokenizerFast(tokenizer_file=str(path))
-    return Peer(
-        encode=lambda text: peer(text, add_special_tokens=False)["input_ids"],
-        decode=lambda ids: peer.decode(ids, clean_up_tokenization_spaces=False),
-    )
-
-
-def ranks_in(path: Path) -> dict[bytes, int]:
-    lines = map(bytes.split, path.read_bytes().splitlines())
-    return {base64.b64decode(token): int(rank) for token, rank in lines}
-
-
-def in_tiktoken(path: Path, **settings: Any) -> Peer:
-    """Ranks with the settings beside them, unless they are given."""
-    settings = settings or json.loads(path.with_name(path.name + ".json").read_text("utf-8"))
-    return of_tiktoken(tiktoken.Encoding(path.name, mergeable_ranks=ranks_in(path), **settings))
-
-
-def of_tiktoken(peer: tiktoken.Encoding) -> Peer:
-    return Peer(encode=lambda text: peer.encode(text, allowed_special="all"), decode=peer.decode)
-
-
-def in_sentencepiece(path: Path) -> Peer:
-    peer = sentencepiece.SentencePieceProcessor(model_file=str(path))
-    return Peer(encode=peer.encode, decode=peer.decode)
-
-
 # Ours, read by them.
 
 SPECIALS = ["<|endoftext|>", "<s>", "[INST]"]
@@ -286,16 +135,6 @@ def test_normalized_bytes_in_tokenizers(normalize: str, tmp_path: Path) -> None:
 def test_bytes_in_tiktoken(pattern: str | None, tmp_path: Path) -> None:
     tok = trained(pattern)
     check_file(tok, tmp_path / "x.tiktoken", in_tiktoken, texts())
-
-
-def in_gpt2(merges: Path) -> Peer:
-    vocab = merges.with_name("encoder.json" if merges.name == "vocab.bpe" else "vocab.json")
-    peer = transformers.GPT2TokenizerFast(vocab=str(vocab), merges=str(merges))
-    named = [text for text in json.loads(vocab.read_text("utf-8")) if text in SPECIALS]
-    peer.add_special_tokens({"additional_special_tokens": named})
-    return Peer(
-        encode=peer.encode, decode=lambda ids: peer.decode(ids, clean_up_tokenization_spaces=False)
-    )
 
 
 def test_bytes_in_gpt2s_files(tmp_path: Path) -> None:
@@ -432,28 +271,6 @@ def read(name: str, **options: Any) -> mw.Tokenizer:
     return mw.Tokenizer.from_file(vocabulary(name), **options)
 
 
-QWEN: dict[str, Any] = {  # of its tokenization_qwen.py
-    "pat_str": r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}"
-    r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
-    "special_tokens": {"<|endoftext|>": 151643, "<|im_start|>": 151644, "<|im_end|>": 151645},
-}
-ENCODINGS = {
-    "gpt2": openai_public.r50k_base,
-    "p50k": openai_public.p50k_base,
-    "cl100k": openai_public.cl100k_base,
-    "o200k": openai_public.o200k_base,
-    "qwen": lambda: QWEN,
-}
-
-
-def encoding(name: str) -> dict[str, Any]:
-    """The settings of an encoding as its authors have published them."""
-    with pytest.MonkeyPatch.context() as patch:  # the ranks are here, not on the net
-        patch.setattr(openai_public, "load_tiktoken_bpe", lambda *_, **__: {})
-        settings = ENCODINGS[name]()
-    return {key: settings[key] for key in ("pat_str", "special_tokens")}
-
-
 @cache
 def tiktokens(name: str) -> Peer:
     return in_tiktoken(vocabulary(name), **encoding(name))
@@ -468,7 +285,7 @@ def ranks(name: str) -> mw.Tokenizer:
     return mw.Tokenizer.from_file(vocabulary(name), pattern=pattern, special_tokens=special_tokens)
 
 
-@pytest.mark.parametrize("name", ENCODINGS)
+@pytest.mark.parametrize("name", ["gpt2", "p50k", "cl100k", "o200k", "qwen"])
 def test_ranks_of_tiktoken(name: str) -> None:
     check(ranks(name), tiktokens(name), own_texts(ranks(name)))
 
@@ -498,24 +315,6 @@ def loaded_by_tokenizers(name: str) -> Peer:
 @pytest.mark.parametrize("name", ["qwen2.5", "llama3"])
 def test_files_of_tokenizers(name: str) -> None:
     check(read(name), loaded_by_tokenizers(name), own_texts(read(name)))
-
-
-def in_tekken(path: Path) -> tuple[Peer, int]:
-    """Tekken as mistral-common reads it, and how many special tokens are before the others."""
-    document = json.loads(path.read_text("utf-8"))
-    config = document["config"]
-    first = config["default_num_special_tokens"]
-    entries = document["vocab"][: config["default_vocab_size"] - first]
-    peer = tiktoken.Encoding(
-        "tekken",
-        pat_str=config["pattern"],
-        mergeable_ranks={base64.b64decode(e["token_bytes"]): e["rank"] for e in entries},
-        special_tokens={},
-    )
-    return Peer(
-        encode=lambda text: [first + token_id for token_id in peer.encode_ordinary(text)],
-        decode=lambda ids: peer.decode([token_id - first for token_id in ids]),
-    ), first
 
 
 def test_tekken() -> None:

@@ -15,22 +15,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_interop import (
-    SPECIALS,
-    WORDS,
+from peers import (
     Encode,
     Peer,
-    assert_equal,
-    by_mergewise,
-    by_subword_nmt,
     in_gpt2,
     in_sentencepiece,
     in_tekken,
     in_tiktoken,
     in_tokenizers,
     in_transformers,
+)
+from sample_texts import random_text
+from test_interop import (
+    SPECIALS,
+    WORDS,
+    assert_equal,
+    by_mergewise,
+    by_subword_nmt,
     ordinary,
-    random_text,
     ranks,
     read,
     special,
