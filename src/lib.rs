@@ -35,7 +35,7 @@
 //! | [`pattern`], [`normalize`] | texts to words; normal forms | appendix B.1 |
 //! | `framing`, `specials` | what is around a text's ids; special tokens in texts | |
 //! | [`pipeline`] | all other steps before merging, as tokenizers' files have them | |
-//! | [`ranks`] | the lines of tiktoken's files | |
+//! | [`ranks`], [`tokenizer_json`] | tiktoken's files, and most of tokenizers' | |
 //! | [`counts`], `table` | how often each word occurs | appendix B.1 |
 //! | `blocks`, [`counting`] | texts in blocks; texts and files to counts, in parallel | |
 //! | `arrow` | Arrow arrays, checked and copied | |
@@ -83,6 +83,7 @@ pub mod settings;
 mod specials;
 mod table;
 pub mod tokenizer;
+pub mod tokenizer_json;
 mod varint;
 pub mod vocabulary;
 pub mod watch;

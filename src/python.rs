@@ -17,7 +17,9 @@ mod patterns;
 mod pipeline;
 mod ranks;
 mod reader;
+mod tables;
 mod tokenizer;
+mod tokenizer_json;
 mod training;
 mod vocabulary;
 mod waiting;
@@ -46,7 +48,9 @@ mod _core {
         patterns::{check_pattern, class_ranges, named_patterns},
         pipeline::{PyPipeline, from_oniguruma},
         ranks::PyRanks,
+        tables::{PyPairs, PyTokens},
         tokenizer::{PyChoice, PyTokenizer},
+        tokenizer_json::PyTokenizerJson,
         training::{fewest_tokens, train_greedily},
         word_counts::PyWordCounts,
     };

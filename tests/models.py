@@ -41,7 +41,7 @@ import mergewise as mw
 
 # Switch on when Tokenizer.encode has add_special_tokens and Tokenizer.decode skip_special_tokens:
 # until then tokens that a template adds, and texts without special tokens, are not compared.
-HAS_TEMPLATES = False
+HAS_TEMPLATES = True
 
 
 @dataclass

@@ -2,6 +2,7 @@ from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
 from typing import Any, Protocol, TypeAlias, final
 
+from mergewise.framing import Frame
 from mergewise.vocabulary import Alphabet, Normalize, Vocabulary
 
 __all__ = [
@@ -10,9 +11,13 @@ __all__ = [
     "Choice",
     "Counter",
     "MergeList",
+    "Pairs",
+    "Pipeline",
     "Ranks",
     "Stream",
     "Tokenizer",
+    "TokenizerJson",
+    "Tokens",
     "WordCounts",
     "check_pattern",
     "class_ranges",
@@ -21,6 +26,7 @@ __all__ = [
     "decode_tokens",
     "fewest_tokens",
     "find_bound",
+    "from_oniguruma",
     "improve_merges",
     "measure_curvature",
     "measure_sigma",
@@ -44,7 +50,9 @@ _Pair: TypeAlias = tuple[int, int]
 
 @final
 class Choice:
-    def __new__(cls, allowed: Sequence[bool], refused: Sequence[bool]) -> Choice: ...
+    def __new__(
+        cls, allowed: Sequence[bool], refused: Sequence[bool], frame: Frame | None = None, /
+    ) -> Choice: ...
 
 @final
 class Array:
@@ -66,9 +74,43 @@ class Ranks:
     def empty_lines(self) -> list[int]: ...
     @property
     def first_fault(self) -> tuple[int, str] | None: ...
+    @property
+    def tokens(self) -> Tokens: ...
+
+@final
+class Tokens:
     def single_bytes(self) -> list[bytes]: ...
     def taken(self, ids: Sequence[int], /) -> list[int]: ...
     def to_dict(self) -> dict[bytes, int]: ...
+
+@final
+class Pairs:
+    def to_list(self) -> list[tuple[bytes, bytes]]: ...
+
+@final
+class Pipeline:
+    def __new__(cls, steps: str, /) -> Pipeline: ...
+    def normalized(self, text: str, /) -> str: ...
+    def words(self, text: str, /) -> list[tuple[str, tuple[int, int]]]: ...
+
+@final
+class TokenizerJson:
+    @staticmethod
+    def parse(file: bytes, /) -> TokenizerJson | None: ...
+    @property
+    def rest(self) -> str: ...
+    def __len__(self) -> int: ...
+    def id(self, text: str, /) -> int | None: ...
+    def spelled(
+        self,
+        *,
+        added: Sequence[str],
+        has_letters: bool,
+        mark_is_space: bool,
+        prefix: str,
+        start_of_word: bytes,
+        has_byte_names: bool,
+    ) -> tuple[Tokens, Pairs] | None: ...
 
 @final
 class Tokenizer:
@@ -329,3 +371,4 @@ def verify_bound(
     discounts: bytes,
 ) -> int: ...
 def decode_tokens(steps: str, tokens: Sequence[str], /) -> str: ...
+def from_oniguruma(regex: str, /) -> str: ...

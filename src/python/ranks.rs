@@ -1,18 +1,17 @@
 //! tiktoken's files of ranks, for Python.
 
+use std::sync::Arc;
+
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
 use rustc_hash::FxHashSet;
 
-use super::arguments::dict_of;
-use crate::merges::Id;
+use super::tables::{PyTokens, Strings};
 use crate::ranks::{lines, parse_line};
 
-/// The tokens of a file of ranks, as bytes until Python asks for them.
+/// The tokens of a file of ranks.
 #[pyclass(frozen, name = "Ranks", module = "mergewise._core")]
 pub(super) struct PyRanks {
-    bytes: Vec<u8>,
-    tokens: Vec<Token>,
+    strings: Arc<Strings>,
     /// The numbers of the lines of tokens without bytes, which are left out.
     #[pyo3(get)]
     empty_lines: Vec<usize>,
@@ -22,33 +21,17 @@ pub(super) struct PyRanks {
     first_fault: Option<(usize, &'static str)>,
 }
 
-struct Token {
-    end: usize,
-    id: Id,
-    line: usize,
-}
-
-impl PyRanks {
-    /// The tokens and their ids.
-    pub(super) fn pairs(&self) -> impl Iterator<Item = (&[u8], Id)> {
-        let mut start = 0;
-        self.tokens.iter().map(move |token| {
-            let from = std::mem::replace(&mut start, token.end);
-            (&self.bytes[from..token.end], token.id)
-        })
-    }
-
-    fn first_repetition(&self) -> Option<(usize, &'static str)> {
-        let (mut strings, mut ids) = (FxHashSet::default(), FxHashSet::default());
-        strings.reserve(self.tokens.len());
-        ids.reserve(self.tokens.len());
-        let fault = |((string, id), token): ((_, _), &Token)| match () {
-            () if !strings.insert(string) => Some((token.line, "token")),
-            () if !ids.insert(id) => Some((token.line, "id")),
-            () => None,
-        };
-        self.pairs().zip(&self.tokens).find_map(fault)
-    }
+/// The first line whose token or id stands before, and which.
+fn first_repetition(strings: &Strings, numbers: &[usize]) -> Option<(usize, &'static str)> {
+    let (mut tokens, mut ids) = (FxHashSet::default(), FxHashSet::default());
+    tokens.reserve(numbers.len());
+    ids.reserve(numbers.len());
+    let fault = |((string, id), &line): ((_, _), &usize)| match () {
+        () if !tokens.insert(string) => Some((line, "token")),
+        () if !ids.insert(id) => Some((line, "id")),
+        () => None,
+    };
+    strings.pairs().zip(numbers).find_map(fault)
 }
 
 #[pymethods]
@@ -56,45 +39,33 @@ impl PyRanks {
     #[new]
     #[pyo3(signature = (file, /))]
     fn new(file: &[u8]) -> Self {
-        let mut ranks = Self {
-            bytes: Vec::with_capacity(file.len() / 2),
-            tokens: Vec::new(),
-            empty_lines: Vec::new(),
-            first_fault: None,
-        };
+        let mut strings = Strings::default();
+        strings.bytes.reserve(file.len() / 2);
+        let (mut empty_lines, mut numbers, mut first_fault) = (Vec::new(), Vec::new(), None);
         for (text, line) in lines(file).zip(1..) {
-            let start = ranks.bytes.len();
-            let Some(id) = parse_line(text, &mut ranks.bytes) else {
-                ranks.first_fault = Some((line, "line"));
+            let start = strings.bytes.len();
+            let Some(id) = parse_line(text, &mut strings.bytes) else {
+                first_fault = Some((line, "line"));
                 break;
             };
-            let end = ranks.bytes.len();
+            let end = strings.bytes.len();
             if end == start {
-                ranks.empty_lines.push(line);
+                empty_lines.push(line);
             } else {
-                ranks.tokens.push(Token { end, id, line });
+                strings.tokens.push((end, id));
+                numbers.push(line);
             }
         }
-        ranks.first_fault = ranks.first_repetition().or(ranks.first_fault);
-        ranks
+        Self {
+            first_fault: first_repetition(&strings, &numbers).or(first_fault),
+            strings: Arc::new(strings),
+            empty_lines,
+        }
     }
 
-    /// The tokens of one byte.
-    fn single_bytes<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyBytes>> {
-        let tokens = self.pairs().map(|(token, _)| token);
-        let single = tokens.filter(|token| token.len() == 1);
-        single.map(|token| PyBytes::new(py, token)).collect()
-    }
-
-    /// Those of these ids that tokens have.
-    #[pyo3(signature = (ids, /))]
-    fn taken(&self, ids: Vec<Id>) -> Vec<Id> {
-        let tokens = self.tokens.iter().map(|token| token.id);
-        tokens.filter(|id| ids.contains(id)).collect()
-    }
-
-    /// The tokens and their ids as a dictionary.
-    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        dict_of(py, self.pairs())
+    /// The tokens and their ids.
+    #[getter]
+    fn tokens(&self) -> PyTokens {
+        PyTokens(self.strings.clone())
     }
 }

@@ -9,7 +9,7 @@ use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyTuple};
 
 use super::arguments::{NORMALIZATIONS, PREFIX_SPACES, choose_or_default, dict_of, name_of};
 use super::choose;
-use super::ranks::PyRanks;
+use super::tables::{PyPairs, PyTokens};
 use crate::encode::{Search, Special, Unknown};
 use crate::merges::Id;
 use crate::pipeline::Pipeline;
@@ -25,7 +25,7 @@ pub(super) const SYMBOLS: &[(&str, Symbols)] =
 #[allow(clippy::struct_excessive_bools, reason = "they are Python's")]
 pub(super) struct Fields<'py> {
     tokens: Tokens<'py>,
-    merges: Option<Vec<(PyBackedBytes, PyBackedBytes)>>,
+    merges: Option<Merges>,
     ranks: Option<Tokens<'py>>,
     alphabet: String,
     byte_tokens: Option<Vec<Option<Id>>>,
@@ -69,16 +69,32 @@ impl From<&PySearch> for Search {
     }
 }
 
-/// Strings with ids or ranks: Python's `RankTable`, or a dictionary.
+/// Merges: Python's `PairTable`, or a list.
+#[derive(FromPyObject)]
+enum Merges {
+    Table { core: Py<PyPairs> },
+    List(Vec<(PyBackedBytes, PyBackedBytes)>),
+}
+
+impl Merges {
+    fn slices(&self) -> Vec<(&[u8], &[u8])> {
+        match self {
+            Self::Table { core } => core.get().strings().collect(),
+            Self::List(pairs) => pairs.iter().map(|(l, r)| (&**l, &**r)).collect(),
+        }
+    }
+}
+
+/// Strings with ids or ranks: Python's `StringTable`, or a dictionary.
 #[derive(FromPyObject)]
 enum Tokens<'py> {
-    Table { core: Py<PyRanks> },
+    Table { core: Py<PyTokens> },
     Dict(Bound<'py, PyDict>),
 }
 
 /// The same, as Rust reads them.
 enum Strings<'t> {
-    Table(&'t PyRanks),
+    Table(&'t PyTokens),
     Entries(Vec<(PyBackedBytes, u32)>),
 }
 
@@ -94,7 +110,7 @@ impl Tokens<'_> {
 impl Strings<'_> {
     fn slices(&self) -> Vec<(&[u8], u32)> {
         match self {
-            Self::Table(ranks) => ranks.pairs().collect(),
+            Self::Table(tokens) => tokens.0.pairs().collect(),
             Self::Entries(entries) => slices(entries).collect(),
         }
     }
@@ -165,7 +181,7 @@ impl Fields<'_> {
             builder = builder.written(*id, text);
         }
         builder = match (&self.merges, &ranks) {
-            (Some(merges), _) => builder.merges(merges.iter().map(|(l, r)| (&**l, &**r))),
+            (Some(merges), _) => builder.merges(merges.slices()),
             (None, Some(ranks)) => builder.ranks(ranks.slices()),
             (None, None) => builder,
         };

@@ -127,7 +127,8 @@ class Task:
             raise TypeError("a task without a tokenizer; hint: Task(tokenizer=...)")
         pa = import_pyarrow()
         numpy = import_optional("numpy", extra="numpy", package="numpy")
-        choice = self.tokenizer._choice((), "all")  # noqa: SLF001 - the usual one
+        special, added = self.tokenizer.core.specials(always=False), self.tokenizer.core.specials(always=True)
+        choice = choice_of(special, added, (), "all")
         for whole in batches:
             for batch in narrow_batches(whole, self.column):
                 texts = texts_of(batch, self.column)

@@ -106,13 +106,21 @@ class Value:
 
 def parse(reading: Reading) -> Value:
     """The JSON object in a file."""
+    return parse_text(reading, decoded(reading, read_object(reading)))
+
+
+def read_object(reading: Reading) -> bytes:
+    """The bytes of a file that begins as a JSON object does."""
     with reading.path.open("rb") as file:
         data = file.read(HEAD_BYTES)
         # Files that only open brackets, however many, are refused before they are parsed.
         if not OBJECT_START.match(data):
             raise reading.wrong("offset 0", shown(data[:20]), "a JSON object")
-        data += file.read()
-    text = decoded(reading, data)
+        return data + file.read()
+
+
+def parse_text(reading: Reading, text: str) -> Value:
+    """The JSON object in a text."""
     try:
         document = json.loads(text, object_pairs_hook=without_duplicates)
         is_whole = not HALF_CHARACTER.search(text) or is_encodable(document)

@@ -11,8 +11,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
-from functools import cached_property
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +21,7 @@ from mergewise.formats.json_values import parse
 from mergewise.formats.merging import check_bytes, check_special_ids
 from mergewise.formats.reading import Reading, Unset, first_lines, shown
 from mergewise.formats.regexes import Cut, from_tiktoken, nameless, refers_to_groups, to_tiktoken
+from mergewise.formats.tables import StringTable
 from mergewise.formats.unsupported import plain_losses
 from mergewise.vocabulary import Vocabulary
 
@@ -49,31 +49,11 @@ def looks_like(head: bytes, _path: Path) -> bool:
 def read(reading: Reading) -> Vocabulary:
     """The vocabulary of a file of ranks."""
     data = reading.path.read_bytes()
-    ranks = parsed_ranks(reading, data)
+    ranks = parsed_ranks(reading, data).tokens
     check_bytes(reading, ranks.single_bytes(), place="the tokens")
     cut, special_tokens = read_settings(reading, data)
     check_special_ids(reading, special_tokens, ranks.taken(list(special_tokens.values())))
-    return ranked_vocabulary(RankTable(ranks), cut, special_tokens)
-
-
-class RankTable(Mapping[bytes, int]):
-    """The tokens of a file and their ranks: Python objects only once they are looked at."""
-
-    def __init__(self, core: _core.Ranks) -> None:
-        self.core = core
-
-    @cached_property
-    def _ranks(self) -> dict[bytes, int]:
-        return self.core.to_dict()
-
-    def __getitem__(self, token: bytes) -> int:
-        return self._ranks[token]
-
-    def __iter__(self) -> Iterator[bytes]:
-        return iter(self._ranks)
-
-    def __len__(self) -> int:
-        return len(self._ranks)
+    return ranked_vocabulary(StringTable(ranks), cut, special_tokens)
 
 
 def parsed_ranks(reading: Reading, data: bytes) -> _core.Ranks:
