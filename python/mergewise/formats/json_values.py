@@ -106,7 +106,7 @@ class Value:
 
 def parse(reading: Reading) -> Value:
     """The JSON object in a file."""
-    with reading.path.open("rb") as file:
+    with reading.open() as file:
         data = file.read(HEAD_BYTES)
         # Files that only open brackets, however many, are refused before they are parsed.
         if not OBJECT_START.match(data):
