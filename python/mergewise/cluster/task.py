@@ -13,6 +13,7 @@ from mergewise.count_tables import Fingerprint, batches_of, dropped_row, schema_
 from mergewise.errors import ClusterError
 from mergewise.optional import import_optional
 from mergewise.parquet import import_pyarrow, no_column
+from mergewise.specials import choice_of
 from mergewise.tokenizer import Tokenizer
 from mergewise.training import DEFAULT_PATTERN, Errors, make_counter
 from mergewise.vocabulary import Normalize
@@ -127,8 +128,8 @@ class Task:
             raise TypeError("a task without a tokenizer; hint: Task(tokenizer=...)")
         pa = import_pyarrow()
         numpy = import_optional("numpy", extra="numpy", package="numpy")
-        special, added = self.tokenizer.core.specials(always=False), self.tokenizer.core.specials(always=True)
-        choice = choice_of(special, added, (), "all")
+        specials = (self.tokenizer.core.specials(always=always) for always in (False, True))
+        choice = choice_of(*specials, (), "all")
         for whole in batches:
             for batch in narrow_batches(whole, self.column):
                 texts = texts_of(batch, self.column)

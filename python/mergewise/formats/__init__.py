@@ -13,7 +13,15 @@ from mergewise import _core
 from mergewise.arguments import check_text
 from mergewise.errors import ConversionError, InputError
 from mergewise.files import checked_path, complete_writes, write_files
-from mergewise.formats import gpt2, sentencepiece, subword_nmt, tekken, tiktoken, tokenizer_json
+from mergewise.formats import (
+    gguf,
+    gpt2,
+    sentencepiece,
+    subword_nmt,
+    tekken,
+    tiktoken,
+    tokenizer_json,
+)
 from mergewise.formats.merging import check_special_ids
 from mergewise.formats.naming import names_of
 from mergewise.formats.reading import HEAD_BYTES, UNSET, Reading, Unset, is_id, shown
@@ -36,6 +44,7 @@ PathLike = str | os.PathLike[str]
 
 # In the order in which a file is tested: the test for codes accepts any list of pairs.
 FORMATS: Final[dict[str, ModuleType]] = {
+    "gguf": gguf,
     "gpt2": gpt2,
     "tekken": tekken,
     "tokenizer_json": tokenizer_json,
@@ -52,6 +61,7 @@ NAMES: Final = {
     ".json": "tokenizer_json",
     ".tiktoken": "tiktoken",
     ".model": "sentencepiece",
+    ".gguf": "gguf",
     ".codes": "subword_nmt",
     "codes.txt": "subword_nmt",
 }
@@ -62,7 +72,7 @@ def detect(path: PathLike) -> str:
     reading = Reading(path=Path(path))
     head = b""
     if not reading.path.is_dir():
-        with reading.path.open("rb") as file:
+        with reading.open() as file:
             head = file.read(HEAD_BYTES)
         if not head.strip():
             raise reading.wrong("", "an empty file", "a tokenizer")

@@ -99,7 +99,7 @@ def read_ids(document: Value) -> dict[str, int]:
 
 def read_merges(reading: Reading, ids: Mapping[str, int]) -> list[tuple[str, str]]:
     """The pairs of the lines, as they are written: of tokens with ids, in GPT-2's letters."""
-    lines = decoded(reading, reading.path.read_bytes()).split("\n")
+    lines = decoded(reading, reading.read_bytes()).split("\n")
     if not lines[-1]:
         lines.pop()
     first = 1 if lines and lines[0].startswith("#version") else 0

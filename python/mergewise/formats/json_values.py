@@ -111,7 +111,7 @@ def parse(reading: Reading) -> Value:
 
 def read_object(reading: Reading) -> bytes:
     """The bytes of a file that begins as a JSON object does."""
-    with reading.path.open("rb") as file:
+    with reading.open() as file:
         data = file.read(HEAD_BYTES)
         # Files that only open brackets, however many, are refused before they are parsed.
         if not OBJECT_START.match(data):

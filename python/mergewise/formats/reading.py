@@ -6,8 +6,9 @@ import enum
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from mergewise.errors import FormatError
 
@@ -25,19 +26,29 @@ HEAD_BYTES: Final = 1 << 16
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """A file that is being read, and the options of the caller.
+    """A file that is being read, or what would be in it, and the options of the caller.
 
     Attributes:
-        path: the file or the directory.
+        path: the file or the directory; errors name it.
+        data: the content, if there is no such file.
         pattern: the pattern, instead of the file's.
         special_tokens: the special tokens and their ids, instead of the file's.
         lossy: whether what mergewise does not support is left out, with a warning.
     """
 
     path: Path
+    data: bytes | None = None
     pattern: str | Unset | None = UNSET
     special_tokens: Mapping[str, int] | Unset = UNSET
     lossy: bool = False
+
+    def open(self) -> BinaryIO:
+        """The content as an open file."""
+        return self.path.open("rb") if self.data is None else BytesIO(self.data)
+
+    def read_bytes(self) -> bytes:
+        """The content."""
+        return self.path.read_bytes() if self.data is None else self.data
 
     def wrong(self, place: str, found: str, expected: str, *, hint: str = "") -> FormatError:
         """The error that something in the file is not as expected."""

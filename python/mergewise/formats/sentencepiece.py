@@ -55,7 +55,7 @@ def looks_like(head: bytes, _path: Path) -> bool:
 
 def read(reading: Reading) -> Vocabulary:
     """The vocabulary of a model."""
-    pieces, settings = parsed(reading, reading.path.read_bytes())
+    pieces, settings = parsed(reading, reading.read_bytes())
     check_settings(reading, settings)
     by_kind: dict[int, dict[str, int]] = {kind: {} for kind in range(1, 7)}
     for token_id, piece in enumerate(pieces):

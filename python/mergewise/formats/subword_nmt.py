@@ -31,7 +31,7 @@ def looks_like(head: bytes, _path: Path) -> bool:
 
 def read(reading: Reading) -> Vocabulary:
     """The vocabulary of a file of codes."""
-    lines = decoded(reading, reading.path.read_bytes()).rstrip("\n").split("\n")
+    lines = decoded(reading, reading.read_bytes()).rstrip("\n").split("\n")
     has_version = lines[0].startswith("#version:")
     version = VERSION.fullmatch(lines[0])
     if has_version and not version:

@@ -48,7 +48,7 @@ def looks_like(head: bytes, _path: Path) -> bool:
 
 def read(reading: Reading) -> Vocabulary:
     """The vocabulary of a file of ranks."""
-    data = reading.path.read_bytes()
+    data = reading.read_bytes()
     ranks = parsed_ranks(reading, data).tokens
     check_bytes(reading, ranks.single_bytes(), place="the tokens")
     cut, special_tokens = read_settings(reading, data)

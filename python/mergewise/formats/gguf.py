@@ -1,0 +1,275 @@
+"""GGUF, llama.cpp's files of models: the vocabulary in their header.
+
+A vocabulary is one of three kinds: "gpt2" has merges over bytes in GPT-2's letters, "llama" has
+SentencePiece's scores, and "gemma4" has merges over characters with SentencePiece's marks. What
+llama.cpp does is the reference, not the library from which a file was converted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Container
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from mergewise.config import ROLES, ModelConfig
+from mergewise.errors import ConversionError
+from mergewise.formats import merging
+from mergewise.formats.gguf_cuts import (
+    BEGUN,
+    BY_WHOLE_WORDS,
+    EXPRESSIONS,
+    GPT2,
+    LINES,
+    OF_CHARACTERS,
+)
+from mergewise.formats.gguf_header import FLOAT32, INT32, MAGIC, Header
+from mergewise.formats.json_values import Json
+from mergewise.formats.letters import BYTE_NAMES, LETTERS, from_letters
+from mergewise.formats.reading import Reading, shown
+from mergewise.formats.sentencepiece import ranked, read_byte_tokens, spaced
+from mergewise.formats.sentencepiece_writer import Kind
+from mergewise.vocabulary import Vocabulary
+
+PREFIX: Final = "tokenizer.ggml."
+TEMPLATE: Final = "tokenizer.chat_template"
+# What llama.cpp calls the tokens that have a role.
+ROLE_KEYS: Final = dict(
+    zip(ROLES, ("bos", "eos", "padding", "unknown", "seperator", "cls", "mask"), strict=True)
+)
+# The roles that SentencePiece's vocabularies have even if the file does not say so.
+USUAL_ROLES: Final = {"bos_token": 1, "eos_token": 2, "unk_token": 0}
+# How tokens of these kinds are found in texts; words become the others.
+WAYS: Final = {Kind.CONTROL: "special", Kind.UNKNOWN: "special", Kind.USER_DEFINED: "added"}
+BYTE_LEVEL: Final[Json] = {
+    "type": "ByteLevel",
+    "add_prefix_space": False,
+    "trim_offsets": True,
+    "use_regex": False,
+}
+# Tokens of these texts are special whatever the file says of them.
+SPECIAL: Final = (
+    "<|eot_id|> <|im_end|> <|end|> <|return|> <|call|> <|flush|> <|calls|> <end_of_turn> </s> <eos>"
+    " <|endoftext|> <|end_of_text|> <|eom_id|> <EOT> _<EOT> [EOT] [EOS] <end_of_utterance> <turn|>"
+    " <|tool_response> <｜end▁of▁sentence｜> [e~["
+    " <|fim_prefix|> <fim-prefix> <fim_prefix> <｜fim▁begin｜> <PRE> ▁<PRE> <|code_prefix|>"
+    " <|prefix|> <|fim_suffix|> <fim-suffix> <fim_suffix> <｜fim▁hole｜> <SUF> ▁<SUF>"
+    " <|code_suffix|> <|suffix|> <|fim_middle|> <fim-middle> <fim_middle> <｜fim▁end｜> <MID>"
+    " ▁<MID> <|code_middle|> <|middle|> <|fim_pad|> <fim-pad> <fim_pad> <PAD> [PAD] <|fim_repo|>"
+    " <|repo_name|> <fim-repo> <REPO> <reponame> <|file_sep|>"
+)
+# These are found in every text.
+ALWAYS_FOUND: Final = "<|channel|> <|message|> <|start|> <|constrain|>"
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """The tokens of a file.
+
+    Attributes:
+        texts: the texts as they are written, by id.
+        plain: the texts and ids of those that words become.
+        special: those that are found where the caller allows it.
+        added: those that are found in every text.
+    """
+
+    texts: list[str]
+    plain: dict[str, int]
+    special: dict[str, int]
+    added: dict[str, int]
+
+
+def looks_like(head: bytes, _path: Path) -> bool:
+    """Whether the file begins as GGUF does."""
+    return head.startswith(MAGIC)
+
+
+def read(reading: Reading) -> Vocabulary:
+    """The vocabulary of a model."""
+    header = Header(reading, lambda key: key.startswith("tokenizer.") or key == "general.name")
+    model = header.text(PREFIX + "model")
+    if model not in {"gpt2", "llama", "gemma4"}:
+        raise reading.wrong(PREFIX + "model", shown(model), "gpt2, llama or gemma4, which are BPE")
+    pre = "gemma4" if model == "gemma4" else header.text(PREFIX + "pre", default="default")
+    tokens = read_tokens(header)
+    fields: dict[str, Any]
+    if model == "llama":
+        fields = scored(header, tokens)
+    elif pre in OF_CHARACTERS:
+        fields = merged_characters(header, tokens)
+    else:
+        fields = merged_bytes(header, tokens, pre)
+    adds_bos = model != "gpt2" or pre in BEGUN
+    return Vocabulary(
+        **fields,
+        special_tokens=tokens.special,
+        added_tokens=tokens.added,
+        extras={"gguf": {"pre": pre}, "config": read_config(header, tokens, adds_bos=adds_bos)},
+    )
+
+
+def read_tokens(header: Header) -> Tokens:
+    """The tokens, by how they are found in texts."""
+    texts = [text or f"[EMPTY_{i}]" for i, text in enumerate(header.texts(PREFIX + "tokens"))]
+    kinds = header.numbers(PREFIX + "token_type", (INT32,), len(texts)) or [Kind.NORMAL] * len(
+        texts
+    )
+    ids = {text: token_id for token_id, text in enumerate(texts)}
+    if len(ids) < len(texts):
+        twice = next(text for token_id, text in enumerate(texts) if ids[text] != token_id)
+        raise header.reading.wrong(PREFIX + "tokens", f"{shown(twice)} again", "tokens that differ")
+    ways: dict[str, dict[str, int]] = {"plain": {}, "special": {}, "added": {}}
+    exceptions = exceptional_ways(ids.keys())
+    for text, token_id in ids.items():
+        way = exceptions.get(text) or WAYS.get(int(kinds[token_id]), "plain")
+        ways[way][text] = token_id
+    return Tokens(texts, **ways)
+
+
+def exceptional_ways(texts: AbstractSet[str]) -> dict[str, str]:
+    """How tokens of certain texts are found, whatever the file says of them."""
+    ways = dict.fromkeys(SPECIAL.split(), "special")
+    ways.update(dict.fromkeys(ALWAYS_FOUND.split(), "added"))
+    if texts & {"<|call|>", "<|calls|>"} and texts & {"<|return|>", "<|flush|>"}:
+        ways["<|end|>"] = "added"
+    if texts & {"<|tool_response>", "<|plamo:eos|>"}:
+        ways["</s>"] = "plain"
+    return ways
+
+
+def merged_bytes(header: Header, tokens: Tokens, pre: str) -> dict[str, Any]:
+    """The fields of a vocabulary with merges over bytes."""
+    reading = header.reading
+    if pre not in EXPRESSIONS:
+        raise reading.wrong(PREFIX + "pre", shown(pre), "the name of one of llama.cpp's cuts")
+    written = read_merges(header)
+    used = merging.strings_of(written)
+    ids = {text: token_id for token_id, text in enumerate(tokens.texts)}
+    spelled = {text: from_letters(text) for text in {*tokens.plain, *used, *LETTERS}}
+    for index, (left, right) in enumerate(written):
+        if left + right not in ids or spelled[left + right] is None:
+            place = f"{PREFIX}merges[{index}]"
+            raise reading.wrong(place, shown(f"{left} {right}"), "tokens in GPT-2's letters")
+    # A token without letters is in no word.
+    unread = {text: token_id for text, token_id in tokens.plain.items() if spelled[text] is None}
+    tokens.special.update(unread)
+    merges = [(spelled[left] or b"", spelled[right] or b"") for left, right in written]
+    strings = {text: string for text, string in spelled.items() if string and text in ids}
+    expressions = EXPRESSIONS[pre]
+    steps = [] if len(expressions) == 1 else [split(regex) for regex in expressions]
+    return {
+        "tokens": {string: ids[text] for text, string in strings.items()},
+        "merges": merging.live_merges(
+            reading, merges, merging.Symbols("bytes"), place=PREFIX + "merges"
+        ),
+        "whole_words": pre in BY_WHOLE_WORDS,
+        "pattern": {GPT2: "gpt2"}.get(expressions[0], expressions[0]) if not steps else None,
+        **({"pre_tokenizer": [*steps, BYTE_LEVEL]} if steps else {}),
+    }
+
+
+def split(regex: str) -> Json:
+    """The step that cuts words by a regular expression and keeps what it does not match."""
+    pattern = {"Regex": regex}
+    return {"type": "Split", "pattern": pattern, "behavior": "Isolated", "invert": False}
+
+
+def merged_characters(header: Header, tokens: Tokens) -> dict[str, Any]:
+    """The fields of a vocabulary with merges over characters, with marks for spaces."""
+    byte_ids = {name: tokens.plain.pop(name) for name in BYTE_NAMES if name in tokens.plain}
+    strings = {text: spaced(text).encode() for text in tokens.texts}
+    merges = []
+    for index, (left, right) in enumerate(read_merges(header)):
+        if not strings.keys() >= {left, right, left + right}:
+            place = f"{PREFIX}merges[{index}]"
+            raise header.reading.wrong(place, shown(f"{left} {right}"), "tokens of the vocabulary")
+        merges.append((strings[left], strings[right]))
+    return {
+        "tokens": {strings[text]: token_id for text, token_id in tokens.plain.items()},
+        "merges": merging.live_merges(
+            header.reading, merges, merging.Symbols("chars"), place=PREFIX + "merges"
+        ),
+        "alphabet": "chars",
+        "byte_tokens": read_byte_tokens(header.reading, byte_ids),
+        "pattern": LINES,
+        "mark_is_space": True,
+    }
+
+
+def scored(header: Header, tokens: Tokens) -> dict[str, Any]:
+    """The fields of a vocabulary with SentencePiece's scores."""
+    byte_ids = {name: tokens.plain.pop(name) for name in BYTE_NAMES if name in tokens.plain}
+    count = len(tokens.texts)
+    scores = header.numbers(PREFIX + "scores", (FLOAT32, INT32), count) or [0.0] * count
+    if not all(map(math.isfinite, scores)):
+        raise header.wrong(PREFIX + "scores", "finite numbers")
+    ids = {spaced(text): token_id for token_id, text in enumerate(tokens.texts)}
+    plain = {spaced(text): token_id for text, token_id in tokens.plain.items()}
+    # Any two neighbours become the token of their text, of whatever kind it is.
+    for text, token_id in ids.items():
+        if text not in plain and any(
+            is_made(text[:cut], ids) and is_made(text[cut:], ids) for cut in range(1, len(text))
+        ):
+            plain[text] = token_id
+    return {
+        "tokens": {text.encode(): token_id for text, token_id in plain.items()},
+        "ranks": ranked({text: scores[i] for text, i in plain.items() if len(text) > 1}),
+        "alphabet": "chars",
+        "byte_tokens": read_byte_tokens(header.reading, byte_ids),
+        "prefix_space": "always"
+        if header.flag(PREFIX + "add_space_prefix", default=True)
+        else None,
+        "mark_is_space": True,
+    }
+
+
+def is_made(text: str, ids: Container[str]) -> bool:
+    """Whether a text may be a symbol of a word: a character or a token."""
+    return len(text) == 1 or text in ids
+
+
+def read_merges(header: Header) -> list[tuple[str, str]]:
+    """The pairs, each once; a space, which may not be the first character, lies between."""
+    pairs: dict[tuple[str, str], None] = {}
+    for index, line in enumerate(header.texts(PREFIX + "merges")):
+        middle = line.find(" ", 1)
+        if not 0 < middle < len(line) - 1:
+            place = f"{PREFIX}merges[{index}]"
+            raise header.reading.wrong(place, shown(line), "two tokens and a space between")
+        pairs[line[:middle], line[middle + 1 :]] = None
+    return list(pairs)
+
+
+def read_config(header: Header, tokens: Tokens, *, adds_bos: bool) -> ModelConfig:
+    """The tokens that have a role, and the templates of conversations."""
+    is_scored = header.text(PREFIX + "model") == "llama"
+    roles: dict[str, str] = {}
+    for role, name in ROLE_KEYS.items():
+        token_id = header.id(f"{PREFIX}{name}_token_id")
+        if token_id is None and is_scored:
+            token_id = USUAL_ROLES.get(role)
+        if token_id is not None and token_id < len(tokens.texts):
+            roles[role] = tokens.texts[token_id]
+    templates = {
+        key.removeprefix(TEMPLATE).removeprefix(".") or "default": header.text(key)
+        for key in header.values
+        if key == TEMPLATE or key.startswith(TEMPLATE + ".")
+    }
+    return ModelConfig(
+        **roles,
+        chat_templates=templates,
+        add_bos_token=header.flag(PREFIX + "add_bos_token", default=adds_bos),
+        add_eos_token=header.flag(PREFIX + "add_eos_token", default=False),
+    )
+
+
+def losses(_vocabulary: Vocabulary) -> list[str]:
+    """The reason why nothing can be written."""
+    return ["mergewise does not write GGUF"]
+
+
+def files_of(_vocabulary: Vocabulary, path: Path) -> dict[Path, bytes]:
+    """Refuse to write."""
+    raise ConversionError(f"{path}: mergewise reads GGUF and does not write it")
