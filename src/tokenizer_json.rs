@@ -3,14 +3,16 @@
 //! What else it says is left as the text that it is. A file that is not as usual in any respect is
 //! not read here at all: whoever then reads it the slow way finds out what is wrong with it.
 
+use std::borrow::Cow;
 use std::fmt;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::FxHashSet;
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::merges::Id;
 use crate::pipeline::byte_of;
+use crate::vocabulary::{Number, Strings};
 
 /// The mark for a space, U+2581.
 const MARK: &str = "\u{2581}";
@@ -18,12 +20,10 @@ const MARK: &str = "\u{2581}";
 /// A file.
 #[derive(Debug)]
 pub struct TokenizerJson {
-    texts: Vec<String>,
+    /// The tokens as they are written, by their numbers.
+    texts: Strings,
     ids: Vec<Id>,
-    /// The index of each text.
-    indices: FxHashMap<String, u32>,
-    /// The indices of the two parts of each merge.
-    merges: Vec<(u32, u32)>,
+    merges: Vec<(Number, Number)>,
     /// Everything else, as JSON.
     rest: String,
 }
@@ -54,47 +54,34 @@ pub struct Spelled {
     pub bytes: Vec<u8>,
     /// Where each string ends, and its id.
     pub tokens: Vec<(usize, Id)>,
-    /// The indices of the two tokens that each merge joins.
-    pub merges: Vec<(u32, u32)>,
+    /// The numbers of the two tokens that each merge joins, and of the one that it makes.
+    pub merges: Vec<[u32; 3]>,
 }
 
 impl TokenizerJson {
     /// The file with these bytes, unless something about it is unusual.
     pub fn parse(file: &[u8]) -> Option<Self> {
-        let document: Document = serde_json::from_slice(file).ok()?;
-        let Model {
-            vocab,
-            merges,
-            rest: model,
-        } = document.model;
-        let (mut texts, mut ids) = (Vec::new(), Vec::new());
-        let mut indices = FxHashMap::default();
-        indices.reserve(vocab.len());
-        let mut largest = 0;
-        for (text, id) in vocab {
-            if indices.insert(text.clone(), texts.len() as u32).is_some() {
+        let Document { model, rest } = serde_json::from_slice(file).ok()?;
+        let mut texts = Strings::with_capacity(model.vocab.len());
+        for (number, (text, _)) in model.vocab.iter().enumerate() {
+            if texts.add(text.0.as_bytes()).ok()?.index() < number {
                 return None;
             }
-            largest = largest.max(id);
-            texts.push(text);
-            ids.push(id);
         }
-        if has_repetition(&ids, largest) {
+        let ids: Vec<Id> = model.vocab.iter().map(|&(_, id)| id).collect();
+        if has_repetition(&ids) {
             return None;
         }
-        let merges = merges.into_iter();
-        let merges =
-            merges.map(|(left, right)| Some((*indices.get(&*left)?, *indices.get(&*right)?)));
+        let find = |part: &str| texts.find(part.as_bytes());
+        let merges = model.merges.iter();
+        let merges = merges.map(|Pair(left, right)| Some((find(left)?, find(right)?)));
         let merges = merges.collect::<Option<_>>()?;
+        let model = model.rest;
         Some(Self {
             texts,
             ids,
-            indices,
             merges,
-            rest: format!(
-                "{{{}\"model\":{{{}\"vocab\":{{}},\"merges\":[]}}}}",
-                document.rest, model
-            ),
+            rest: format!("{{{rest}\"model\":{{{model}\"vocab\":{{}},\"merges\":[]}}}}"),
         })
     }
 
@@ -115,78 +102,75 @@ impl TokenizerJson {
 
     /// The id of a token as it is written.
     pub fn id(&self, text: &str) -> Option<Id> {
-        Some(self.ids[*self.indices.get(text)? as usize])
+        let number = self.texts.find(text.as_bytes())?;
+        Some(self.ids[number.index()])
     }
 
     /// The tokens that a text can have, without those that are only `added`, and the merges of these;
     /// `None` if a merge makes no token, or is listed twice.
     pub fn spelled(&self, spelling: Spelling<'_>, added: &[&str]) -> Option<Spelled> {
-        let is_used = self.used(spelling.prefix.len())?;
-        let is_added = {
-            let mut is_added = vec![false; self.texts.len()];
-            let indices = added.iter().filter_map(|&text| self.indices.get(text));
-            indices.for_each(|&index| is_added[index as usize] = true);
-            is_added
-        };
+        let products = self.products(spelling.prefix.len())?;
+        // Tokens that are only added are not tokens of texts, unless merges have them.
+        let mut is_only_added = vec![false; self.ids.len()];
+        for number in added
+            .iter()
+            .filter_map(|text| self.texts.find(text.as_bytes()))
+        {
+            is_only_added[number.index()] = true;
+        }
+        for (&(left, right), &product) in self.merges.iter().zip(&products) {
+            for number in [left, right, product] {
+                is_only_added[number.index()] = false;
+            }
+        }
         let mut spelled = Spelled::default();
-        let mut numbers = vec![None; self.texts.len()];
-        for (index, text) in self.texts.iter().enumerate() {
-            let is_short = text.chars().nth(1).is_none();
-            let is_left_out = is_added[index] && !is_used[index] && !is_short
+        let mut numbers = vec![None; self.ids.len()];
+        for (index, &id) in self.ids.iter().enumerate() {
+            let text = str::from_utf8(self.texts.get(Number::new(index))).ok()?;
+            let is_left_out = is_only_added[index] && text.chars().nth(1).is_some()
                 || spelling.has_byte_names && is_byte_name(text);
             let start = spelled.bytes.len();
             if !is_left_out && spelling.spell(text, &mut spelled.bytes) {
                 numbers[index] = Some(spelled.tokens.len() as u32);
-                spelled.tokens.push((spelled.bytes.len(), self.ids[index]));
+                spelled.tokens.push((spelled.bytes.len(), id));
             } else {
                 spelled.bytes.truncate(start);
             }
         }
-        let number = |index: u32| numbers[index as usize];
-        for &(left, right) in &self.merges {
-            let product = self.product(left, right, spelling.prefix.len())?;
-            if let (Some(left), Some(right), Some(_)) =
-                (number(left), number(right), number(product))
-            {
-                spelled.merges.push((left, right));
-            }
-        }
+        let number = |number: Number| numbers[number.index()];
+        let merges = self.merges.iter().zip(&products);
+        let merges = merges.filter_map(|(&(left, right), &product)| {
+            Some([number(left)?, number(right)?, number(product)?])
+        });
+        spelled.merges = merges.collect();
         Some(spelled)
     }
 
-    /// Whether some merge has or makes each token; `None` as above.
-    fn used(&self, prefix: usize) -> Option<Vec<bool>> {
-        let mut is_used = vec![false; self.texts.len()];
-        let mut pairs = rustc_hash::FxHashSet::default();
+    /// The token that each merge makes; `None` if it makes none or is listed twice.
+    fn products(&self, prefix: usize) -> Option<Vec<Number>> {
+        let mut pairs = FxHashSet::default();
         pairs.reserve(self.merges.len());
-        for &(left, right) in &self.merges {
-            if !pairs.insert((left, right)) {
-                return None;
-            }
-            for index in [left, right, self.product(left, right, prefix)?] {
-                is_used[index as usize] = true;
-            }
-        }
-        Some(is_used)
-    }
-
-    /// The token that a merge makes.
-    fn product(&self, left: u32, right: u32, prefix: usize) -> Option<u32> {
-        let mut text = self.texts[left as usize].clone();
-        text.push_str(self.texts[right as usize].get(prefix..)?);
-        self.indices.get(&text).copied()
+        let mut text = Vec::new();
+        let merges = self.merges.iter();
+        merges
+            .map(|&(left, right)| {
+                text.clear();
+                text.extend_from_slice(self.texts.get(left));
+                text.extend_from_slice(self.texts.get(right).get(prefix..)?);
+                let is_new = pairs.insert((left, right));
+                self.texts.find(&text).filter(|_| is_new)
+            })
+            .collect()
     }
 }
 
-fn has_repetition(ids: &[Id], largest: Id) -> bool {
-    if largest as usize >= ids.len().saturating_mul(4) + 1024 {
-        let mut sorted = ids.to_vec();
+fn has_repetition(ids: &[Id]) -> bool {
+    let mut sorted = ids.to_vec();
+    // Most files list them in order.
+    if !sorted.is_sorted() {
         sorted.sort_unstable();
-        return sorted.windows(2).any(|pair| pair[0] == pair[1]);
     }
-    let mut is_taken = vec![false; largest as usize + 1];
-    ids.iter()
-        .any(|&id| std::mem::replace(&mut is_taken[id as usize], true))
+    sorted.windows(2).any(|pair| pair[0] == pair[1])
 }
 
 /// Whether a text is <0x00> to <0xFF>.
@@ -224,15 +208,40 @@ impl Spelling<'_> {
 }
 
 /// A file as it is parsed: its model, and its other members, each with a comma behind it.
-struct Document {
-    model: Model,
+struct Document<'d> {
+    model: Model<'d>,
     rest: String,
 }
 
-struct Model {
-    vocab: Vec<(String, Id)>,
-    merges: Vec<(String, String)>,
+struct Model<'d> {
+    vocab: Vec<(Text<'d>, Id)>,
+    merges: Vec<Pair<'d>>,
     rest: String,
+}
+
+/// A string of the file, as it lies there if no character of it is escaped.
+struct Text<'d>(Cow<'d, str>);
+
+impl<'d> Deserialize<'d> for Text<'d> {
+    fn deserialize<D: Deserializer<'d>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Borrowed;
+        impl<'d> Visitor<'d> for Borrowed {
+            type Value = Text<'d>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'d str) -> Result<Text<'d>, E> {
+                Ok(Text(Cow::Borrowed(text)))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Text<'d>, E> {
+                Ok(Text(Cow::Owned(text.to_owned())))
+            }
+        }
+        deserializer.deserialize_str(Borrowed)
+    }
 }
 
 /// The members of an object that are not parsed.
@@ -261,17 +270,17 @@ impl Rest {
     }
 }
 
-impl<'d> Deserialize<'d> for Document {
+impl<'d> Deserialize<'d> for Document<'d> {
     fn deserialize<D: Deserializer<'d>>(deserializer: D) -> Result<Self, D::Error> {
         struct Members;
         impl<'d> Visitor<'d> for Members {
-            type Value = Document;
+            type Value = Document<'d>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a tokenizer")
             }
 
-            fn visit_map<A: MapAccess<'d>>(self, mut map: A) -> Result<Document, A::Error> {
+            fn visit_map<A: MapAccess<'d>>(self, mut map: A) -> Result<Document<'d>, A::Error> {
                 let (mut model, mut rest) = (None, Rest::default());
                 while let Some(key) = map.next_key::<String>()? {
                     rest.note(&key)?;
@@ -289,30 +298,29 @@ impl<'d> Deserialize<'d> for Document {
     }
 }
 
-impl<'d> Deserialize<'d> for Model {
+impl<'d> Deserialize<'d> for Model<'d> {
     fn deserialize<D: Deserializer<'d>>(deserializer: D) -> Result<Self, D::Error> {
         struct Members;
         impl<'d> Visitor<'d> for Members {
-            type Value = Model;
+            type Value = Model<'d>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a model")
             }
 
-            fn visit_map<A: MapAccess<'d>>(self, mut map: A) -> Result<Model, A::Error> {
+            fn visit_map<A: MapAccess<'d>>(self, mut map: A) -> Result<Model<'d>, A::Error> {
                 let (mut vocab, mut merges, mut rest) = (None, None, Rest::default());
                 while let Some(key) = map.next_key::<String>()? {
                     rest.note(&key)?;
                     match key.as_str() {
-                        "vocab" => vocab = Some(map.next_value::<Entries>()?.0),
-                        "merges" => merges = Some(map.next_value::<Vec<Pair>>()?),
+                        "vocab" => vocab = Some(map.next_value::<Entries<'d>>()?.0),
+                        "merges" => merges = Some(map.next_value::<Vec<Pair<'d>>>()?),
                         _ => rest.keep(&key, &mut map)?,
                     }
                 }
-                let merges = merges.ok_or_else(|| A::Error::missing_field("merges"))?;
                 Ok(Model {
                     vocab: vocab.ok_or_else(|| A::Error::missing_field("vocab"))?,
-                    merges: merges.into_iter().map(|pair| pair.0).collect(),
+                    merges: merges.ok_or_else(|| A::Error::missing_field("merges"))?,
                     rest: rest.json,
                 })
             }
@@ -322,19 +330,19 @@ impl<'d> Deserialize<'d> for Model {
 }
 
 /// The members of an object, in order.
-struct Entries(Vec<(String, Id)>);
+struct Entries<'d>(Vec<(Text<'d>, Id)>);
 
-impl<'d> Deserialize<'d> for Entries {
+impl<'d> Deserialize<'d> for Entries<'d> {
     fn deserialize<D: Deserializer<'d>>(deserializer: D) -> Result<Self, D::Error> {
         struct Members;
         impl<'d> Visitor<'d> for Members {
-            type Value = Entries;
+            type Value = Entries<'d>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("tokens and ids")
             }
 
-            fn visit_map<A: MapAccess<'d>>(self, mut map: A) -> Result<Entries, A::Error> {
+            fn visit_map<A: MapAccess<'d>>(self, mut map: A) -> Result<Entries<'d>, A::Error> {
                 let mut entries = Vec::new();
                 while let Some(entry) = map.next_entry()? {
                     entries.push(entry);
@@ -347,35 +355,46 @@ impl<'d> Deserialize<'d> for Entries {
 }
 
 /// Two tokens: as a list, or as a string with a space between them.
-struct Pair((String, String));
+struct Pair<'d>(Cow<'d, str>, Cow<'d, str>);
 
-impl<'d> Deserialize<'d> for Pair {
+impl<'d> Deserialize<'d> for Pair<'d> {
     fn deserialize<D: Deserializer<'d>>(deserializer: D) -> Result<Self, D::Error> {
         struct Parts;
         impl<'d> Visitor<'d> for Parts {
-            type Value = Pair;
+            type Value = Pair<'d>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("two tokens")
             }
 
-            fn visit_str<E: serde::de::Error>(self, merge: &str) -> Result<Pair, E> {
-                match merge.split_once(' ') {
-                    Some((left, right)) if !right.contains(' ') => {
-                        Ok(Pair((left.to_owned(), right.to_owned())))
-                    }
-                    _ => Err(E::custom("not two tokens")),
-                }
+            fn visit_borrowed_str<E: serde::de::Error>(
+                self,
+                merge: &'d str,
+            ) -> Result<Pair<'d>, E> {
+                let (left, right) = halves(merge)?;
+                Ok(Pair(left.into(), right.into()))
             }
 
-            fn visit_seq<A: SeqAccess<'d>>(self, mut parts: A) -> Result<Pair, A::Error> {
-                let mut part = || parts.next_element::<String>();
+            fn visit_str<E: serde::de::Error>(self, merge: &str) -> Result<Pair<'d>, E> {
+                let (left, right) = halves(merge)?;
+                Ok(Pair(left.to_owned().into(), right.to_owned().into()))
+            }
+
+            fn visit_seq<A: SeqAccess<'d>>(self, mut parts: A) -> Result<Pair<'d>, A::Error> {
+                let mut part = || parts.next_element::<Text<'d>>();
                 match (part()?, part()?, part()?) {
-                    (Some(left), Some(right), None) => Ok(Pair((left, right))),
+                    (Some(left), Some(right), None) => Ok(Pair(left.0, right.0)),
                     _ => Err(A::Error::custom("not two tokens")),
                 }
             }
         }
         deserializer.deserialize_any(Parts)
     }
+}
+
+/// What is on the two sides of the only space.
+fn halves<E: serde::de::Error>(merge: &str) -> Result<(&str, &str), E> {
+    let halves = merge.split_once(' ');
+    let halves = halves.filter(|(_, right)| !right.contains(' '));
+    halves.ok_or_else(|| E::custom("not two tokens"))
 }

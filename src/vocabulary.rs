@@ -18,7 +18,7 @@ use std::cmp::Reverse;
 use crate::error::{Error, Result};
 use crate::merges::{Id, Ranks};
 use own_merges::Finder;
-use strings::Strings;
+pub(crate) use strings::Strings;
 pub use symbols::Marks;
 use symbols::Spellings;
 
@@ -64,6 +64,9 @@ pub enum Merging<'a> {
     /// All that make one of these tokens, those of the lowest rank first.
     #[serde(borrow)]
     Ranks(Vec<(&'a [u8], u32)>),
+    /// These, in order: the places of the two parts and of what they make among the tokens. No pair
+    /// is there twice.
+    Numbers(Vec<[u32; 3]>),
 }
 
 /// The last merge that makes a token.

@@ -64,14 +64,21 @@ impl PyTokens {
 #[pyclass(frozen, name = "Pairs", module = "mergewise._core")]
 pub(super) struct PyPairs {
     pub(super) strings: Arc<Strings>,
-    pub(super) pairs: Vec<(u32, u32)>,
+    /// The numbers of the two tokens of each pair, and of the one that they make.
+    pub(super) merges: Vec<[u32; 3]>,
 }
 
 impl PyPairs {
+    /// Whether the numbers are those of these tokens.
+    pub(super) fn are_of(&self, tokens: &PyTokens) -> bool {
+        Arc::ptr_eq(&self.strings, &tokens.0)
+    }
+
     /// The strings of the two tokens of each pair.
-    pub(super) fn strings(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
-        let pairs = self.pairs.iter();
-        pairs.map(|&(left, right)| (self.strings.string(left), self.strings.string(right)))
+    pub(super) fn pairs(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let string = |number| self.strings.string(number);
+        let merges = self.merges.iter();
+        merges.map(move |&[left, right, _]| (string(left), string(right)))
     }
 }
 
@@ -79,7 +86,7 @@ impl PyPairs {
 impl PyPairs {
     /// The pairs as a list.
     fn to_list<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let pairs = self.strings();
+        let pairs = self.pairs();
         let pairs = pairs.map(|(left, right)| (PyBytes::new(py, left), PyBytes::new(py, right)));
         PyList::new(py, pairs.collect::<Vec<_>>())
     }

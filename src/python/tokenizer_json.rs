@@ -70,7 +70,7 @@ impl PyTokenizerJson {
         });
         let pairs = PyPairs {
             strings: strings.clone(),
-            pairs: spelled.merges,
+            merges: spelled.merges,
         };
         Some((PyTokens(strings), pairs))
     }

@@ -76,15 +76,6 @@ enum Merges {
     List(Vec<(PyBackedBytes, PyBackedBytes)>),
 }
 
-impl Merges {
-    fn slices(&self) -> Vec<(&[u8], &[u8])> {
-        match self {
-            Self::Table { core } => core.get().strings().collect(),
-            Self::List(pairs) => pairs.iter().map(|(l, r)| (&**l, &**r)).collect(),
-        }
-    }
-}
-
 /// Strings with ids or ranks: Python's `StringTable`, or a dictionary.
 #[derive(FromPyObject)]
 enum Tokens<'py> {
@@ -181,7 +172,15 @@ impl Fields<'_> {
             builder = builder.written(*id, text);
         }
         builder = match (&self.merges, &ranks) {
-            (Some(merges), _) => builder.merges(merges.slices()),
+            (Some(Merges::Table { core }), _) => match &tokens {
+                Strings::Table(tokens) if core.get().are_of(tokens) => {
+                    builder.numbered_merges(core.get().merges.clone())
+                }
+                _ => builder.merges(core.get().pairs()),
+            },
+            (Some(Merges::List(pairs)), _) => {
+                builder.merges(pairs.iter().map(|(left, right)| (&**left, &**right)))
+            }
             (None, Some(ranks)) => builder.ranks(ranks.slices()),
             (None, None) => builder,
         };

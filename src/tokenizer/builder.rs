@@ -118,6 +118,14 @@ impl<'a> TokenizerBuilder<'a> {
         self
     }
 
+    /// The pairs that merge, the first ones first: the places of the two parts and of what they make
+    /// among the tokens.
+    pub(crate) fn numbered_merges(mut self, merges: Vec<[u32; 3]>) -> Self {
+        self.source = Some(Source::Pairs(merges.len()));
+        self.merging = Some(Merging::Numbers(merges));
+        self
+    }
+
     /// Tokens that any two others make whose strings join to theirs, those of the lowest rank first.
     ///
     /// ```

@@ -33,6 +33,7 @@ impl Finder {
     pub(super) fn new(strings: &Strings, merging: &Merging<'_>) -> Result<Self> {
         let (pairs, token_ranks) = match merging {
             Merging::Pairs(pairs) => (ranks_of_pairs(strings, pairs)?, None),
+            Merging::Numbers(merges) => (ranks_of_numbers(strings, merges)?, None),
             Merging::Ranks(tokens) => {
                 let token_ranks = ranks_of_tokens(strings, tokens)?;
                 (Ranks::with_capacity(tokens.len()), Some(token_ranks))
@@ -134,6 +135,21 @@ fn ranks_of_pairs(strings: &Strings, pairs: &[(&[u8], &[u8], u32)]) -> Result<Ra
         };
         let product = find(&[left, right].concat())?;
         ranks.add((find(left)?, find(right)?), rank, product);
+    }
+    Ok(ranks)
+}
+
+fn ranks_of_numbers(strings: &Strings, merges: &[[u32; 3]]) -> Result<Ranks<Number>> {
+    let mut ranks = Ranks::with_capacity(merges.len());
+    for (&numbers, rank) in merges.iter().zip(0..) {
+        if numbers
+            .iter()
+            .any(|&number| number as usize >= strings.len())
+        {
+            return Err(Error::TooManyTokens);
+        }
+        let [left, right, product] = numbers.map(|number| Number::new(number as usize));
+        ranks.add((left, right), rank, product);
     }
     Ok(ranks)
 }

@@ -12,7 +12,7 @@ use crate::vocabulary::Number;
 /// without a look at their bytes. Strings of one and two bytes, which most look-ups are about, are
 /// found in a table of their own.
 #[derive(Debug)]
-pub(super) struct Strings {
+pub(crate) struct Strings {
     bytes: Vec<u8>,
     ends: Vec<usize>,
     slots: Vec<u64>,
@@ -22,7 +22,7 @@ pub(super) struct Strings {
 const EMPTY: u64 = u64::MAX;
 
 impl Strings {
-    pub(super) fn with_capacity(num_strings: usize) -> Self {
+    pub(crate) fn with_capacity(num_strings: usize) -> Self {
         Self {
             bytes: Vec::with_capacity(num_strings * 8),
             ends: Vec::with_capacity(num_strings),
@@ -31,7 +31,7 @@ impl Strings {
         }
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
@@ -39,13 +39,13 @@ impl Strings {
     ///
     /// # Panics
     /// If there is no such number.
-    pub(super) fn get(&self, number: Number) -> &[u8] {
+    pub(crate) fn get(&self, number: Number) -> &[u8] {
         let number = number.index();
         let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.bytes[start..self.ends[number]]
     }
 
-    pub(super) fn find(&self, string: &[u8]) -> Option<Number> {
+    pub(crate) fn find(&self, string: &[u8]) -> Option<Number> {
         match short_place(string) {
             Some(place) => Some(self.short[place]).filter(|&number| number != Number::NONE),
             None => self.slot_of(string).ok(),
@@ -73,7 +73,7 @@ impl Strings {
     }
 
     /// The number of the string, which is added if it is new.
-    pub(super) fn add(&mut self, string: &[u8]) -> Result<Number> {
+    pub(crate) fn add(&mut self, string: &[u8]) -> Result<Number> {
         if self.ends.len() * 2 >= self.slots.len() {
             self.grow();
         }
