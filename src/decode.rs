@@ -21,7 +21,7 @@ pub(crate) struct Decoder {
 }
 
 impl Decoder {
-    /// Of two strings with one id, a special token's is decoded, else a byte's, else the later one.
+    /// Of two strings with one id, a special token's is decoded, else a byte's, else a token's.
     pub(crate) fn new(
         vocabulary: &Vocabulary,
         unknown: &Unknown,

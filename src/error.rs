@@ -116,6 +116,16 @@ pub enum Error {
         /// Its string.
         string: Vec<u8>,
     },
+    /// Two tokens with one id.
+    #[error("the id {id} is that of both \"{}\" and \"{}\"", .first.escape_ascii(), .second.escape_ascii())]
+    RepeatedId {
+        /// The id.
+        id: u32,
+        /// The string of the first token with it.
+        first: Vec<u8>,
+        /// The string of the second.
+        second: Vec<u8>,
+    },
     /// More tokens than ids of 32 bits can name.
     #[error("more than {} tokens", u32::MAX)]
     TooManyTokens,

@@ -94,7 +94,7 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// The vocabulary of `tokens`. With `end_of_word`, a word's last symbol has that at its end; if
+    /// The vocabulary of `tokens`, whose strings and ids are all different. With `end_of_word`, a word's last symbol has that at its end; if
     /// it is a token by itself, it is a symbol of its own after the last.
     pub fn new(
         tokens: &[(&[u8], Id)],
@@ -110,6 +110,7 @@ impl Vocabulary {
                 });
             }
         }
+        check_ids_differ(tokens)?;
         let mut vocabulary = Self {
             symbols,
             end_of_word: end_of_word.into(),
@@ -326,6 +327,24 @@ impl Vocabulary {
         }
         symbols
     }
+}
+
+/// Reject two tokens with one id: only one of them could be decoded.
+fn check_ids_differ(tokens: &[(&[u8], Id)]) -> Result<()> {
+    // They mostly are in order already, which sorting notices.
+    let mut ids: Vec<Id> = tokens.iter().map(|&(_, id)| id).collect();
+    ids.sort_unstable();
+    let Some(same) = ids.windows(2).find(|pair| pair[0] == pair[1]) else {
+        return Ok(());
+    };
+    let id = same[0];
+    let mut strings = tokens.iter().filter(|token| token.1 == id);
+    let mut next = || strings.next().map_or(Vec::new(), |token| token.0.to_vec());
+    Err(Error::RepeatedId {
+        id,
+        first: next(),
+        second: next(),
+    })
 }
 
 /// The symbols of each token, one token after the other.
