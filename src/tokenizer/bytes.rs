@@ -98,7 +98,10 @@ mod tests {
         let bytes = postcard::to_allocvec(&(MAGIC, forged)).expect("bytes");
         let error = Tokenizer::from_bytes(&bytes).err();
         let message = error.map(|error| error.to_string());
-        assert_eq!(message.as_deref(), Some(r#"the id 7 is that of both "a" and "c""#));
+        assert_eq!(
+            message.as_deref(),
+            Some(r#"the id 7 is that of both "a" and "c""#)
+        );
     }
 
     #[test]
