@@ -202,6 +202,14 @@ pub enum Error {
         /// The count; None: null.
         found: Option<i64>,
     },
+    /// Columns of a table of counts that do not have a row each.
+    #[error("found {words} words and {counts} counts, expected a count for each word")]
+    UnequalColumns {
+        /// The number of words.
+        words: usize,
+        /// The number of counts.
+        counts: usize,
+    },
     /// More different words than a table can number.
     #[error("more than {} different words", u32::MAX)]
     TooManyWords,
@@ -299,7 +307,9 @@ impl Error {
         match self.cause() {
             Self::InvalidMerge { .. } | Self::UnknownPart { .. } => ErrorKind::Merges,
             Self::UnknownCharacter { .. } | Self::UnknownId { .. } => ErrorKind::UnknownToken,
-            Self::Malformed { .. } | Self::InvalidCount { .. } => ErrorKind::Format,
+            Self::Malformed { .. } | Self::InvalidCount { .. } | Self::UnequalColumns { .. } => {
+                ErrorKind::Format
+            }
             Self::Io { .. } => ErrorKind::Io,
             Self::Interrupted => ErrorKind::Interrupted,
             Self::WorkerPanicked => ErrorKind::Internal,
