@@ -65,7 +65,7 @@ struct Joined {
 }
 
 impl Decoder {
-    /// Of two strings with one id, a special token's is decoded, else a byte's, else the later one.
+    /// Of two strings with one id, a special token's is decoded, else a byte's, else a token's.
     pub(crate) fn new(encoder: &Encoder, rules: Rules<'_>) -> Result<Self> {
         let (vocabulary, preparation) = (encoder.vocabulary(), encoder.preparation());
         let spelling = match vocabulary.symbols() {

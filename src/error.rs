@@ -116,6 +116,16 @@ pub enum Error {
         /// Its string.
         string: Vec<u8>,
     },
+    /// Two tokens with one id.
+    #[error("the id {id} is that of both \"{}\" and \"{}\"", .first.escape_ascii(), .second.escape_ascii())]
+    RepeatedId {
+        /// The id.
+        id: u32,
+        /// The string of the first token with it.
+        first: Vec<u8>,
+        /// The string of the second.
+        second: Vec<u8>,
+    },
     /// More tokens than ids of 32 bits can name.
     #[error("more than {} tokens", u32::MAX)]
     TooManyTokens,
@@ -191,6 +201,14 @@ pub enum Error {
         row: u64,
         /// The count; None: null.
         found: Option<i64>,
+    },
+    /// Columns of a table of counts that do not have a row each.
+    #[error("found {words} words and {counts} counts, expected a count for each word")]
+    UnequalColumns {
+        /// The number of words.
+        words: usize,
+        /// The number of counts.
+        counts: usize,
     },
     /// More different words than a table can number.
     #[error("more than {} different words", u32::MAX)]
@@ -295,7 +313,9 @@ impl Error {
         match self.cause() {
             Self::InvalidMerge { .. } | Self::UnknownPart { .. } => ErrorKind::Merges,
             Self::UnknownCharacter { .. } | Self::UnknownId { .. } => ErrorKind::UnknownToken,
-            Self::Malformed { .. } | Self::InvalidCount { .. } => ErrorKind::Format,
+            Self::Malformed { .. } | Self::InvalidCount { .. } | Self::UnequalColumns { .. } => {
+                ErrorKind::Format
+            }
             Self::Io { .. } => ErrorKind::Io,
             Self::Interrupted => ErrorKind::Interrupted,
             Self::WorkerPanicked => ErrorKind::Internal,

@@ -164,20 +164,20 @@ fn search_from(
     let mut corpus = Corpus::new(counts, alphabet, watch)?;
     if corpus.num_words() >= MANY_WORDS && !options.true_counts {
         let state = State::new(&corpus, alphabet.len(), &merges, watch)?;
-        let extra = state.price().map_or(0, |price| RARE / price.max(1));
-        corpus.add_to_weights(extra.min(MOST_EXTRA));
+        let extra = state.price(watch)?.map_or(0, |price| RARE / price.max(1));
+        corpus.add_to_weights(extra.min(MOST_EXTRA), watch)?;
     }
     let mut state = State::new(&corpus, alphabet.len(), &merges, watch)?;
-    let Some(price) = state.price() else {
+    let Some(price) = state.price(watch)? else {
         return Ok(None);
     };
     let len = merges.len();
     let (cost, best) = search(&mut state, price as f64, len, options, watch, progress)?;
-    let mut is_whole = finish(&mut state, len, options.max_token_length);
+    let mut is_whole = finish(&mut state, len, options.max_token_length)?;
     if !is_whole || cost < state.cost {
-        // The search is over, and so is what the watch is for.
+        // Nor does the watch stop this.
         state = State::new(&corpus, alphabet.len(), &best, &Watch::default())?;
-        is_whole = finish(&mut state, len, options.max_token_length);
+        is_whole = finish(&mut state, len, options.max_token_length)?;
     }
     if !is_whole {
         return Ok(None);

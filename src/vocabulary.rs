@@ -100,7 +100,7 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// The vocabulary of `tokens`.
+    /// The vocabulary of `tokens`, whose strings and ids are all different.
     pub fn new(
         tokens: &[(&[u8], Id)],
         merging: &Merging<'_>,
@@ -115,6 +115,7 @@ impl Vocabulary {
                 });
             }
         }
+        check_ids_differ(tokens)?;
         let mut vocabulary = Self {
             symbols,
             start_of_word: marks.start.into(),
@@ -267,6 +268,24 @@ impl Vocabulary {
             .zip(is_reached)
             .filter_map(|(number, is_reached)| (!is_reached).then_some(number))
     }
+}
+
+/// Reject two tokens with one id: only one of them could be decoded.
+fn check_ids_differ(tokens: &[(&[u8], Id)]) -> Result<()> {
+    // They mostly are in order already, which sorting notices.
+    let mut ids: Vec<Id> = tokens.iter().map(|&(_, id)| id).collect();
+    ids.sort_unstable();
+    let Some(same) = ids.windows(2).find(|pair| pair[0] == pair[1]) else {
+        return Ok(());
+    };
+    let id = same[0];
+    let mut strings = tokens.iter().filter(|token| token.1 == id);
+    let mut next = || strings.next().map_or(Vec::new(), |token| token.0.to_vec());
+    Err(Error::RepeatedId {
+        id,
+        first: next(),
+        second: next(),
+    })
 }
 
 #[cfg(test)]

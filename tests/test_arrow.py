@@ -11,7 +11,8 @@ import pytest
 from arrow_arrays import Forged, forged_strings
 
 import mergewise as mw
-from mergewise.errors import InputError
+from mergewise._core import counts_of_arrow
+from mergewise.errors import FormatError, InputError
 
 BYTES = mw.train(mw.count([], pattern=None), num_merges=0)
 MISALIGNED = 1
@@ -115,6 +116,13 @@ def test_dictionary_encoded_columns_are_decoded() -> None:
     counts = mw.WordCounts.from_arrow(pa.Table.from_arrays([words, numbers], schema=schema))
     assert dict(counts.top(9)) == {b"a": 500, b" a": 700, b" b": 500}
     assert texts_of(pa.array(["x", "yz", "x"]).dictionary_encode()) == ["x", "yz", "x"]
+
+
+@pytest.mark.parametrize(("num_words", "num_counts"), [(2, 1), (1, 2), (0, 1)])
+def test_columns_of_different_lengths_are_refused(num_words: int, num_counts: int) -> None:
+    columns = pa.array([b"a"] * num_words, pa.binary()), pa.array([1] * num_counts)
+    with pytest.raises(FormatError, match=f"{num_words} words and {num_counts} counts"):
+        counts_of_arrow([columns], pattern=None, normalize=None)
 
 
 def test_bytes_that_change_later_are_not_seen() -> None:

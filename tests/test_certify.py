@@ -28,6 +28,7 @@ from mergewise import formal
 from mergewise._core import WordCounts as CoreCounts
 from mergewise.demo import opticks
 from mergewise.errors import CertificateError
+from mergewise.optimize import certifying
 from mergewise.optimize.certificate import PRICES, Against, numbers_in
 from mergewise.vocabulary import Vocabulary
 
@@ -310,6 +311,16 @@ def test_progress() -> None:
     cert = mw.certify(tokenizer, counts, time_limit=3600, progress=see)
     assert len(seen) == 10
     assert all(bound is None or bound >= cert.bound for _, bound in seen)
+
+
+def test_the_time_limit_holds_for_counting_tokens_too(
+    tokenizer: mw.Tokenizer, counts: mw.WordCounts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = iter([1000.0, 2000.0])
+    monkeypatch.setattr(certifying, "monotonic", lambda: next(clock))
+    cert = mw.certify(tokenizer, counts, time_limit=900)
+    assert (cert.one, cert.discounts) == (1, b"")  # no string has a price
+    cert.verify(counts, tokenizer=tokenizer)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -235,4 +236,33 @@ def test_a_header_of_many_brackets_is_refused(tmp_path: Path) -> None:
     body = MAGIC + b"[" * 100_000 + b"\n"
     path.write_bytes(body + hashlib.sha256(body).digest())
     with pytest.raises(CertificateError, match=r"deep\.cert"):
+        mw.Certificate.from_file(path)
+
+
+def test_a_proof_that_becomes_much_larger_is_refused(cert: mw.Certificate, tmp_path: Path) -> None:
+    path = tmp_path / "forged.cert"
+    rewritten(cert, path, discounts=bytes(10**8))
+    tracemalloc.start()
+    with pytest.raises(CertificateError, match=r"forged\.cert: .* 100 bytes"):
+        mw.Certificate.from_file(path)
+    assert tracemalloc.get_traced_memory()[1] < 5e7
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize("size", [0, 1, 2_000, 10**6])
+def test_a_proof_of_nothing_but_zeros_is_read_as_it_was_written(
+    size: int, cert: mw.Certificate, tmp_path: Path
+) -> None:
+    path = tmp_path / "tok.cert"
+    zeros = dataclasses.replace(cert, discounts=bytes(size))
+    zeros.save(path)
+    assert mw.Certificate.from_file(path) == zeros
+
+
+def test_a_proof_that_is_cut_short_is_refused(cert: mw.Certificate, tmp_path: Path) -> None:
+    path = tmp_path / "cut.cert"
+    cert.save(path)
+    body = path.read_bytes()[: -hashlib.sha256().digest_size - 1]
+    path.write_bytes(body + hashlib.sha256(body).digest())
+    with pytest.raises(CertificateError, match=r"cut\.cert: .* cut short"):
         mw.Certificate.from_file(path)

@@ -94,7 +94,7 @@ pub(super) struct Batch<'a> {
 }
 
 impl<'a> Batch<'a> {
-    /// All pieces of an instance, in batches.
+    /// All pieces of an instance, in batches that are to be finished.
     pub(super) fn all(instance: &'a Instance) -> Vec<Self> {
         let size = (instance.strings.len() / NUM_BATCHES).max(LEAST_ITEMS_OF_A_BATCH);
         let heaviest_light = heaviest_light(instance);
@@ -130,7 +130,6 @@ impl<'a> Batch<'a> {
             if batch.num_items() >= size || end == instance.reach.len() {
                 let mut full = std::mem::replace(&mut batch, Self::empty());
                 (full.strings, strings) = strings.split_at(full.num_items());
-                full.finish(instance);
                 batches.push(full);
             }
         }
@@ -144,7 +143,8 @@ impl<'a> Batch<'a> {
         }
     }
 
-    fn finish(&mut self, instance: &Instance) {
+    /// Make room for the prices, all of which are 1, and find what overlaps.
+    pub(super) fn finish(&mut self, instance: &Instance) {
         let mut num_prices = 0;
         for piece in &mut self.pieces {
             piece.first_price = num_prices as u32;

@@ -3,7 +3,8 @@
 //! A step weighs all losses, finds how much each string counts, and then moves the prices of each
 //! piece on its own. The losses must be those of the current prices: with those of the step before,
 //! prices oscillate. Towards the end the bound is evaluated exactly now and then, and the best is
-//! kept.
+//! kept. With a deadline no step takes the time of the last evaluation, and an evaluation that is not
+//! done by then is given up.
 //!
 //! Cost: a step is linear in the number of cuts of all spans with a price. The result depends on the
 //! number of steps, not on the number of threads.
@@ -18,7 +19,7 @@ use super::rounding::{self, RoundedBatch};
 use super::schedule::{DescentOptions, Schedule, Stride};
 use super::step::{self, Scratch, Step};
 use super::{long, start};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::merges::Id;
 use crate::parallel;
 use crate::prices::{Adam, Shares, whole_tokens};
@@ -62,7 +63,7 @@ impl DescentProgress {
 }
 
 /// Find good prices, beginning with those that some tokens suggest, a greedy list's for example.
-/// Stops early, with the best so far, if the watch says so.
+/// Stops early, with the best so far, if the watch says so; [`Error::Interrupted`] before the first.
 pub fn descend(
     instance: &Instance,
     tokens: &[Vec<Id>],
@@ -70,24 +71,18 @@ pub fn descend(
     watch: &Watch,
     progress: &DescentProgress,
 ) -> Result<FoundPrices> {
-    let mut descent = Descent::new(instance, tokens, options);
+    let began = Instant::now();
+    let mut descent = Descent::new(instance, options);
+    descent.set_prices(tokens, watch)?;
+    let schedule = Schedule::new(instance, options, began.elapsed());
     let mut best = FoundPrices {
         total: i128::MAX,
         ..FoundPrices::default()
     };
-    let mut schedule = Schedule::new(instance, options);
-    let mut next_evaluation = FIRST_EVALUATION;
-    while let Some(stride) = schedule.next(watch) {
-        descent.step(&stride)?;
-        parallel::lock(&progress.0).0 = descent.num_steps;
-        if stride.progress >= next_evaluation {
-            next_evaluation = stride.progress + BETWEEN_EVALUATIONS;
-            let began = Instant::now();
-            best.keep(descent.evaluate()?, instance, options, progress);
-            schedule.leave_out_evaluation(began);
-        }
+    let outcome = descent.search(schedule, &mut best, watch, progress);
+    if outcome != Err(Error::Interrupted) || best.total == i128::MAX {
+        outcome?;
     }
-    best.keep(descent.evaluate()?, instance, options, progress);
     best.num_steps = descent.num_steps;
     best.chosen = descent.chosen();
     Ok(best)
@@ -127,41 +122,87 @@ struct Descent<'a> {
 }
 
 impl<'a> Descent<'a> {
-    fn new(instance: &'a Instance, tokens: &[Vec<Id>], options: &'a DescentOptions) -> Self {
-        let mut batches = Batch::all(instance);
-        let is_token = start::known(instance, tokens);
-        for batch in &mut batches {
-            start::from_tokens(batch, &is_token);
-        }
+    fn new(instance: &'a Instance, options: &'a DescentOptions) -> Self {
+        let batches = Batch::all(instance).into_iter();
         Self {
             instance,
-            batches: batches.into_iter().map(Mutex::new).collect(),
+            batches: batches.map(Mutex::new).collect(),
             shares: Shares::new(instance.num_losses()),
             num_steps: 0,
             options,
         }
     }
 
-    /// Call `work(batch, scratch)` for each batch, in several threads.
+    /// Set the first prices, those that tokens suggest.
+    fn set_prices(&self, tokens: &[Vec<Id>], watch: &Watch) -> Result<()> {
+        let is_token = start::known(self.instance, tokens);
+        let is_late = || watch.is_stopped();
+        self.for_each_batch(is_late, |batch, (): &mut ()| {
+            batch.finish(self.instance);
+            start::from_tokens(batch, &is_token);
+        })
+    }
+
+    /// Take the steps of the schedule, and keep the best prices; [`Error::Interrupted`] if there was
+    /// no time for an evaluation.
+    fn search(
+        &mut self,
+        mut schedule: Schedule,
+        best: &mut FoundPrices,
+        watch: &Watch,
+        progress: &DescentProgress,
+    ) -> Result<()> {
+        let (instance, options) = (self.instance, self.options);
+        // Whoever asks for a stop waits for what the steps were worth; at the deadline nobody does.
+        let limit = Watch::until(schedule.end);
+        let mut next_evaluation = FIRST_EVALUATION;
+        while let Some(stride) = schedule.next(watch) {
+            let step = self.step(&stride, || schedule.is_late(watch));
+            if step == Err(Error::Interrupted) {
+                // The prices of some batches moved: any prices prove a bound.
+                break;
+            }
+            step?;
+            parallel::lock(&progress.0).0 = self.num_steps;
+            if stride.progress >= next_evaluation {
+                next_evaluation = stride.progress + BETWEEN_EVALUATIONS;
+                let began = Instant::now();
+                best.keep(self.evaluate(&limit)?, instance, options, progress);
+                schedule.leave_out_evaluation(began);
+            }
+        }
+        best.keep(self.evaluate(&limit)?, instance, options, progress);
+        Ok(())
+    }
+
+    /// Call `work(batch, scratch)` for each batch, in several threads; [`Error::Interrupted`] as soon
+    /// as it is late.
     fn for_each_batch<S: Default + Send>(
         &self,
+        is_late: impl Fn() -> bool + Sync,
         work: impl Fn(&mut Batch<'a>, &mut S) + Sync,
     ) -> Result<()> {
         let mut scratches: Vec<S> = Vec::new();
         scratches.resize_with(self.options.num_threads.max(1), S::default);
         parallel::for_each(&mut scratches, self.batches.len(), |scratch, index| {
+            if is_late() {
+                return Err(Error::Interrupted);
+            }
             work(&mut parallel::lock(&self.batches[index]), scratch);
             Ok(())
         })
     }
 
-    fn step(&mut self, stride: &Stride) -> Result<()> {
+    fn step(&mut self, stride: &Stride, is_late: impl Fn() -> bool + Sync) -> Result<()> {
         let width = stride.width;
         let against = self.instance.against;
-        self.for_each_batch(|batch, (sums, scratch): &mut (Vec<f64>, Scratch)| {
-            long::weigh(batch, against, width, sums);
-            step::weigh(batch, width, scratch);
-        })?;
+        self.for_each_batch(
+            &is_late,
+            |batch, (sums, scratch): &mut (Vec<f64>, Scratch)| {
+                long::weigh(batch, against, width, sums);
+                step::weigh(batch, width, scratch);
+            },
+        )?;
         self.sum_losses();
         let floor = match against {
             Against::Merges => self.instance.least() as f32,
@@ -174,10 +215,13 @@ impl<'a> Descent<'a> {
             adam: Adam::new(stride.rate, self.num_steps),
             threshold: self.shares.threshold,
         };
-        self.for_each_batch(|batch, (changes, scratch): &mut (Vec<f64>, Scratch)| {
-            long::press(batch, step.shares, changes);
-            step::descend(batch, &step, scratch);
-        })?;
+        self.for_each_batch(
+            &is_late,
+            |batch, (changes, scratch): &mut (Vec<f64>, Scratch)| {
+                long::press(batch, step.shares, changes);
+                step::descend(batch, &step, scratch);
+            },
+        )?;
         self.num_steps += 1;
         Ok(())
     }
@@ -193,23 +237,25 @@ impl<'a> Descent<'a> {
     }
 
     /// Lower prices until no long string counts.
-    fn settle(&mut self) -> Result<()> {
+    fn settle(&mut self, limit: &Watch) -> Result<()> {
         let against = self.instance.against;
-        self.for_each_batch(|batch, sums: &mut Vec<f64>| {
+        let is_late = || limit.is_stopped();
+        self.for_each_batch(is_late, |batch, sums: &mut Vec<f64>| {
             long::weigh(batch, against, SHARP, sums);
         })?;
         self.sum_losses();
         let losses = &self.shares.losses[self.instance.num_strings..];
         let threshold = self.shares.threshold;
-        self.for_each_batch(|batch, (): &mut ()| {
+        self.for_each_batch(is_late, |batch, (): &mut ()| {
             long::settle(batch, against, losses, threshold);
         })
     }
 
     /// The prices as integers, and what they prove.
-    fn evaluate(&mut self) -> Result<Vec<RoundedBatch>> {
-        self.settle()?;
+    fn evaluate(&mut self, limit: &Watch) -> Result<Vec<RoundedBatch>> {
+        self.settle(limit)?;
         parallel::map(self.options.num_threads, self.batches.len(), |index| {
+            limit.check()?;
             let batch = parallel::lock(&self.batches[index]);
             Ok(rounding::round(&batch, self.instance, self.options.bits))
         })
@@ -223,5 +269,95 @@ impl<'a> Descent<'a> {
         let strings = start::strings(self.instance);
         let chosen = order.iter().take(self.instance.num_merges);
         chosen.map(|&string| strings[string].to_vec()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
+
+    use super::super::verify::{Claim, verify};
+    use super::super::words::Words;
+    use super::*;
+    use crate::greedy::tests::Dice;
+
+    const OPTIONS: DescentOptions = DescentOptions {
+        num_steps: None,
+        deadline: None,
+        bits: 10,
+        num_threads: 2,
+    };
+
+    /// Words of several batches, and an instance of them.
+    fn words_and_instance() -> (Words, Instance) {
+        let mut dice = Dice(4);
+        let mut words = Words::default();
+        for _ in 0..800 {
+            let length = 2 + dice.below(12);
+            let word: Vec<Id> = (0..length).map(|_| dice.below(5) as Id).collect();
+            words.push(&word, 1 + dice.below(20));
+        }
+        let watch = Watch::default();
+        let instance = Instance::new(&words, Against::Merges, 50, 30, 8, 1, &watch);
+        (words, instance.expect("nothing stops it"))
+    }
+
+    #[test]
+    fn a_step_that_is_given_up_leaves_prices_that_prove_a_bound() {
+        let (words, instance) = words_and_instance();
+        let mut descent = Descent::new(&instance, &OPTIONS);
+        let num_batches = descent.batches.len();
+        assert!(num_batches > 3);
+        let watch = Watch::default();
+        descent.set_prices(&[], &watch).expect("nothing stops it");
+        let claim = Claim {
+            against: Against::Merges,
+            num_merges: 50,
+            floor: 30,
+            longest: instance.longest,
+            counted: instance.counted(),
+            bits: OPTIONS.bits,
+        };
+        for time in [1, num_batches + 1, 2 * num_batches - 1] {
+            let mut schedule = Schedule::new(&instance, &OPTIONS, Duration::ZERO);
+            let stride = schedule.next(&watch).expect("a first step");
+            let asked = AtomicUsize::new(0);
+            let step = descent.step(&stride, || asked.fetch_add(1, Ordering::Relaxed) >= time);
+            assert_eq!(step, Err(Error::Interrupted));
+            let rounded = descent.evaluate(&watch).expect("nothing stops it");
+            let total = rounding::total(&instance, &rounded, OPTIONS.bits);
+            let discounts = rounded.into_iter().flat_map(|batch| batch.discounts);
+            let discounts: Vec<u32> = discounts.collect();
+            assert_eq!(verify(&words, &claim, &discounts), Ok(total));
+        }
+    }
+
+    #[test]
+    fn an_evaluation_that_the_deadline_cuts_is_given_up() {
+        let (_, instance) = words_and_instance();
+        let options = DescentOptions {
+            deadline: Some(Instant::now()),
+            ..OPTIONS
+        };
+        let (watch, progress) = (Watch::default(), DescentProgress::default());
+        let found = descend(&instance, &[], &options, &watch, &progress);
+        assert_eq!(found, Err(Error::Interrupted));
+    }
+
+    #[test]
+    fn a_step_leaves_the_time_of_an_evaluation() {
+        let (_, instance) = words_and_instance();
+        let minute = Duration::from_secs(60);
+        let options = DescentOptions {
+            deadline: Some(Instant::now() + minute),
+            ..OPTIONS
+        };
+        let watch = Watch::default();
+        for (evaluation, is_late) in [(minute / 2, false), (minute, true)] {
+            let mut schedule = Schedule::new(&instance, &options, evaluation);
+            assert_eq!(schedule.is_late(&watch), is_late);
+            assert_eq!(schedule.next(&watch).is_none(), is_late);
+        }
     }
 }

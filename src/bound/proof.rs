@@ -78,7 +78,7 @@ pub fn find(
     watch: &Watch,
     progress: &DescentProgress,
 ) -> Result<Proof> {
-    let prepared = greedy_tokens(problem, watch).and_then(|(tokens, last)| {
+    let searched = greedy_tokens(problem, watch).and_then(|(tokens, last)| {
         let instance = Instance::new(
             &Words::of(problem.counts, problem.alphabet, watch)?,
             problem.against,
@@ -88,13 +88,13 @@ pub fn find(
             options.num_threads,
             watch,
         )?;
-        Ok((tokens, instance))
+        let found = descend(&instance, &tokens, options, watch, progress)?;
+        Ok((instance, found))
     });
-    let (tokens, instance) = match prepared {
+    let (instance, found) = match searched {
         Err(Error::Interrupted) => return Ok(trivial(problem)),
-        prepared => prepared?,
+        searched => searched?,
     };
-    let found = descend(&instance, &tokens, options, watch, progress)?;
     let symbols = MergeList::new(problem.alphabet.clone());
     let spell = |string: &Vec<Id>| -> Vec<u8> {
         let symbols = string.iter().map(|&symbol| symbols.token(symbol));

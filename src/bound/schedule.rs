@@ -46,8 +46,8 @@ pub(super) struct Stride {
 /// The steps from the first to the last.
 pub(super) struct Schedule {
     begin: Instant,
-    /// When the last step should be taken.
-    end: Option<Instant>,
+    /// When the last evaluation should be done.
+    pub(super) end: Option<Instant>,
     has_long_pieces: bool,
     num_steps: usize,
     most_steps: usize,
@@ -58,7 +58,8 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    pub(super) fn new(instance: &Instance, options: &DescentOptions) -> Self {
+    /// `evaluation` is about how long an exact evaluation takes, before there was one.
+    pub(super) fn new(instance: &Instance, options: &DescentOptions, evaluation: Duration) -> Self {
         let begin = Instant::now();
         let end = options.deadline.filter(|_| options.num_steps.is_none());
         let usual = end.map_or(USUAL_STEPS, |_| MOST_STEPS);
@@ -69,7 +70,7 @@ impl Schedule {
             num_steps: 0,
             most_steps: options.num_steps.unwrap_or(usual),
             pace: Duration::ZERO,
-            evaluation: Duration::ZERO,
+            evaluation,
             since: begin,
         }
     }
@@ -102,6 +103,12 @@ impl Schedule {
         }
         self.num_steps += 1;
         Some(self.stride(progress))
+    }
+
+    /// Whether all time that is left is that of the last evaluation, or `watch` was stopped.
+    pub(super) fn is_late(&self, watch: &Watch) -> bool {
+        let is_near = |end: Instant| Instant::now() + self.evaluation >= end;
+        watch.is_stopped() || self.end.is_some_and(is_near)
     }
 
     /// Leave the exact evaluation that began at `began`, and ends now, out of the pace.

@@ -20,6 +20,8 @@ const MOST_SYMBOLS: usize = u32::MAX as usize - 1;
 /// All symbols weigh less than this, so that no sum of weights, nor twice one, overflows as a signed
 /// number.
 const MOST_WEIGHT: u64 = 1 << 62;
+/// The number of words or places between two checks for interruption.
+const BETWEEN_CHECKS: usize = 1 << 16;
 /// The frequent words, which are always sampled, make up this part of the corpus.
 const FREQUENT_SHARE: f64 = 0.8;
 /// Of the other words, one in this number is sampled.
@@ -60,7 +62,7 @@ impl Corpus {
         by_count.sort_by_key(|&(_, count)| Reverse(count));
         let mut total = 0;
         for (index, (bytes, count)) in by_count.into_iter().enumerate() {
-            if index % (1 << 16) == 0 {
+            if index.is_multiple_of(BETWEEN_CHECKS) {
                 watch.check()?;
             }
             word.clear();
@@ -81,27 +83,31 @@ impl Corpus {
         }
         watch.check()?;
         corpus.suffixes = sorted_suffixes(&corpus, alphabet.len(), watch)?;
-        corpus.sum_up();
+        corpus.sum_up(watch)?;
         Ok(corpus)
     }
 
-    fn sum_up(&mut self) {
+    fn sum_up(&mut self, watch: &Watch) -> Result<()> {
         let mut sum = 0;
         self.sums.clear();
         self.sums.push(sum);
-        for &place in &self.suffixes {
+        for (index, &place) in self.suffixes.iter().enumerate() {
+            if index.is_multiple_of(BETWEEN_CHECKS) {
+                watch.check()?;
+            }
             sum += self.weights[self.word_at[place as usize] as usize];
             self.sums.push(sum);
         }
+        Ok(())
     }
 
     /// Add `extra`, at most [`MOST_EXTRA`], to the weight of each word.
-    pub(super) fn add_to_weights(&mut self, extra: u64) {
+    pub(super) fn add_to_weights(&mut self, extra: u64, watch: &Watch) -> Result<()> {
         for weight in &mut self.weights {
             *weight += extra;
         }
         self.extra += extra;
-        self.sum_up();
+        self.sum_up(watch)
     }
 
     pub(super) fn num_words(&self) -> usize {
@@ -185,6 +191,9 @@ fn sorted_suffixes(corpus: &Corpus, num_symbols: usize, watch: &Watch) -> Result
     };
     let mut with_first: Vec<Vec<(u64, Place)>> = vec![Vec::new(); num_symbols];
     for (place, &symbol) in (0..).zip(&corpus.symbols) {
+        if (place as usize).is_multiple_of(BETWEEN_CHECKS) {
+            watch.check()?;
+        }
         with_first[symbol as usize].push((key(place), place));
     }
     let mut suffixes = Vec::with_capacity(corpus.num_symbols());

@@ -5,27 +5,29 @@ use std::sync::Arc;
 use super::draft::Draft;
 use super::list::Shape;
 use super::state::{Scratch, State};
+use crate::error::Result;
 use crate::merges::Id;
+use crate::watch::Watch;
 
 /// The number of the rarest tokens that are weighed before one is removed.
 const WEIGHED: usize = 24;
 
 /// Remove unused tokens, then remove or add tokens until there are `len`; whether that succeeded.
-pub(super) fn finish(state: &mut State<'_>, len: usize, max_token_length: usize) -> bool {
+pub(super) fn finish(state: &mut State<'_>, len: usize, max_token_length: usize) -> Result<bool> {
     let scratch = &mut Scratch::default();
     while drop_unused(state, scratch) {}
     while state.list.len() > len {
         if !remove_cheapest(state, scratch) {
-            return false;
+            return Ok(false);
         }
     }
     while state.list.len() < len {
         let missing = len - state.list.len();
-        if !add_pairs(state, missing, max_token_length, scratch) {
-            return false;
+        if !add_pairs(state, missing, max_token_length, scratch)? {
+            return Ok(false);
         }
     }
-    true
+    Ok(true)
 }
 
 /// The tokens that are part of no other and not pinned, the rarest first.
@@ -74,9 +76,10 @@ fn add_pairs(
     missing: usize,
     max_token_length: usize,
     scratch: &mut Scratch,
-) -> bool {
+) -> Result<bool> {
     let (goal, mut num_added) = (missing.div_ceil(4), 0);
-    for ((left, right), count) in state.count_pairs() {
+    // The search is over, and so is what its watch was for.
+    for ((left, right), count) in state.count_pairs(&Watch::default())? {
         if num_added == goal {
             break;
         }
@@ -88,7 +91,7 @@ fn add_pairs(
         let mut draft = Draft::new(&state.list);
         let Some(rank) = draft.rank_after(state.list.last_rank()) else {
             state.list.spread_ranks();
-            return true;
+            return Ok(true);
         };
         let places = Arc::from(state.corpus.places(&string));
         draft.add(Arc::from(string), places, Shape { left, right, rank });
@@ -100,5 +103,5 @@ fn add_pairs(
             num_added += 1;
         }
     }
-    num_added > 0
+    Ok(num_added > 0)
 }

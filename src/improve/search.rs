@@ -63,7 +63,8 @@ struct Candidate {
 }
 
 /// Search until the moves are made or the watch ends it. `state` is left at the last list; returns the
-/// best on the way that was not too long: its cost, and its tokens in order.
+/// best on the way that was not too long: its cost, and its tokens in order. An error if the watch
+/// ends it before the first move.
 pub(super) fn search(
     state: &mut State<'_>,
     price: f64,
@@ -83,6 +84,9 @@ pub(super) fn search(
     let rounds_between_refreshes =
         ROUNDS_BETWEEN_REFRESHES.max(state.corpus.num_words() as u64 / WORDS_PER_ROUND);
     for round in 0.. {
+        if done == 0 {
+            watch.check()?;
+        }
         let part_done = options.part_done(done, started);
         if part_done >= 1.0 || watch.is_stopped() {
             break;
@@ -90,7 +94,11 @@ pub(super) fn search(
         let price = steering.price(state.list.len());
         if round % rounds_between_refreshes == 0 {
             state.list.spread_ranks();
-            state.refresh(price * WORTH_JOINING);
+            let refreshed = state.refresh(price * WORTH_JOINING, watch);
+            if refreshed.is_err() && done > 0 {
+                break;
+            }
+            refreshed?;
         }
         let guide = Guide {
             price,

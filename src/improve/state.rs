@@ -153,9 +153,9 @@ impl<'a> State<'a> {
 
     /// Bring the tokens, pairs and boundaries that moves draw from up to date; pairs must weigh
     /// `least`.
-    pub(super) fn refresh(&mut self, least: f64) {
+    pub(super) fn refresh(&mut self, least: f64, watch: &Watch) -> Result<()> {
         self.drawn = self.list.ids().collect();
-        let pairs = self.count_pairs();
+        let pairs = self.count_pairs(watch)?;
         let frequent = pairs.iter().take_while(|pair| pair.1 as f64 >= least);
         self.pairs = frequent.map(|pair| pair.0).collect();
         self.boundaries.clear();
@@ -167,25 +167,30 @@ impl<'a> State<'a> {
                 self.boundaries.push((word, sum));
             }
         }
+        Ok(())
     }
 
     /// The pairs of adjacent tokens with the sums of their weights, the largest first.
-    pub(super) fn count_pairs(&self) -> Vec<((Id, Id), u64)> {
+    pub(super) fn count_pairs(&self, watch: &Watch) -> Result<Vec<((Id, Id), u64)>> {
         let mut counts: FxHashMap<(Id, Id), u64> = FxHashMap::default();
         let mut derived = Derived::default();
         for word in self.corpus.words() {
+            if word.is_multiple_of(WORDS_BETWEEN_CHECKS) {
+                watch.check()?;
+            }
             let erasers = self.derivations.of(self.corpus, word);
             derived.begin(&self.list, self.corpus.word(word), erasers, NEVER);
             for pair in derived.tokens.windows(2) {
                 *counts.entry((pair[0], pair[1])).or_default() += self.corpus.weight_of(word);
             }
         }
-        largest_first(counts)
+        Ok(largest_first(counts))
     }
 
     /// What one more token would save; None if no two tokens are adjacent.
-    pub(super) fn price(&self) -> Option<u64> {
-        self.count_pairs().first().map(|&(_, weight)| weight)
+    pub(super) fn price(&self, watch: &Watch) -> Result<Option<u64>> {
+        let pairs = self.count_pairs(watch)?;
+        Ok(pairs.first().map(|&(_, weight)| weight))
     }
 
     /// A random pair of tokens that is frequent enough.

@@ -95,13 +95,13 @@ fn gains_of_moves_are_those_of_a_recount() {
             State::new(&corpus, alphabet.len(), &merges, &watch).expect("no interruption");
         let mut scratch = Scratch::default();
         let guide = Guide {
-            price: state.price().unwrap_or(1) as f64 / 2.0,
+            price: state.price(&watch).expect("nothing stops it").unwrap_or(1) as f64 / 2.0,
             max_token_length: 8,
             temperature: 0.0,
         };
         for number in 0..40 {
             state.list.spread_ranks();
-            state.refresh(0.0);
+            state.refresh(0.0, &watch).expect("nothing stops it");
             let mut random = Random::of_move(seed, number);
             let Some(edit) = drafted(&state, guide, &mut random, &mut scratch) else {
                 continue;
@@ -167,4 +167,23 @@ fn counts_too_large_to_be_weighed_are_an_error() {
             .len(),
         1
     );
+}
+
+#[test]
+fn a_stop_before_the_first_move_ends_the_search_at_once() {
+    let (counts, initial) = instance(&mut Dice(3));
+    let (alphabet, watch) = (initial.alphabet(), Watch::default());
+    let mut corpus = Corpus::new(&counts, alphabet, &watch).expect("small counts");
+    let merges: Vec<_> = initial.pairs().iter().map(|&pair| (pair, false)).collect();
+    let stopped = Watch::default();
+    stopped.stop();
+    assert_eq!(corpus.add_to_weights(1, &stopped), Err(Error::Interrupted));
+    corpus.add_to_weights(1, &watch).expect("no interruption");
+    let mut state = State::new(&corpus, alphabet.len(), &merges, &watch).expect("no interruption");
+    watch.stop();
+    assert_eq!(state.price(&watch), Err(Error::Interrupted));
+    assert_eq!(state.refresh(0.0, &watch), Err(Error::Interrupted));
+    let (options, progress) = (options(0, 1), ImproveProgress::default());
+    let found = search(&mut state, 1.0, merges.len(), &options, &watch, &progress);
+    assert_eq!(found, Err(Error::Interrupted));
 }

@@ -80,6 +80,10 @@ pub(super) fn counts_of_arrow(
         let (words, numbers): (Bound<'_, PyAny>, Bound<'_, PyAny>) = batch?.extract()?;
         let words = import(&words, arrow::strings)?;
         let numbers = import(&numbers, arrow::numbers)?;
+        if words.len() != numbers.len() {
+            let (words, counts) = (words.len(), numbers.len());
+            return Err(Error::UnequalColumns { words, counts }.into());
+        }
         py.detach(|| counts.add_rows(first, words.iter().zip(numbers)))?;
         first += words.len() as u64;
         py.check_signals()?;

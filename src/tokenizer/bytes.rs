@@ -93,6 +93,18 @@ mod tests {
     }
 
     #[test]
+    fn two_tokens_with_one_id_are_refused() {
+        let forged = Tokenizer::builder().tokens([(&b"a"[..], 7), (b"b", 1), (b"c", 7)]);
+        let bytes = postcard::to_allocvec(&(MAGIC, forged)).expect("bytes");
+        let error = Tokenizer::from_bytes(&bytes).err();
+        let message = error.map(|error| error.to_string());
+        assert_eq!(
+            message.as_deref(),
+            Some(r#"the id 7 is that of both "a" and "c""#)
+        );
+    }
+
+    #[test]
     fn a_number_of_tokens_takes_no_memory() {
         let huge = [&MAGIC[..], &[0xFF; 9], &[1], b"a"].concat();
         let error = Tokenizer::from_bytes(&huge).map_err(|error| error.kind());

@@ -85,8 +85,9 @@ def check_texts(strings: Drawn) -> None:
 def check_rows(strings: Drawn, numbers: Drawn) -> None:
     """Words with their counts add up; a row without a word counts bytes that were left out."""
     expected = None
-    if strings.rows is not None and numbers.rows is not None:
-        expected = sums(list(zip(strings.rows, numbers.rows, strict=False)))
+    words, counted = strings.rows, numbers.rows
+    if words is not None and counted is not None and len(words) == len(counted):
+        expected = sums(list(zip(words, counted, strict=True)))
     batches = [(strings.array, numbers.array)]
     try:
         counts = mw.WordCounts(counts_of_arrow(batches, pattern=None, normalize=None))

@@ -38,6 +38,8 @@ LIMITS = {
     "longest": (2, (1 << 32) - 2),
 }
 MOST_DISCOUNT = (1 << 31) - 1
+# A byte of a compressed proof stands for at most this number of bytes.
+MOST_EXPANSION = 100
 DIGEST_SIZE = hashlib.sha256().digest_size
 
 
@@ -230,7 +232,7 @@ class Certificate:
             if header[name] == usual[0]:
                 del header[name]
         line = json.dumps(header, sort_keys=True).encode() + b"\n"
-        body = MAGIC + line + zlib.compress(self.discounts)
+        body = MAGIC + line + compressed(self.discounts)
         write_files({Path(path): body + hashlib.sha256(body).digest()})
 
     @classmethod
@@ -250,8 +252,29 @@ def parsed(content: bytes) -> dict[str, Any]:
     body, digest = content[:-DIGEST_SIZE], content[-DIGEST_SIZE:]
     if hashlib.sha256(body).digest() != digest:
         raise ValueError("the file was changed or cut short: its checksum differs")
-    header, _, compressed = body[len(MAGIC) :].partition(b"\n")
-    return {**json.loads(header), "discounts": zlib.decompress(compressed)}
+    header, _, proof = body[len(MAGIC) :].partition(b"\n")
+    return {**json.loads(header), "discounts": decompressed(proof)}
+
+
+def compressed(discounts: bytes) -> bytes:
+    """The discounts as a file holds them."""
+    proof = zlib.compress(discounts)
+    if len(discounts) > MOST_EXPANSION * len(proof):
+        # Without repeats a byte takes a bit at least.
+        coder = zlib.compressobj(strategy=zlib.Z_HUFFMAN_ONLY)
+        proof = coder.compress(discounts) + coder.flush()
+    return proof
+
+
+def decompressed(proof: bytes) -> bytes:
+    """The discounts of a file; refuses those that `compressed` would have written otherwise."""
+    coder, most = zlib.decompressobj(), MOST_EXPANSION * len(proof)
+    discounts = coder.decompress(proof, most + 1)
+    if len(discounts) > most:
+        raise ValueError(f"the proof has more than {MOST_EXPANSION} bytes for each of the file's")
+    if not coder.eof:
+        raise ValueError("the proof is cut short")
+    return discounts
 
 
 def check_fields(fields: Mapping[str, Any]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from time import monotonic
 from typing import Any, TypeAlias
 
 from mergewise import _core
@@ -58,12 +59,15 @@ def certify(
         counts: of the same words: the pattern and the normalisation must be the tokenizer's.
         against: "merges": all merge lists of the same length. "vocabularies": all vocabularies of
             the same size, whatever cuts words into their tokens; a weaker claim about more.
-        time_limit: seconds for the search of a proof.
+        time_limit: seconds for counting the tokens and the search of a proof; with too few for any
+            search, the bound is a trivial one.
         num_steps: how many steps the search takes, in the place of a time limit; then the
             certificate is the same on every machine.
         num_threads: 0 means all cores. The certificate does not depend on it.
         progress: show the search, or call this with the steps and the bound so far, None at first.
     """
+    began = monotonic()
+    check_time_limit(time_limit)
     check_certifiable(tokenizer, counts)
     if against not in {"merges", "vocabularies"}:
         raise ValueError(f'against must be "merges" or "vocabularies", found {against!r}')
@@ -76,7 +80,7 @@ def certify(
         size_of(tokenizer, against),
         lambda _: tokens,
         options=options_of(tokenizer),
-        time_limit=time_limit,
+        time_limit=max(0.0, time_limit - (monotonic() - began)),
         num_steps=num_steps,
         num_threads=num_threads,
         progress=progress,
