@@ -8,6 +8,7 @@
 //! come here.
 
 mod aligned;
+mod charsmap;
 mod cuts;
 mod letters;
 mod normalizers;
@@ -16,6 +17,7 @@ use serde::Deserialize;
 
 pub use aligned::Place;
 pub(crate) use aligned::{Aligned, Pieces};
+pub(crate) use charsmap::CharsMap;
 pub(crate) use cuts::Cut;
 pub(crate) use letters::{byte_of, letter_of};
 pub(crate) use normalizers::Normalizer;
