@@ -8,12 +8,16 @@
 //! come here.
 
 mod aligned;
+mod behavior;
+mod characters;
 mod charsmap;
 mod cuts;
 mod letters;
+mod metaspace;
 mod normalizers;
-
-use serde::Deserialize;
+mod oniguruma;
+mod reading;
+mod search;
 
 pub use aligned::Place;
 pub(crate) use aligned::{Aligned, Pieces};
@@ -21,23 +25,19 @@ pub(crate) use charsmap::CharsMap;
 pub(crate) use cuts::Cut;
 pub(crate) use letters::{byte_of, letter_of};
 pub(crate) use normalizers::Normalizer;
+pub use oniguruma::translated as from_oniguruma;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::watch::Watch;
 
 /// The steps of a tokenizer.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug)]
 pub struct Pipeline {
     /// The JSON of which it was read.
-    #[serde(skip)]
     source: String,
-    #[serde(default)]
     normalizer: Vec<Normalizer>,
-    #[serde(default)]
     pre_tokenizer: Vec<Cut>,
     /// Whether the words are in letters that stand for bytes, and become these bytes.
-    #[serde(default)]
     is_spelled: bool,
 }
 
@@ -53,25 +53,6 @@ pub(crate) struct Prepared {
 }
 
 impl Pipeline {
-    /// The steps in a JSON object: lists `normalizer` and `pre_tokenizer` of steps as they are in
-    /// tokenizer.json, and `is_spelled`, whether symbols are bytes.
-    ///
-    /// ```
-    /// use mergewise::pipeline::Pipeline;
-    ///
-    /// let pipeline = Pipeline::from_json(r#"{"normalizer": [{"type": "Lowercase"}]}"#)?;
-    /// assert_eq!(pipeline.normalized("ÀB")?, "àb");
-    /// assert!(Pipeline::from_json(r#"{"normalizer": [{"type": "Shout"}]}"#).is_err());
-    /// # Ok::<(), mergewise::Error>(())
-    /// ```
-    pub fn from_json(steps: &str) -> Result<Self> {
-        let pipeline = serde_json::from_str(steps).map_err(|error| Error::InvalidSteps {
-            message: error.to_string(),
-        });
-        let source = steps.to_owned();
-        pipeline.map(|pipeline| Self { source, ..pipeline })
-    }
-
     /// The JSON of which it was read.
     pub fn json(&self) -> &str {
         &self.source

@@ -14,6 +14,7 @@ mod failures;
 mod merge_list;
 mod optimize;
 mod patterns;
+mod pipeline;
 mod ranks;
 mod reader;
 mod tokenizer;
@@ -43,6 +44,7 @@ mod _core {
         merge_list::PyMergeList,
         optimize::{find_bound, improve_merges, solve_exactly, verify_bound},
         patterns::{check_pattern, class_ranges, named_patterns},
+        pipeline::{PyPipeline, from_oniguruma},
         ranks::PyRanks,
         tokenizer::{PyChoice, PyTokenizer},
         training::{fewest_tokens, train_greedily},

@@ -1,10 +1,18 @@
 //! Steps that cut a text into words.
 
+use std::num::NonZeroUsize;
+use std::ops::Range;
+
 use serde::Deserialize;
 
-use super::aligned::Pieces;
+use super::aligned::{Pieces, Rewriter};
+use super::behavior::Behavior;
+use super::characters::{self, Characters};
 use super::letters::letter_of;
+use super::metaspace::Metaspace;
+use super::search::Search;
 use crate::error::Result;
+use crate::pattern::{Expression, Pattern};
 use crate::watch::Watch;
 
 /// A step of the pre-tokenizer.
@@ -12,33 +20,198 @@ use crate::watch::Watch;
 #[serde(tag = "type")]
 pub(crate) enum Cut {
     /// Each byte becomes its letter.
-    ByteLevel {},
+    ByteLevel {
+        /// Whether a space is put before each piece that does not begin with one.
+        #[serde(default = "yes")]
+        add_prefix_space: bool,
+        /// Whether pieces are cut by GPT-2's pattern first.
+        #[serde(default = "yes")]
+        use_regex: bool,
+        #[serde(skip, default = "gpt2")]
+        pattern: Pattern,
+    },
+    /// At each match of a string or a regular expression.
+    Split {
+        pattern: Search,
+        behavior: Behavior,
+        /// Whether what lies between the matches is taken for them.
+        #[serde(default)]
+        invert: bool,
+    },
+    /// At numeric characters: each is a word, or neighbours are one.
+    Digits { individual_digits: bool },
+    /// At punctuation.
+    Punctuation {
+        #[serde(default)]
+        behavior: Behavior,
+        #[serde(skip, default = "characters::punctuation")]
+        punctuation: Characters,
+    },
+    /// Where the script changes; characters without one go with those before them, and are dropped
+    /// at the start.
+    UnicodeScripts {
+        #[serde(skip, default = "characters::scripts")]
+        scripts: Characters,
+    },
+    /// White space is dropped, and each character of punctuation is a word.
+    BertPreTokenizer {
+        #[serde(skip, default = "characters::punctuation")]
+        punctuation: Characters,
+    },
+    /// At each such character, which is dropped.
+    #[serde(alias = "Delimiter")]
+    CharDelimiterSplit { delimiter: char },
+    /// Words of so many characters; the last may have fewer.
+    FixedLength {
+        #[serde(default = "five")]
+        length: NonZeroUsize,
+    },
+    /// Words of word characters, and of all others but white space, which is dropped.
+    Whitespace {
+        #[serde(skip, default = "words")]
+        words: Option<Expression>,
+    },
+    /// White space is dropped.
+    WhitespaceSplit,
+    /// Spaces become marks.
+    Metaspace(Metaspace),
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn five() -> NonZeroUsize {
+    const { NonZeroUsize::new(5).expect("5 is not 0") }
+}
+
+fn gpt2() -> Pattern {
+    Pattern::new(Some("gpt2")).unwrap_or_else(|error| unreachable!("{error}"))
+}
+
+fn words() -> Option<Expression> {
+    Expression::of_regex(r"\w+|[^\w\s]+").ok()
 }
 
 impl Cut {
     /// Whether it asks where in the caller's text it is.
     pub(super) fn needs_places(&self) -> bool {
-        match self {
-            Self::ByteLevel {} => false,
-        }
+        matches!(self, Self::Metaspace(metaspace) if metaspace.needs_places())
     }
 
     pub(super) fn apply(&self, pieces: &mut Pieces, watch: &Watch) -> Result<()> {
         watch.check()?;
+        let cut_at = |pieces: &mut Pieces, is_match: &dyn Fn(char) -> bool, behavior: Behavior| {
+            pieces.cut(|text, words| {
+                watch.check()?;
+                *words = behavior.words(text.len(), &characters_where(text, is_match), false);
+                Ok(())
+            })
+        };
         match self {
-            Self::ByteLevel {} => pieces.rewrite(|rewriter, _| {
-                for character in rewriter.rest().chars() {
-                    let mut bytes = [0; 4];
-                    for (index, byte) in character.encode_utf8(&mut bytes).bytes().enumerate() {
-                        if index == 0 {
-                            rewriter.replace(letter_of(byte));
-                        } else {
-                            rewriter.insert(letter_of(byte));
+            Self::ByteLevel {
+                add_prefix_space,
+                use_regex,
+                pattern,
+            } => {
+                if *add_prefix_space {
+                    pieces.rewrite(|rewriter, _| {
+                        if !rewriter.rest().starts_with(' ') {
+                            rewriter.prepend(" ");
                         }
-                    }
+                        rewriter.keep(rewriter.rest().len());
+                    });
                 }
+                if *use_regex {
+                    pieces.cut(|text, words| {
+                        pattern.for_each_word(text.as_bytes(), watch, |start, end| {
+                            words.push(start..end);
+                        })
+                    })?;
+                }
+                pieces.rewrite(|rewriter, _| write_letters(rewriter));
+                Ok(())
+            }
+            Self::Split {
+                pattern,
+                behavior,
+                invert,
+            } => pieces.cut(|text, words| {
+                *words = behavior.words(text.len(), &pattern.matches(text, watch)?, *invert);
+                Ok(())
             }),
+            Self::Digits { individual_digits } => {
+                let behavior = if *individual_digits {
+                    Behavior::Isolated
+                } else {
+                    Behavior::Contiguous
+                };
+                cut_at(pieces, &char::is_numeric, behavior)
+            }
+            Self::Punctuation {
+                behavior,
+                punctuation,
+            } => cut_at(pieces, &|c| punctuation.contains(c), *behavior),
+            Self::BertPreTokenizer { punctuation } => {
+                cut_at(pieces, &char::is_whitespace, Behavior::Removed)?;
+                cut_at(pieces, &|c| punctuation.contains(c), Behavior::Isolated)
+            }
+            Self::CharDelimiterSplit { delimiter } => {
+                cut_at(pieces, &|c| c == *delimiter, Behavior::Removed)
+            }
+            Self::WhitespaceSplit => cut_at(pieces, &char::is_whitespace, Behavior::Removed),
+            Self::UnicodeScripts { scripts } => pieces.cut(|text, words| {
+                cut_at_scripts(text, scripts, words);
+                Ok(())
+            }),
+            Self::FixedLength { length } => pieces.cut(|text, words| {
+                let starts = text.char_indices().map(|(at, _)| at).step_by(length.get());
+                let ends = starts.clone().skip(1).chain([text.len()]);
+                words.extend(starts.zip(ends).map(|(start, end)| start..end));
+                Ok(())
+            }),
+            Self::Whitespace { words: expression } => pieces.cut(|text, words| {
+                expression.as_ref().map_or(Ok(()), |e| {
+                    e.for_each_range(text, watch, |found| words.push(found))
+                })
+            }),
+            Self::Metaspace(metaspace) => metaspace.apply(pieces),
         }
-        Ok(())
+    }
+}
+
+/// The characters of a text for which this holds, each a match.
+pub(super) fn characters_where(text: &str, is_match: impl Fn(char) -> bool) -> Vec<Range<usize>> {
+    text.char_indices()
+        .filter(|&(_, character)| is_match(character))
+        .map(|(at, character)| at..at + character.len_utf8())
+        .collect()
+}
+
+/// Write each byte's letter.
+pub(super) fn write_letters(rewriter: &mut Rewriter<'_>) {
+    for character in rewriter.rest().chars() {
+        let mut bytes = [0; 4];
+        for (index, byte) in character.encode_utf8(&mut bytes).bytes().enumerate() {
+            if index == 0 {
+                rewriter.replace(letter_of(byte));
+            } else {
+                rewriter.insert(letter_of(byte));
+            }
+        }
+    }
+}
+
+fn cut_at_scripts(text: &str, scripts: &Characters, words: &mut Vec<Range<usize>>) {
+    let mut last = None;
+    for (at, character) in text.char_indices() {
+        let script = characters::script(scripts, character);
+        if script.is_some() && script != last {
+            if let Some(word) = words.last_mut() {
+                word.end = at;
+            }
+            words.push(at..text.len());
+            last = script;
+        }
     }
 }
