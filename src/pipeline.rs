@@ -9,6 +9,7 @@
 
 mod aligned;
 mod behavior;
+mod bert;
 mod characters;
 mod charsmap;
 mod cuts;
@@ -16,6 +17,7 @@ mod letters;
 mod metaspace;
 mod normalizers;
 mod oniguruma;
+mod precompiled;
 mod reading;
 mod search;
 

@@ -54,7 +54,7 @@ impl Expression {
     pub(super) fn new(spec: &str) -> Result<Self> {
         let is_name = |c: char| c.is_alphanumeric() || "-_".contains(c);
         if !spec.chars().all(is_name) {
-            return Self::compiled(spec);
+            return Self::of_regex(spec);
         }
         let names: Vec<&str> = NAMED_PATTERNS.iter().map(|named| named.name).collect();
         let names = names.join(", ");
@@ -66,7 +66,7 @@ impl Expression {
     }
 
     /// An expression that is no name of a pattern.
-    pub(crate) fn compiled(regex: &str) -> Result<Self> {
+    pub(crate) fn of_regex(regex: &str) -> Result<Self> {
         let compiled = Regex::new(regex).map_err(|error| Error::InvalidPattern {
             message: error.to_string(),
         })?;

@@ -134,6 +134,11 @@ impl<'s> Rewriter<'s> {
         self.at += skipped.map(char::len_utf8).sum::<usize>();
     }
 
+    /// Read this many bytes and write nothing for them.
+    pub(crate) fn drop(&mut self, num_bytes: usize) {
+        self.at += num_bytes;
+    }
+
     /// Read this many bytes and write them as they are.
     pub(crate) fn keep(&mut self, num_bytes: usize) {
         let range = self.at..self.at + num_bytes;

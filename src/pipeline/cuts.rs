@@ -90,7 +90,7 @@ fn gpt2() -> Pattern {
 }
 
 fn words() -> Option<Expression> {
-    Expression::compiled(r"\w+|[^\w\s]+").ok()
+    Expression::of_regex(r"\w+|[^\w\s]+").ok()
 }
 
 impl Cut {

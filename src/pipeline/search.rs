@@ -32,11 +32,11 @@ impl TryFrom<Spelling> for Search {
 
     fn try_from(spelling: Spelling) -> Result<Self> {
         match spelling {
-            Spelling::String(text) if text.is_empty() => Ok(Self::Regex(Expression::compiled("")?)),
+            Spelling::String(text) if text.is_empty() => Ok(Self::Regex(Expression::of_regex("")?)),
             Spelling::String(text) => Ok(Self::Text(text)),
             Spelling::Regex(regex) => {
                 let translated = oniguruma::translated(&regex)?;
-                Ok(Self::Regex(Expression::compiled(&translated)?))
+                Ok(Self::Regex(Expression::of_regex(&translated)?))
             }
         }
     }
