@@ -56,6 +56,8 @@ pub struct Spelled {
     pub tokens: Vec<(usize, Id)>,
     /// The indices of the two tokens that each merge joins.
     pub merges: Vec<(u32, u32)>,
+    /// What is written for ids where it does not follow from the string of a token.
+    pub written: Vec<(Id, String)>,
 }
 
 impl TokenizerJson {
@@ -132,14 +134,18 @@ impl TokenizerJson {
         let mut numbers = vec![None; self.texts.len()];
         for (index, text) in self.texts.iter().enumerate() {
             let is_short = text.chars().nth(1).is_none();
-            let is_left_out = is_added[index] && !is_used[index] && !is_short
-                || spelling.has_byte_names && is_byte_name(text);
+            let is_byte = spelling.has_byte_names && is_byte_name(text);
+            let is_left_out = is_added[index] && !is_used[index] && !is_short || is_byte;
             let start = spelled.bytes.len();
             if !is_left_out && spelling.spell(text, &mut spelled.bytes) {
                 numbers[index] = Some(spelled.tokens.len() as u32);
                 spelled.tokens.push((spelled.bytes.len(), self.ids[index]));
             } else {
                 spelled.bytes.truncate(start);
+            }
+            let is_derived = numbers[index].is_some() && spelling.prefix.is_empty();
+            if !is_derived && !is_added[index] && !is_byte {
+                spelled.written.push((self.ids[index], text.clone()));
             }
         }
         let number = |index: u32| numbers[index as usize];
