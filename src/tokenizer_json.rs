@@ -56,6 +56,8 @@ pub struct Spelled {
     pub tokens: Vec<(usize, Id)>,
     /// The numbers of the two tokens that each merge joins, and of the one that it makes.
     pub merges: Vec<[u32; 3]>,
+    /// What is written for ids where it does not follow from the string of a token.
+    pub written: Vec<(Id, String)>,
 }
 
 impl TokenizerJson {
@@ -110,31 +112,33 @@ impl TokenizerJson {
     /// `None` if a merge makes no token, or is listed twice.
     pub fn spelled(&self, spelling: Spelling<'_>, added: &[&str]) -> Option<Spelled> {
         let products = self.products(spelling.prefix.len())?;
-        // Tokens that are only added are not tokens of texts, unless merges have them.
-        let mut is_only_added = vec![false; self.ids.len()];
-        for number in added
-            .iter()
-            .filter_map(|text| self.texts.find(text.as_bytes()))
-        {
-            is_only_added[number.index()] = true;
+        let (mut is_added, mut is_used) = (vec![false; self.len()], vec![false; self.len()]);
+        let added = added.iter();
+        for number in added.filter_map(|text| self.texts.find(text.as_bytes())) {
+            is_added[number.index()] = true;
         }
         for (&(left, right), &product) in self.merges.iter().zip(&products) {
             for number in [left, right, product] {
-                is_only_added[number.index()] = false;
+                is_used[number.index()] = true;
             }
         }
         let mut spelled = Spelled::default();
-        let mut numbers = vec![None; self.ids.len()];
+        let mut numbers = vec![None; self.len()];
         for (index, &id) in self.ids.iter().enumerate() {
             let text = str::from_utf8(self.texts.get(Number::new(index))).ok()?;
-            let is_left_out = is_only_added[index] && text.chars().nth(1).is_some()
-                || spelling.has_byte_names && is_byte_name(text);
+            let is_byte = spelling.has_byte_names && is_byte_name(text);
+            let is_only_added = is_added[index] && !is_used[index] && text.chars().nth(1).is_some();
+            let is_left_out = is_only_added || is_byte;
             let start = spelled.bytes.len();
             if !is_left_out && spelling.spell(text, &mut spelled.bytes) {
                 numbers[index] = Some(spelled.tokens.len() as u32);
                 spelled.tokens.push((spelled.bytes.len(), id));
             } else {
                 spelled.bytes.truncate(start);
+            }
+            let is_derived = numbers[index].is_some() && spelling.prefix.is_empty();
+            if !is_derived && !is_added[index] && !is_byte {
+                spelled.written.push((id, text.to_owned()));
             }
         }
         let number = |number: Number| numbers[number.index()];

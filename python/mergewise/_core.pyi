@@ -110,7 +110,7 @@ class TokenizerJson:
         prefix: str,
         start_of_word: bytes,
         has_byte_names: bool,
-    ) -> tuple[Tokens, Pairs] | None: ...
+    ) -> tuple[Tokens, Pairs, dict[int, str]] | None: ...
 
 @final
 class Tokenizer:

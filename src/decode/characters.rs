@@ -13,13 +13,14 @@ pub(super) enum Invalid {
 /// end.
 pub(super) fn complete(bytes: &mut Vec<u8>, invalid: Invalid, is_end: bool) -> String {
     let mut text = String::with_capacity(bytes.len());
+    let mut chunks = bytes.utf8_chunks().peekable();
     let mut rest = Vec::new();
-    for chunk in bytes.utf8_chunks() {
+    while let Some(chunk) = chunks.next() {
         text += chunk.valid();
         let broken = chunk.invalid();
-        let is_last =
-            !is_end && std::str::from_utf8(broken).is_err_and(|error| error.error_len().is_none());
-        if is_last && bytes.ends_with(broken) {
+        let is_beginning =
+            || std::str::from_utf8(broken).is_err_and(|error| error.error_len().is_none());
+        if !is_end && chunks.peek().is_none() && is_beginning() {
             rest = broken.to_vec();
         } else if !broken.is_empty() {
             let number = match invalid {

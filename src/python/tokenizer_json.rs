@@ -1,5 +1,6 @@
 //! The tokens and merges of a tokenizer.json, for Python.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
@@ -38,8 +39,8 @@ impl PyTokenizerJson {
         self.0.id(text)
     }
 
-    /// The tokens that a text can have, without those that are only `added`, and the merges of
-    /// these; None if something about them is unusual.
+    /// The tokens that a text can have, without those that are only `added`, the merges of these,
+    /// and what is written for ids where it does not follow from the string of a token; None if something about them is unusual.
     #[pyo3(signature = (*, added, has_letters, mark_is_space, prefix, start_of_word, has_byte_names))]
     #[allow(
         clippy::fn_params_excessive_bools,
@@ -54,7 +55,7 @@ impl PyTokenizerJson {
         prefix: &str,
         start_of_word: &[u8],
         has_byte_names: bool,
-    ) -> Option<(PyTokens, PyPairs)> {
+    ) -> Option<(PyTokens, PyPairs, BTreeMap<Id, String>)> {
         let spelling = Spelling {
             has_letters,
             mark_is_space,
@@ -72,6 +73,7 @@ impl PyTokenizerJson {
             strings: strings.clone(),
             merges: spelled.merges,
         };
-        Some((PyTokens(strings), pairs))
+        let written = spelled.written.into_iter().collect();
+        Some((PyTokens(strings), pairs, written))
     }
 }

@@ -65,11 +65,19 @@ class Spelling:
 
 
 class SpelledTokens(NamedTuple):
-    """The tokens that a text can have, the merges of these, and the tokens of one byte."""
+    """The tokens that a text can have.
+
+    Attributes:
+        tokens: their strings and ids.
+        merges: the merges of these.
+        single_bytes: the tokens of one byte.
+        written: what is written for ids where it does not follow from the string of a token.
+    """
 
     tokens: Mapping[bytes, int]
     merges: Sequence[tuple[bytes, bytes]]
     single_bytes: Collection[bytes]
+    written: dict[int, str]
 
 
 class WrittenTokens(Protocol):
@@ -102,8 +110,9 @@ class TokensOfCore:
         spelled = self.table.spelled(added=list(added), **asdict(spelling))
         if spelled is None:
             raise UnusualError
-        tokens, merges = spelled
-        return SpelledTokens(StringTable(tokens), PairTable(merges), tokens.single_bytes())
+        tokens, merges, written = spelled
+        single_bytes = tokens.single_bytes()
+        return SpelledTokens(StringTable(tokens), PairTable(merges), single_bytes, written)
 
 
 class TokensOfDocument:
@@ -143,12 +152,15 @@ class TokensOfDocument:
         """Tokens and merges, without tokens that are only added and those for single bytes."""
         used = self.used(spelling)
         strings: dict[str, bytes] = {}
-        for text in self.ids:
+        written: dict[int, str] = {}
+        for text, token_id in self.ids.items():
             string = spelling.spell(text)
             is_added = text in added and text not in used and len(text) > 1
             is_byte = spelling.has_byte_names and text in BYTE_NAMES
             if string and not is_added and not is_byte:
                 strings[text] = string
+            if (text not in strings or spelling.prefix) and text not in added and not is_byte:
+                written[token_id] = text
         # Of a merge that is listed twice, the last place counts, as in tokenizers.
         merges = [*dict.fromkeys(reversed(self.merges))][::-1]
         tokens = {string: self.ids[text] for text, string in strings.items()}
@@ -160,6 +172,7 @@ class TokensOfDocument:
                 if strings.keys() >= {*merge, spelling.product(merge)}
             ],
             [string for string in tokens if len(string) == 1],
+            written,
         )
 
     def used(self, spelling: Spelling) -> set[str]:

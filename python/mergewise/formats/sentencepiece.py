@@ -17,7 +17,7 @@ from mergewise.formats.letters import BYTE_NAMES, MARK
 from mergewise.formats.protobuf import BYTES, FIXED32, VARINT, Field, fields
 from mergewise.formats.reading import Reading, shown
 from mergewise.formats.sentencepiece_writer import BPE, Kind, files_of, losses
-from mergewise.vocabulary import Vocabulary
+from mergewise.vocabulary import Step, Vocabulary
 
 __all__ = ["files_of", "looks_like", "losses", "read"]
 
@@ -40,6 +40,7 @@ SETTINGS: Final[dict[tuple[int, int], tuple[str, int | bytes]]] = {
     (2, 3): ("model_type", 1),
     (2, 24): ("treat_whitespace_as_suffix", 0),
     (2, 35): ("byte_fallback", 0),
+    (2, 44): ("unk_surface", " \u2047 ".encode()),
     (3, 2): ("charsmap", b""),
     (3, 3): ("add_dummy_prefix", 1),
     (3, 4): ("remove_extra_whitespaces", 1),
@@ -90,6 +91,8 @@ def read(reading: Reading) -> Vocabulary:
             **never_found,
         },
         added_tokens=always_found,
+        decoder=[decoder_of(settings, by_kind)],
+        written={token_id: text for text, token_id in normal.items() if " " in text},
         extras={
             "sentencepiece": {
                 "trainer_spec": settings["trainer_spec"],
@@ -97,6 +100,19 @@ def read(reading: Reading) -> Vocabulary:
             }
         },
     )
+
+
+def decoder_of(settings: Settings, by_kind: dict[int, dict[str, int]]) -> Step:
+    """How SentencePiece decodes, as a step of the core."""
+    (unknown,) = by_kind[Kind.UNKNOWN]
+    flags = ("byte_fallback", "add_dummy_prefix", "remove_extra_whitespaces")
+    return {
+        "type": "SentencePiece",
+        "unk_piece": unknown,
+        "unk_surface": settings["unk_surface"].decode("utf-8", "replace"),
+        "control": list(by_kind[Kind.CONTROL]),
+        **{name: bool(settings[name]) for name in flags},
+    }
 
 
 def spaced(text: str) -> str:

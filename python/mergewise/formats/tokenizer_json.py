@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from mergewise import _core
+from mergewise.formats.huggingface_decoders import is_of_bytes, read_decoder
 from mergewise.formats.huggingface_steps import read_steps
 from mergewise.formats.huggingface_tokens import (
     Spelling,
@@ -22,11 +23,11 @@ from mergewise.formats.naming import START_OF_WORD
 from mergewise.formats.post_processors import read_framing
 from mergewise.formats.reading import Reading, decoded, shown
 from mergewise.formats.tokenizer_json_writer import files_of, losses
-from mergewise.vocabulary import Search, Vocabulary
+from mergewise.vocabulary import Search, Step, Vocabulary
 
 __all__ = ["files_of", "looks_like", "losses", "read"]
 
-KEPT: Final = ("truncation", "padding", "post_processor", "decoder")
+KEPT: Final = ("truncation", "padding", "post_processor")
 
 
 def looks_like(head: bytes, _path: Path) -> bool:
@@ -64,7 +65,7 @@ def vocabulary_of(document: Value, written: WrittenTokens) -> Vocabulary:
         start_of_word=START_OF_WORD if prefix else b"",
         has_byte_names=steps.alphabet == "chars" and model.get("byte_fallback").flag(),
     )
-    tokens, merges, single_bytes = written.spelled(spelling, added)
+    tokens, merges, single_bytes, unspelled = written.spelled(spelling, added)
     suffix = model.get("end_of_word_suffix")
     end_of_word = suffix.text(default="").encode()
     if end_of_word and end_of_word in tokens:
@@ -73,6 +74,16 @@ def vocabulary_of(document: Value, written: WrittenTokens) -> Vocabulary:
     # Where symbols are bytes and all of them are tokens, no character is unknown.
     is_closed = spelling.has_letters and len(single_bytes) == 256
     unknown = None if is_closed else read_unknown(model, written)
+    kept = read_kept(document)
+    decoder: list[Step] | None = read_decoder(document.get("decoder"))
+    has_marks = prefix or end_of_word or steps.prefix_space == "always"
+    if (
+        spelling.has_letters
+        and not has_marks
+        and is_of_bytes(decoder, [*added, *unspelled.values()])
+    ):
+        # What `Vocabulary` says without a decoder.
+        kept["decoder"], decoder = document["decoder"].raw, None
     return Vocabulary(
         **vars(steps),
         tokens=tokens,
@@ -88,7 +99,9 @@ def vocabulary_of(document: Value, written: WrittenTokens) -> Vocabulary:
         added_tokens={text: token.id for text, token in added.items() if not token.special},
         searches={text: token.search for text, token in added.items() if any(token.search)},
         framing=read_framing(document),
-        extras={"tokenizer_json": read_kept(document)},
+        decoder=decoder,
+        written=unspelled,
+        extras={"tokenizer_json": kept},
     )
 
 
@@ -167,6 +180,4 @@ def read_kept(document: Value) -> Json:
         value = document.get(key)
         if value.raw is not None:
             kept[key] = value.object()
-    if "decoder" in kept:
-        document["decoder"]["type"].text()
     return kept

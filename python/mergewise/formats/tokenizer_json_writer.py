@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mergewise.errors import ConversionError
+from mergewise.formats.huggingface_decoders import is_sentencepiece, written_decoder
 from mergewise.formats.json_values import Json
 from mergewise.formats.letters import BYTE_NAMES, MARK
 from mergewise.formats.naming import CONTINUING_PREFIX, writer_of
@@ -74,7 +75,7 @@ def document_of(vocabulary: Vocabulary, path: Path) -> Json:
         "normalizer": normalizer(vocabulary),
         "pre_tokenizer": pre_tokenizer(vocabulary),
         "post_processor": kept.get("post_processor"),
-        "decoder": kept.get("decoder") or decoder(vocabulary),
+        "decoder": decoder(vocabulary),
         "model": {
             "type": "BPE",
             "dropout": None,
@@ -99,6 +100,8 @@ class Names:
         for name, token_id in zip(BYTE_NAMES, vocabulary.byte_tokens or (), strict=False):
             if token_id is not None:
                 self.add(name, token_id, path)
+        for token_id, text in vocabulary.written.items():
+            self.add(text, token_id, path)
         others = {**vocabulary.special_tokens, **vocabulary.added_tokens}
         # tokenizers numbers added tokens itself, starting after the ids of the model, unless the
         # model has them.
@@ -185,6 +188,11 @@ def pre_tokenizer(vocabulary: Vocabulary) -> Step | None:
 
 def decoder(vocabulary: Vocabulary) -> Step | None:
     """The decoder."""
+    if vocabulary.decoder is not None and not is_sentencepiece(vocabulary.decoder):
+        return written_decoder(vocabulary.decoder)
+    kept: Step | None = vocabulary.extras.get("tokenizer_json", {}).get("decoder")
+    if kept is not None:
+        return kept
     ending = vocabulary.end_of_word.decode()
     steps: list[Json] = []
     if vocabulary.alphabet == "bytes":
