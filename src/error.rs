@@ -254,8 +254,8 @@ pub enum Error {
     CorpusTooLarge,
     /// Offsets were asked for, of a text that is changed before it is encoded.
     #[error(
-        "this tokenizer changes the text before it encodes it (normalisation, U+2581): its tokens \
-         have no offsets in the original"
+        "this tokenizer changes the text before it encodes it (normalisation, U+2581), and the text is \
+         not UTF-8: its tokens have no offsets in the original"
     )]
     NoOffsets,
     /// An error in one document of several.

@@ -326,7 +326,7 @@ class Reference:
             if token in v.tokens:
                 ids.append(v.tokens[token])
             elif v.byte_tokens is not None:
-                ids += [v.byte_tokens[byte] for byte in token]
+                ids += [v.byte_tokens[byte] or 0 for byte in token]
             elif v.unknown_token is None:
                 raise LookupError(token)
             elif not (v.fuse_unknown and ids[-1:] == [v.unknown_token]):
@@ -358,7 +358,9 @@ class Reference:
         v = self.vocabulary
         strings = {} if v.unknown_token is None else {v.unknown_token: "\ufffd".encode()}
         strings |= {token_id: token for token, token_id in v.tokens.items()}
-        strings |= {token_id: bytes([byte]) for byte, token_id in enumerate(v.byte_tokens or ())}
+        strings |= {
+            token_id or 0: bytes([byte]) for byte, token_id in enumerate(v.byte_tokens or ())
+        }
         specials = {**v.special_tokens, **v.added_tokens}
         strings |= {token_id: text.encode() for text, token_id in specials.items()}
         text = b""

@@ -84,7 +84,7 @@ def pieces_of_word(vocabulary: Vocabulary, word: str) -> list[tuple[int, int]]:
         if token in tokens:
             pieces.append((tokens[token], len(body)))
         elif vocabulary.byte_tokens is not None:
-            pieces += [(vocabulary.byte_tokens[byte], 1) for byte in body]
+            pieces += [(vocabulary.byte_tokens[byte] or 0, 1) for byte in body]
         else:
             assert vocabulary.unknown_token is not None
             pieces.append((vocabulary.unknown_token, len(body)))

@@ -92,7 +92,7 @@ def word_ids(vocabulary: Vocabulary, word: str) -> list[int]:
         if symbol in tokens:
             ids.append(tokens[symbol])
         elif vocabulary.byte_tokens:
-            ids.extend(vocabulary.byte_tokens[byte] for byte in symbol)
+            ids.extend(vocabulary.byte_tokens[byte] or 0 for byte in symbol)
         elif vocabulary.unknown_token is not None and not (
             vocabulary.fuse_unknown and ids and ids[-1] == vocabulary.unknown_token
         ):

@@ -75,7 +75,7 @@ impl Encoder {
                     Ok(())
                 }
                 Part::Ordinary(start, text) => {
-                    let (prepared, places) = self.preparation.prepare_placed(text)?;
+                    let (prepared, places) = self.preparation.prepare_placed(text, watch)?;
                     let hidden = self.preparation.hidden_bytes(text);
                     let place_of = |from: usize, to: usize| {
                         let place = match &places {

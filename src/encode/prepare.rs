@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::normalize::normalize;
-use crate::pipeline::{Aligned, Place};
+use crate::pipeline::{Aligned, Normalizer, Place};
 use crate::settings::Normalization;
+use crate::watch::Watch;
 
 /// The mark of `SentencePiece` for a space, U+2581.
 const MARK: char = '\u{2581}';
@@ -79,7 +80,11 @@ impl Preparation {
     }
 
     /// A stretch ready to be cut, and, where it is changed, what each of its bytes stands for.
-    pub(super) fn prepare_placed(self, text: &[u8]) -> Result<(Cow<'_, [u8]>, Option<Vec<Place>>)> {
+    pub(super) fn prepare_placed<'t>(
+        self,
+        text: &'t [u8],
+        watch: &Watch,
+    ) -> Result<(Cow<'t, [u8]>, Option<Vec<Place>>)> {
         let prepared = self.prepare(text);
         if *prepared == *text {
             return Ok((prepared, None));
@@ -87,10 +92,10 @@ impl Preparation {
         let Ok(text) = std::str::from_utf8(text) else {
             return Err(Error::NoOffsets);
         };
-        if self.normalization != Normalization::None {
-            return Err(Error::NoOffsets);
-        }
         let mut aligned = Aligned::new(text, 0, true);
+        if let Some(step) = Normalizer::of(self.normalization) {
+            step.apply(&mut aligned, watch)?;
+        }
         if self.mark_is_space {
             aligned.rewrite(|rewriter| {
                 for character in rewriter.rest().chars() {

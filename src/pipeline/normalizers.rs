@@ -10,6 +10,7 @@ use super::cuts::write_letters;
 use super::precompiled::Precompiled;
 use super::search::Search;
 use crate::error::Result;
+use crate::settings::Normalization;
 use crate::watch::Watch;
 
 /// A step of the normalizer.
@@ -51,7 +52,16 @@ pub(crate) enum Normalizer {
 }
 
 impl Normalizer {
-    pub(super) fn apply(&self, text: &mut Aligned, watch: &Watch) -> Result<()> {
+    /// The step that a normal form is.
+    pub(crate) fn of(form: Normalization) -> Option<Self> {
+        match form {
+            Normalization::None => None,
+            Normalization::Nfc => Some(Self::Nfc),
+            Normalization::Nfkc => Some(Self::Nfkc),
+        }
+    }
+
+    pub(crate) fn apply(&self, text: &mut Aligned, watch: &Watch) -> Result<()> {
         watch.check()?;
         match self {
             Self::Nfc => text.rewrite(|rewriter| rewriter.apply(rewriter.rest().nfc())),

@@ -157,7 +157,7 @@ def slow_word(vocabulary: Vocabulary, word: bytes, start: int) -> Iterator[Piece
             yield tokens[token], start, start + len(body)
         elif vocabulary.byte_tokens:
             for place, byte in enumerate(body, start):
-                yield vocabulary.byte_tokens[byte], place, place + 1
+                yield vocabulary.byte_tokens[byte] or 0, place, place + 1
         elif vocabulary.unknown_token is None:
             raise UnknownTokenError(repr(token))
         else:

@@ -15,6 +15,7 @@ from fuzz.readers import check_use
 from mergewise.errors import CertificateError, FormatError, InputError, InvalidMergesError
 from mergewise.optimize import enumerate_curvature
 from mergewise.optimize.certificate import encoded_words, fingerprint_of, symbols_in
+from mergewise.vocabulary import NO_FRAME
 
 # The seeds of checkpoints are of this enumeration.
 ENUMERATION: dict[str, Any] = {"num_letters": 2, "num_merges": 2}
@@ -113,11 +114,11 @@ def check_pickled_tokenizer(data: bytes) -> None:
     """The tokenizer can be used, and is the same as bytes again."""
     tok = mw.Tokenizer.__new__(mw.Tokenizer)
     try:
-        tok.__setstate__((data, {}))
+        tok.__setstate__((data, NO_FRAME, {}))
     except (FormatError, InputError, InvalidMergesError):
         return
     again = mw.Tokenizer.__new__(mw.Tokenizer)
-    again.__setstate__((tok.core.to_bytes(), {}))
+    again.__setstate__((tok.core.to_bytes(), NO_FRAME, {}))
     assert again == tok
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -128,8 +128,8 @@ class Task:
             raise TypeError("a task without a tokenizer; hint: Task(tokenizer=...)")
         pa = import_pyarrow()
         numpy = import_optional("numpy", extra="numpy", package="numpy")
-        specials = (self.tokenizer.core.specials(always=always) for always in (False, True))
-        choice = choice_of(*specials, (), "all")
+        core = self.tokenizer.core
+        choice = choice_of(core.specials(always=False), core.specials(always=True), (), "all")
         for whole in batches:
             for batch in narrow_batches(whole, self.column):
                 texts = texts_of(batch, self.column)

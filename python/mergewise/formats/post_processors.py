@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeVar
 
 from mergewise.formats.json_values import Value
 from mergewise.framing import FIRST, SECOND, Framing, Padding, Side, Strategy, Truncation
 
+T = TypeVar("T")
 PROCESSORS: Final = "TemplateProcessing, BertProcessing, RobertaProcessing or ByteLevel"
 SIDES: Final[dict[str, Side]] = {"Left": "left", "Right": "right"}
 STRATEGIES: Final[dict[str, Strategy]] = {
@@ -117,7 +119,7 @@ def read_padding(value: Value) -> Padding | None:
     )
 
 
-def chosen(value: Value, names: dict[str, str], default: str) -> str:
+def chosen(value: Value, names: Mapping[str, T], default: str) -> T:
     """What a name in the file stands for."""
     name = value.text(default=default)
     if name not in names:

@@ -97,8 +97,8 @@ def pieces_by_id(vocabulary: Vocabulary) -> dict[int, tuple[str, float, int]]:
         pieces[token_id] = (text, 0.0, Kind.CONTROL)
     for text, token_id in vocabulary.added_tokens.items():
         pieces[token_id] = (text, 0.0, Kind.USER_DEFINED)
-    for name, token_id in zip(BYTE_NAMES, vocabulary.byte_tokens or (), strict=False):
-        pieces[token_id] = (name, 0.0, Kind.BYTE)
+    by_byte = zip(BYTE_NAMES, vocabulary.byte_tokens or (), strict=False)
+    pieces |= {i: (name, 0.0, Kind.BYTE) for name, i in by_byte if i is not None}
     unknown = vocabulary.unknown_token
     if unknown is None:
         new = max(pieces, default=-1) + 1
