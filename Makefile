@@ -36,6 +36,10 @@ test-slow: .venv/.built  ## the tests that take minutes
 test-models: .venv/.built  ## compare every vocabulary the tests know with its own library: make test-models [NAMES="gemma yi"]
 	$(BIN)/python tests/models.py $(NAMES)
 
+.PHONY: models
+models: .venv/.built  ## write docs/models.md anew: every vocabulary the tests know beside its own library
+	$(BIN)/python docs/models_page.py
+
 .venv/.cluster: .venv/.tools
 	$(BIN)/python -m pip install --quiet --group cluster
 	touch $@

@@ -14,16 +14,17 @@ import random
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from peers import (
     ENCODINGS,
-    Decode,
-    Encode,
+    Offsets,
     Part,
     Peer,
     encoding,
+    halves,
     in_clip,
     in_gpt2,
     in_ranks_of_npm,
@@ -38,10 +39,6 @@ from sample_texts import texts_around, varied_texts
 from vocabularies import VOCABULARIES, vocabulary
 
 import mergewise as mw
-
-# Switch on when Tokenizer.encode has add_special_tokens and Tokenizer.decode skip_special_tokens:
-# until then tokens that a template adds, and texts without special tokens, are not compared.
-HAS_TEMPLATES = True
 
 
 @dataclass
@@ -116,43 +113,36 @@ def load_there(name: str) -> Peer:
 # Comparing.
 
 
-def encoder(tok: mw.Tokenizer, *, finds_specials: bool, adds: bool = False) -> Encode:
-    """Encoding as a peer does; what cannot be encoded has the error in the place of its ids."""
-    options = options_of(finds_specials=finds_specials, adds=adds)
-    return lambda text: tried(lambda: tok.encode(text, **options))
-
-
-def options_of(*, finds_specials: bool, adds: bool = False) -> dict[str, Any]:
-    options: dict[str, Any] = {"add_special_tokens": adds} if HAS_TEMPLATES else {}
-    if finds_specials:
-        return {"allowed_special": "all", **options}
-    return {"disallowed_special": (), **options}
-
-
-def decoder(tok: mw.Tokenizer, *, skips: bool = False) -> Decode:
-    options: dict[str, Any] = {"skip_special_tokens": skips} if HAS_TEMPLATES else {}
-    return lambda ids: tried(lambda: tok.decode(ids, **options))
-
-
-def tried(make: Callable[[], Any]) -> Any:
-    try:
-        return make()
-    except BaseException as error:
-        if isinstance(error, KeyboardInterrupt):
-            raise
-        return f"{type(error).__name__}: {error}"
+FINDING: dict[str, Any] = {"allowed_special": "all"}
+NOT_FINDING: dict[str, Any] = {"disallowed_special": ()}
 
 
 def compare(
     ours: Callable[[Part], Any], theirs: Callable[[Part], Any], samples: Sequence[Part]
 ) -> Differences:
     """Both make the same of each sample; the smallest case is made smaller still."""
-    differing = [sample for sample in samples if ours(sample) != theirs(sample)]
+
+    def differs(sample: Part) -> bool:
+        return bool(tried(ours, sample) != tried(theirs, sample))
+
+    differing = list(filter(differs, samples))
     found = Differences(len(differing), len(samples))
     if differing:
-        case = reduced(lambda part: bool(ours(part) != theirs(part)), min(differing, key=len))
-        found.smallest = f"{shown(case)} ours {shown(ours(case))} theirs {shown(theirs(case))}"
+        case = reduced(differs, min(differing, key=len))
+        found.smallest = (
+            f"{shown(case)} ours {shown(tried(ours, case))} theirs {shown(tried(theirs, case))}"
+        )
     return found
+
+
+def tried(make: Callable[[Part], Any], sample: Part) -> Any:
+    """What is made of a sample, or the error in its place: also a panic, which is no Exception."""
+    try:
+        return make(sample)
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        return f"{type(error).__name__}: {error}"
 
 
 def shown(value: object, longest: int = 120) -> str:
@@ -166,40 +156,55 @@ def random_ids(ids: Sequence[int], number: int) -> list[list[int]]:
 
 
 def compare_with(tok: mw.Tokenizer, peer: Peer, samples: Sequence[str]) -> dict[str, Differences]:
-    """Ids, decoded texts and offsets of the samples."""
-    encode = encoder(tok, finds_specials=peer.finds_specials)
+    """Ids, decoded texts and offsets of the samples, in every way that the peer has."""
+    finding = FINDING if peer.finds_specials else NOT_FINDING
+    bare = {**finding, "add_special_tokens": False}
     all_ids = [*map(peer.encode, samples), *random_ids(peer.ids, 300)]
     found = {
-        "ids": compare(encode, peer.encode, samples),
-        "decoded": compare(decoder(tok), peer.decode, all_ids),
+        "ids": compare(lambda text: tok.encode(text, **bare), peer.encode, samples),
+        "decoded": compare(tok.decode, peer.decode, all_ids),
     }
-    if peer.offsets:
-        options = options_of(finds_specials=peer.finds_specials)
+    if theirs := peer.encode_with_added:
+        found["ids, with added"] = compare(lambda t: tok.encode(t, **finding), theirs, samples)
+    if theirs := peer.encode_halves:
 
-        def offsets(text: str) -> Any:
-            return tried(lambda: tok.encode(text, offsets=True, **options)[1])
+        def pair(text: str) -> list[int]:
+            first, second = halves(text)
+            return tok.encode(first, pair=second, **finding)
 
-        same_ids = [text for text in samples if encode(text) == peer.encode(text)]
-        found["offsets"] = compare(offsets, peer.offsets, same_ids)
-    if HAS_TEMPLATES and peer.encode_with_added:
-        adding = encoder(tok, finds_specials=peer.finds_specials, adds=True)
-        found["ids with template"] = compare(adding, peer.encode_with_added, samples)
-    if HAS_TEMPLATES and peer.decode_without_specials:
-        skipping = decoder(tok, skips=True)
-        found["decoded, skipping"] = compare(skipping, peer.decode_without_specials, all_ids)
+        found["pairs"] = compare(pair, theirs, samples[::5])
+    for name, places, options in (
+        ("offsets", peer.offsets, bare),
+        ("offsets, with added", peer.offsets_with_added, finding),
+    ):
+        if places:
+            found[name] = compare(partial(offsets_of, tok, options), places, samples)
+    if skipping := peer.decode_without_specials:
+        skip = partial(tok.decode, skip_special_tokens=True)
+        found["decoded, without specials"] = compare(skip, skipping, all_ids)
     return found
 
 
-def compare_with_records(tok: mw.Tokenizer, path: Path) -> dict[str, Differences]:
-    """What llama.cpp recorded: ids of texts in which no special token is looked for."""
+def offsets_of(tok: mw.Tokenizer, options: dict[str, Any], text: str) -> Offsets:
+    return tok.encode(text, offsets=True, **options)[1]
+
+
+def compare_with_records(tok: mw.Tokenizer, path: Path, every: int) -> dict[str, Differences]:
+    """What llama.cpp recorded of some vocabularies: ids of texts, special tokens not looked for.
+
+    Of the others it tests nothing but that a text comes back, and so does this.
+    """
+    bare = {**NOT_FINDING, "add_special_tokens": False}
     recorded = recorded_by_llama_cpp(path)
-    encode = encoder(tok, finds_specials=False)
-    differing = [text for text, ids in recorded.items() if encode(text) != ids]
-    found = Differences(len(differing), len(recorded))
-    if differing:
-        text = min(differing, key=len)
-        found.smallest = f"{shown(text)} ours {shown(encode(text))} theirs {shown(recorded[text])}"
-    return {"ids": found}
+    if not recorded:
+        texts = [text for text in varied_texts()[::every] if "▁" not in text]
+        back = compare(lambda text: tok.decode(tok.encode(text, **bare)), str, texts)
+        return {"decoded": back}
+
+    def encode(text: str) -> list[int] | None:
+        return tok.encode(text, **bare) if text in recorded else None
+
+    return {"ids": compare(encode, recorded.get, list(recorded))}
 
 
 def examine(name: str, *, every: int = 1) -> Outcome:
@@ -211,8 +216,7 @@ def examine(name: str, *, every: int = 1) -> Outcome:
         return Outcome(name, refused=f"{type(error).__name__}: {shown(message, 200)}")
     path = vocabulary(name)
     if path.suffix == ".gguf":
-        has_records = path.with_name(path.name + ".inp").exists()
-        return Outcome(name, respects=compare_with_records(tok, path) if has_records else {})
+        return Outcome(name, respects=compare_with_records(tok, path, every))
     peer = load_there(name)
     own = [text for token in peer.specials for text in texts_around(token)]
     samples = list(dict.fromkeys([*varied_texts()[::every], *own[::every]]))

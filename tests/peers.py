@@ -30,14 +30,18 @@ Part = TypeVar("Part", str, list[int])
 class Peer:
     """A library that has read a vocabulary.
 
-    `encode` finds special tokens in texts if `finds_specials`, and adds none. `specials` are texts
-    that may be treated in a way of their own, and `ids` those that have a text.
+    `encode` finds special tokens in texts if `finds_specials`, and adds none; what is called "with
+    added" is as the library does it unless told otherwise. `encode_halves` encodes the halves of a
+    text as a pair. `specials` are texts that may be treated in a way of their own, and `ids` those
+    that have a text.
     """
 
     encode: Encode
     decode: Decode
-    offsets: Callable[[str], Offsets] | None = None
     encode_with_added: Encode | None = None
+    encode_halves: Encode | None = None
+    offsets: Callable[[str], Offsets] | None = None
+    offsets_with_added: Callable[[str], Offsets] | None = None
     decode_without_specials: Decode | None = None
     specials: Sequence[str] = ()
     ids: Sequence[int] = ()
@@ -68,12 +72,18 @@ def of_tokenizers(peer: Any) -> Peer:
     return Peer(
         encode=lambda text: peer.encode(text, add_special_tokens=False).ids,
         decode=lambda ids: peer.decode(ids, skip_special_tokens=False),
-        offsets=lambda text: peer.encode(text, add_special_tokens=False).offsets,
         encode_with_added=lambda text: peer.encode(text).ids,
+        encode_halves=lambda text: peer.encode(*halves(text)).ids,
+        offsets=lambda text: peer.encode(text, add_special_tokens=False).offsets,
+        offsets_with_added=lambda text: peer.encode(text).offsets,
         decode_without_specials=peer.decode,
         specials=[token.content for token in of_each_kind(added)],
         ids=sorted(peer.get_vocab(with_added_tokens=True).values()),
     )
+
+
+def halves(text: str) -> tuple[str, str]:
+    return text[: len(text) // 2], text[len(text) // 2 :]
 
 
 def of_each_kind(added: Sequence[Any], most: int = 15) -> list[Any]:
@@ -150,9 +160,13 @@ def in_ranks_of_npm(path: Path) -> Peer:
 
 
 def of_tiktoken(peer: tiktoken.Encoding) -> Peer:
+    def encode(text: str) -> list[int]:
+        return peer.encode(text, allowed_special="all")
+
     return Peer(
-        encode=lambda text: peer.encode(text, allowed_special="all"),
+        encode=encode,
         decode=peer.decode,
+        encode_with_added=encode,
         specials=sorted(peer.special_tokens_set),
         ids=sorted(
             {peer.encode_single_token(token) for token in peer.token_byte_values()}
@@ -242,6 +256,7 @@ def in_sentencepiece(path: Path) -> Peer:
     return Peer(
         encode=peer.encode,
         decode=peer.decode,
+        encode_with_added=peer.encode,
         specials=[peer.id_to_piece(token_id) for token_id in spread(is_special, 40)],
         ids=ids,
         finds_specials=False,
@@ -250,8 +265,9 @@ def in_sentencepiece(path: Path) -> Peer:
 
 def recorded_by_llama_cpp(path: Path) -> dict[str, list[int]]:
     """Texts and their ids, which llama.cpp has beside some of its vocabularies."""
-    texts = (
-        path.with_name(path.name + ".inp").read_bytes().decode().split("\n__ggml_vocab_test__\n")
-    )
-    lines = path.with_name(path.name + ".out").read_text("utf-8").split("\n")
-    return {text: [*map(int, line.split())] for text, line in zip(texts, lines, strict=True)}
+    texts, ids = (path.with_name(path.name + end) for end in (".inp", ".out"))
+    if not texts.exists():
+        return {}
+    recorded = texts.read_bytes().decode().split("\n__ggml_vocab_test__\n")
+    lines = ids.read_text("utf-8").split("\n")
+    return {text: [*map(int, line.split())] for text, line in zip(recorded, lines, strict=True)}
