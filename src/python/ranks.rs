@@ -13,9 +13,9 @@ use crate::ranks::{lines, parse_line};
 pub(super) struct PyRanks {
     bytes: Vec<u8>,
     tokens: Vec<Token>,
-    /// The numbers of the lines of tokens without bytes, which are left out.
+    /// The ids of tokens without bytes, which are not among the tokens.
     #[pyo3(get)]
-    empty_lines: Vec<usize>,
+    empty_ids: Vec<Id>,
     /// The number of the first wrong line and what is wrong with it: "line" if it is malformed,
     /// "token" or "id" if an earlier line has the same.
     #[pyo3(get)]
@@ -59,7 +59,7 @@ impl PyRanks {
         let mut ranks = Self {
             bytes: Vec::with_capacity(file.len() / 2),
             tokens: Vec::new(),
-            empty_lines: Vec::new(),
+            empty_ids: Vec::new(),
             first_fault: None,
         };
         for (text, line) in lines(file).zip(1..) {
@@ -70,7 +70,7 @@ impl PyRanks {
             };
             let end = ranks.bytes.len();
             if end == start {
-                ranks.empty_lines.push(line);
+                ranks.empty_ids.push(id);
             } else {
                 ranks.tokens.push(Token { end, id, line });
             }

@@ -32,7 +32,12 @@ def looks_like(head: bytes, _path: Path) -> bool:
 
 def read(reading: Reading) -> Vocabulary:
     """The vocabulary of a tokenizer.json."""
-    document = parse(reading)
+    return read_document(parse(reading))
+
+
+def read_document(document: Value) -> Vocabulary:
+    """The vocabulary of what a tokenizer.json has."""
+    reading = document.reading
     model = document["model"]
     check_model(model)
     steps = read_steps(document)
