@@ -47,7 +47,11 @@ def read(reading: Reading) -> Vocabulary:
         except UnusualError:
             pass
     # Slower, and with words for all that can be wrong.
-    document = parse_text(reading, decoded(reading, data))
+    return read_document(parse_text(reading, decoded(reading, data)))
+
+
+def read_document(document: Value) -> Vocabulary:
+    """The vocabulary of a document that was parsed in Python."""
     return vocabulary_of(document, TokensOfDocument(document["model"]))
 
 
