@@ -71,5 +71,5 @@ def to_tiktoken(
     package = import_optional("tiktoken", extra="tiktoken", package="tiktoken")
     files = checked_files(core, vocabulary, RANKS, name="tiktoken", lossy=lossy)
     settings = json.loads(files[tiktoken.settings_path(RANKS)])
-    ranks = _core.Ranks(files[RANKS]).to_dict()
+    ranks = _core.Ranks(files[RANKS]).tokens.to_dict()
     return package.Encoding(name, mergeable_ranks=ranks, **settings)

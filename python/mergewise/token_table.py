@@ -143,6 +143,13 @@ class TokenTable:
         """The same as `vocab_size`."""
         return self.vocab_size
 
+    def _special_id(self, text: str) -> int:
+        try:
+            return self.special_tokens[text]
+        except KeyError:
+            known = ", ".join(map(repr, self.special_tokens)) or "none"
+            raise ValueError(f"{text!r} is not a special token; there are: {known}") from None
+
     @cached_property
     def _parts(self) -> dict[bytes, tuple[bytes, bytes]]:
         return {left + right: (left, right) for left, right in self._merges}

@@ -147,7 +147,8 @@ def encoded(
         lines_of(source) if by_lines else batches_of(source, tokenizer.core, "file", parsed.field)
     )
     place = Place(source, by_lines=by_lines)
-    choice = special_choice(parsed)
+    # Parts of a document are encoded one by one, so nothing is put around them.
+    choice = {**special_choice(parsed), "add_special_tokens": False}
     for batch in batches:
         for texts, ends in groups_of(batch):
             try:
