@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, overload
+from typing import Any, Literal
 
 from mergewise import _core, formats, live
 from mergewise.arguments import check_choice, check_num_threads
@@ -226,16 +226,6 @@ class Tokenizer(Coder):
         """What the model's files say besides the vocabulary: roles of tokens, chat templates."""
         config: ModelConfig = self._extras.get("config", NO_CONFIG)
         return config
-
-    @overload
-    def apply_chat_template(
-        self, messages: Sequence[Message], *, tokenize: Literal[False], **options: object
-    ) -> str: ...
-
-    @overload
-    def apply_chat_template(
-        self, messages: Sequence[Message], *, tokenize: Literal[True] = ..., **options: object
-    ) -> list[int]: ...
 
     def apply_chat_template(
         self,

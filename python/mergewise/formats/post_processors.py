@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Final, TypeVar
 
-from mergewise.formats.json_values import Value
+from mergewise.formats.json_values import Json, Value
+from mergewise.formats.reading import Reading
 from mergewise.framing import FIRST, SECOND, Framing, Padding, Side, Strategy, Truncation
 
 T = TypeVar("T")
@@ -125,3 +127,70 @@ def chosen(value: Value, names: Mapping[str, T], default: str) -> T:
     if name not in names:
         raise value.wrong(" or ".join(names))
     return names[name]
+
+
+def written_truncation(framing: Framing) -> Json | None:
+    """The most ids of a text, as the file says it."""
+    limit = framing.truncation
+    return limit and {
+        "direction": name_in(SIDES, limit.side),
+        "max_length": limit.max_length,
+        "strategy": name_in(STRATEGIES, limit.strategy),
+        "stride": 0,
+    }
+
+
+def written_padding(framing: Framing, names: Mapping[int, str]) -> Json | None:
+    """What makes texts of a batch equally long, as the file says it; `names` are those of ids."""
+    padding = framing.padding
+    return padding and {
+        "strategy": "BatchLongest" if padding.length is None else {"Fixed": padding.length},
+        "direction": name_in(SIDES, padding.side),
+        "pad_to_multiple_of": padding.multiple_of or None,
+        "pad_id": padding.id,
+        "pad_type_id": 0,
+        "pad_token": names[padding.id],
+    }
+
+
+def written_processor(
+    framing: Framing, names: Mapping[int, str], known: Json | None
+) -> Json | None:
+    """The post-processor of a framing: the known one if it says the same."""
+    around = replace(framing, truncation=None, padding=None)
+    if known and read_processor(Value(Reading(path=Path()), known), Framing()) == around:
+        return known
+    steps: list[Json] = []
+    if framing.trims_spaces is not None:
+        options = {"add_prefix_space": framing.trims_spaces, "trim_offsets": True}
+        steps.append({"type": "ByteLevel", **options, "use_regex": True})
+    if framing.before or framing.after or framing.pair != (FIRST, SECOND):
+        single = (*framing.before, FIRST, *framing.after)
+        ids = {part for part in (*single, *framing.pair) if isinstance(part, int)}
+        special = {names[i]: {"id": names[i], "ids": [i], "tokens": [names[i]]} for i in ids}
+        steps.append(
+            {
+                "type": "TemplateProcessing",
+                "single": [written_part(part, names) for part in single],
+                "pair": [written_part(part, names) for part in framing.pair],
+                "special_tokens": {
+                    names[i]: {"id": names[i], "ids": [i], "tokens": [names[i]]}
+                    for i in sorted(ids)
+                },
+            }
+        )
+    if len(steps) < 2:
+        return steps[0] if steps else None
+    return {"type": "Sequence", "processors": steps}
+
+
+def written_part(part: int | str, names: Mapping[int, str]) -> Json:
+    """An id or the place of a text in a template."""
+    if isinstance(part, int):
+        return {"SpecialToken": {"id": names[part], "type_id": 0}}
+    return {"Sequence": {"id": "A" if part == FIRST else "B", "type_id": int(part == SECOND)}}
+
+
+def name_in(names: Mapping[str, str], value: str) -> str:
+    """The name in the file of what is called otherwise here."""
+    return next(name for name, known in names.items() if known == value)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
 
 from mergewise import _core
 from mergewise.formats.huggingface_decoders import is_of_bytes, read_decoder
@@ -17,7 +16,7 @@ from mergewise.formats.huggingface_tokens import (
     UnusualError,
     WrittenTokens,
 )
-from mergewise.formats.json_values import OBJECT_START, Json, Value, parse_text, read_object
+from mergewise.formats.json_values import OBJECT_START, Value, parse_text, read_object
 from mergewise.formats.letters import BYTE_NAMES
 from mergewise.formats.naming import START_OF_WORD
 from mergewise.formats.post_processors import read_framing
@@ -26,8 +25,6 @@ from mergewise.formats.tokenizer_json_writer import files_of, losses
 from mergewise.vocabulary import Search, Step, Vocabulary
 
 __all__ = ["files_of", "looks_like", "losses", "read"]
-
-KEPT: Final = ("truncation", "padding", "post_processor")
 
 
 def looks_like(head: bytes, _path: Path) -> bool:
@@ -78,13 +75,13 @@ def vocabulary_of(document: Value, written: WrittenTokens) -> Vocabulary:
     # Where symbols are bytes and all of them are tokens, no character is unknown.
     is_closed = spelling.has_letters and len(single_bytes) == 256
     unknown = None if is_closed else read_unknown(model, written)
-    kept = read_kept(document)
+    kept: Json = {"post_processor": document.get("post_processor").raw}
     decoder: list[Step] | None = read_decoder(document.get("decoder"))
     has_marks = prefix or end_of_word or steps.prefix_space == "always"
     if (
         spelling.has_letters
         and not has_marks
-        and is_of_bytes(decoder, [*added, *unspelled.values()])
+        and is_of_bytes(decoder or [], [*added, *unspelled.values()])
     ):
         # What `Vocabulary` says without a decoder.
         kept["decoder"], decoder = document["decoder"].raw, None
@@ -175,13 +172,3 @@ def read_unknown(model: Value, written: WrittenTokens) -> int | None:
     if token_id is None:
         raise name.wrong("a token of model.vocab")
     return token_id
-
-
-def read_kept(document: Value) -> Json:
-    """The parts that are only kept to be written back."""
-    kept: Json = {}
-    for key in KEPT:
-        value = document.get(key)
-        if value.raw is not None:
-            kept[key] = value.object()
-    return kept

@@ -10,7 +10,12 @@ from mergewise.errors import ConversionError
 from mergewise.formats.huggingface_decoders import is_sentencepiece, written_decoder
 from mergewise.formats.json_values import Json
 from mergewise.formats.letters import BYTE_NAMES, MARK
-from mergewise.formats.naming import CONTINUING_PREFIX, writer_of
+from mergewise.formats.naming import CONTINUING_PREFIX, names_of, writer_of
+from mergewise.formats.post_processors import (
+    written_padding,
+    written_processor,
+    written_truncation,
+)
 from mergewise.formats.regexes import METASPACE, to_oniguruma
 from mergewise.formats.unsupported import named
 from mergewise.vocabulary import Search, Step, Vocabulary
@@ -67,14 +72,15 @@ def document_of(vocabulary: Vocabulary, path: Path) -> Json:
     """The content of a tokenizer.json; `path` is for errors."""
     kept = vocabulary.extras.get("tokenizer_json", {})
     names = Names(vocabulary, path)
+    framing, by_id = vocabulary.framing, {i: name for name, i in names_of(vocabulary).items()}
     return {
         "version": "1.0",
-        "truncation": kept.get("truncation"),
-        "padding": kept.get("padding"),
+        "truncation": written_truncation(framing),
+        "padding": written_padding(framing, by_id),
         "added_tokens": added_tokens(vocabulary),
         "normalizer": normalizer(vocabulary),
         "pre_tokenizer": pre_tokenizer(vocabulary),
-        "post_processor": kept.get("post_processor"),
+        "post_processor": written_processor(framing, by_id, kept.get("post_processor")),
         "decoder": decoder(vocabulary),
         "model": {
             "type": "BPE",
