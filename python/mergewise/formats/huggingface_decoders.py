@@ -23,11 +23,16 @@ def read_decoder(decoder: Value) -> list[Step]:
         return [*SPACED]
     steps = flattened(decoder, "decoders")
     for step in steps:
-        try:
-            _core.decode_tokens(json.dumps([step.raw]), [])
-        except InputError as error:
-            raise decoder.reading.wrong(step.place, str(error), "another step") from None
+        check_decoder(step)
     return [step.raw for step in steps]
+
+
+def check_decoder(step: Value) -> None:
+    """Refuse a step that the core does not know, with the reason."""
+    try:
+        _core.decode_tokens(json.dumps([step.raw]), [])
+    except InputError as error:
+        raise step.reading.wrong(step.place, str(error), "another step") from None
 
 
 def is_of_bytes(steps: Sequence[Step], texts: Iterable[str]) -> bool:

@@ -165,7 +165,7 @@ def written_processor(
         options = {"add_prefix_space": framing.trims_spaces, "trim_offsets": True}
         steps.append({"type": "ByteLevel", **options, "use_regex": True})
     if framing.before or framing.after or framing.pair != (FIRST, SECOND):
-        single = (*framing.before, FIRST, *framing.after)
+        single: tuple[int | str, ...] = (*framing.before, FIRST, *framing.after)
         ids = {part for part in (*single, *framing.pair) if isinstance(part, int)}
         special = {names[i]: {"id": names[i], "ids": [i], "tokens": [names[i]]} for i in ids}
         steps.append(
@@ -173,10 +173,7 @@ def written_processor(
                 "type": "TemplateProcessing",
                 "single": [written_part(part, names) for part in single],
                 "pair": [written_part(part, names) for part in framing.pair],
-                "special_tokens": {
-                    names[i]: {"id": names[i], "ids": [i], "tokens": [names[i]]}
-                    for i in sorted(ids)
-                },
+                "special_tokens": dict(sorted(special.items())),
             }
         )
     if len(steps) < 2:

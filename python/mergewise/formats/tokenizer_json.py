@@ -16,7 +16,7 @@ from mergewise.formats.huggingface_tokens import (
     UnusualError,
     WrittenTokens,
 )
-from mergewise.formats.json_values import OBJECT_START, Value, parse_text, read_object
+from mergewise.formats.json_values import OBJECT_START, Json, Value, parse_text, read_object
 from mergewise.formats.letters import BYTE_NAMES
 from mergewise.formats.naming import START_OF_WORD
 from mergewise.formats.post_processors import read_framing
