@@ -2,7 +2,8 @@
 
 use super::characters::byte_named;
 use super::steps::{Memory, Step, bytes_of_letters};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::pipeline::read_decoder;
 use crate::watch::Watch;
 
 /// The steps of a decoder.
@@ -35,10 +36,7 @@ pub(super) enum Opening {
 impl Chain {
     /// The steps in a JSON list, as they are in tokenizer.json.
     pub(crate) fn from_json(steps: &str) -> Result<Self> {
-        let mut steps: Vec<Step> =
-            serde_json::from_str(steps).map_err(|error| Error::InvalidSteps {
-                message: error.to_string(),
-            })?;
+        let mut steps: Vec<Step> = read_decoder(steps)?;
         for at in 1..steps.len() {
             if let Step::Strip {
                 content,

@@ -42,6 +42,12 @@ impl Pipeline {
     }
 }
 
+/// The steps of a decoder in JSON.
+pub(crate) fn read_decoder<S: DeserializeOwned>(steps: &str) -> Result<Vec<S>> {
+    let value = serde_json::from_str(steps).map_err(|error| invalid(&error))?;
+    read(value, "decoder", "decoders")
+}
+
 fn invalid(message: &dyn std::fmt::Display) -> Error {
     Error::InvalidSteps {
         message: message.to_string(),

@@ -52,3 +52,8 @@ class PairTable(Sequence[Merge]):
 
     def __len__(self) -> int:
         return len(self._pairs)
+
+    def __eq__(self, other: object) -> bool:
+        return self._pairs == (other._pairs if isinstance(other, PairTable) else other)
+
+    __hash__ = None  # type: ignore[assignment]
