@@ -98,7 +98,7 @@ class InvalidMergesError(MergewiseError, ValueError):
     """A merge list uses a token that no earlier merge makes."""
 
 
-class UnknownTokenError(MergewiseError, LookupError):
+class UnknownTokenError(MergewiseError, LookupError, ValueError):
     """A token, an id or a character that the vocabulary does not hold."""
 
 
