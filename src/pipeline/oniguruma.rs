@@ -39,6 +39,7 @@ pub fn translated(regex: &str) -> Result<String> {
         rest: regex,
         depth: 0,
         has_names: has_names(regex),
+        num_groups: 0,
         looks_behind: false,
     };
     let made = parser.alternatives(Flags::default())?;
@@ -88,6 +89,8 @@ struct Parser<'r> {
     rest: &'r str,
     depth: usize,
     has_names: bool,
+    /// How many groups that are counted were opened.
+    num_groups: usize,
     looks_behind: bool,
 }
 
@@ -260,6 +263,7 @@ impl<'r> Parser<'r> {
             return Err(refused("a call-out, (*...),"));
         }
         if !self.takes("?") {
+            self.num_groups += 1;
             let opening = if self.has_names { "(?:" } else { "(" };
             return self.enclosed(opening, flags);
         }

@@ -5,10 +5,15 @@ use super::{Parser, escapes, refused};
 use crate::error::Result;
 use crate::pattern::class_ranges;
 
-/// What `\w` matches.
-pub(super) const WORD: &str = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}";
+/// What `\w` matches in brackets.
+const WORD: &str = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}";
+/// What `\w` matches elsewhere: for the first 256 characters Oniguruma has another table.
+pub(super) const WORD_ALONE: &str =
+    r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\x{B2}\x{B3}\x{B9}\x{BC}-\x{BE}";
 /// What `\h` matches.
 const HEX: &str = "0-9A-Fa-f";
+/// The empty set.
+const NOTHING: &str = r"[^\x{0}-\x{10FFFF}]";
 
 /// The sets that have names of their own in brackets as `[:alpha:]`, and as properties.
 const SETS: [(&str, &str); 14] = [
@@ -157,22 +162,22 @@ impl Parser<'_> {
     /// A character of a set, or a type or property in it.
     fn class_character(&mut self) -> Result<std::result::Result<char, String>> {
         match self.next() {
-            Some('\\') => {
-                if let Some(set) = self.character_type()? {
-                    return Ok(Err(set));
-                }
-                self.escaped_character().map(Ok)
-            }
+            Some('\\') if self.takes("b") => Ok(Ok('\u{8}')),
+            Some('\\') => match self.character_type(WORD)? {
+                Some(set) => Ok(Err(set)),
+                None => self.escaped_character().map(Ok),
+            },
             Some(character) => Ok(Ok(character)),
             None => Err(refused("a [ without its ]")),
         }
     }
 
-    /// What the letter behind a backslash stands for, if it is a type or property.
-    pub(super) fn character_type(&mut self) -> Result<Option<String>> {
+    /// What the letter behind a backslash stands for, if it is a type or property; `word` is what
+    /// `\w` matches here.
+    pub(super) fn character_type(&mut self, word: &str) -> Result<Option<String>> {
         for (letter, set) in [
-            ("w", format!("[{WORD}]")),
-            ("W", format!("[^{WORD}]")),
+            ("w", format!("[{word}]")),
+            ("W", format!("[^{word}]")),
             ("d", r"\d".to_owned()),
             ("D", r"\D".to_owned()),
             ("s", r"\s".to_owned()),
@@ -192,7 +197,7 @@ impl Parser<'_> {
         self.rest = &self.rest[2..];
         let is_negated = is_negated != self.takes("^");
         let name = self.until("}", "a property")?;
-        property(name, is_negated).map(Some)
+        property(name, is_negated, word).map(Some)
     }
 
     /// Whether a set with a name comes next, and not a set that begins with a colon.
@@ -214,26 +219,28 @@ impl Parser<'_> {
     }
 }
 
-/// A property, such as `L` or `Script`.
-fn property(name: &str, is_negated: bool) -> Result<String> {
+/// A property, such as `L` or `Latin`.
+fn property(name: &str, is_negated: bool, word: &str) -> Result<String> {
     let plain: String = name
         .chars()
         .filter(|character| !" _-".contains(*character))
         .collect::<String>()
         .to_ascii_lowercase();
-    if let Some((_, set)) = SETS.iter().find(|(known, _)| *known == plain) {
-        return Ok(negated(set, is_negated));
-    }
     let set = match &plain[..] {
+        "word" => word.to_owned(),
+        // As a property it is the category alone.
+        "punct" => r"\p{P}".to_owned(),
         // No text has these: UTF-8 cannot write them.
-        "cs" | "surrogate" => "[^\\x{0}-\\x{10FFFF}]".to_owned(),
-        "unknown" | "zzzz" => r"[\p{Cn}\p{Co}]".to_owned(),
-        _ if name.contains(['=', ':', '!']) => {
-            return Err(refused(&format!("an unknown property, \\p{{{name}}},")));
-        }
-        _ => format!(r"\p{{{name}}}"),
+        "cs" | "surrogate" => NOTHING.to_owned(),
+        "unknown" | "zzzz" => r"\p{Cn}\p{Co}".to_owned(),
+        _ => match SETS.iter().find(|(known, _)| *known == plain) {
+            Some((_, set)) => (*set).to_owned(),
+            None => format!(r"\p{{{name}}}"),
+        },
     };
-    if class_ranges(&set).is_err() && plain != "cs" && plain != "surrogate" {
+    let is_known = plain.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        && class_ranges(&format!("[{set}a]")).is_ok();
+    if !is_known {
         return Err(refused(&format!("an unknown property, \\p{{{name}}},")));
     }
     Ok(negated(&set, is_negated))
@@ -247,9 +254,7 @@ fn negated(items: &str, is_negated: bool) -> String {
 
 /// A set that may be empty.
 fn bracketed(items: &str) -> String {
-    if items.is_empty() {
-        return r"[^\x{0}-\x{10FFFF}]".to_owned();
-    }
+    let items = if items.is_empty() { NOTHING } else { items };
     format!("[{items}]")
 }
 

@@ -1,6 +1,6 @@
 //! What stands behind a backslash, and characters written for fancy-regex.
 
-use super::classes::WORD;
+use super::classes::WORD_ALONE;
 use super::{Atom, Flags, Parser, refused};
 use crate::error::Result;
 
@@ -16,7 +16,7 @@ const CLUSTER: &str = concat!(
 impl Parser<'_> {
     /// What is behind a backslash, outside of sets.
     pub(super) fn escape(&mut self, flags: Flags) -> Result<Atom> {
-        if let Some(set) = self.character_type()? {
+        if let Some(set) = self.character_type(WORD_ALONE)? {
             return Ok(Atom::Single(set));
         }
         let start = self.rest;
@@ -24,7 +24,7 @@ impl Parser<'_> {
             return Err(refused("a backslash at the end"));
         };
         let single = |text: &str| Ok(Atom::Single(text.to_owned()));
-        let word = |text: &str| single(&text.replace('W', &format!("[{WORD}]")));
+        let word = |text: &str| single(&text.replace('W', &format!("[{WORD_ALONE}]")));
         match letter {
             'A' => single(r"\A"),
             'z' => single(r"\z"),
@@ -41,8 +41,14 @@ impl Parser<'_> {
             'k' if self.rest.starts_with(['<', '\'']) => self.reference(flags),
             '1'..='9' => {
                 self.rest = start;
-                let number = self.digits(10, 3).to_owned();
-                reference_to(&number, flags)
+                let number = self.digits(10, 9).to_owned();
+                // A large number that is not of a group before it is an octal one.
+                let index: usize = number.parse().unwrap_or(usize::MAX);
+                if index <= 9 || index <= self.num_groups {
+                    return reference_to(&number, flags);
+                }
+                self.rest = start;
+                self.escaped_character().map(Atom::Character)
             }
             _ => {
                 self.rest = start;
