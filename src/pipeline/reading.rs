@@ -48,7 +48,17 @@ fn invalid(message: &dyn std::fmt::Display) -> Error {
     }
 }
 
-/// The steps in a value; those of a sequence are under this key.
+/// The steps in a JSON value; those of a sequence are under this key.
+pub(crate) fn read_json<S: DeserializeOwned>(
+    steps: &str,
+    part: &str,
+    members: &str,
+) -> Result<Vec<S>> {
+    let steps = serde_json::from_str(steps).map_err(|error| invalid(&error))?;
+    read(steps, part, members)
+}
+
+/// The same in a value.
 fn read<S: DeserializeOwned>(value: Value, part: &str, members: &str) -> Result<Vec<S>> {
     let mut steps = Vec::new();
     flatten(value, part, members, &mut steps)?;
