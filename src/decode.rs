@@ -164,9 +164,10 @@ impl Decoder {
         };
         self.joined = Some(Joined {
             strings: self.changed(spaced)?,
-            opening: match preparation.hides_first_space() {
-                true => Opening::Stripped,
-                false => Opening::Kept,
+            opening: if preparation.hides_first_space() {
+                Opening::Stripped
+            } else {
+                Opening::Kept
             },
             ends_words: !ending.is_empty(),
             is_of_bytes: true,

@@ -28,7 +28,7 @@ pub(crate) use cuts::Cut;
 pub(crate) use letters::{byte_of, letter_of};
 pub(crate) use normalizers::Normalizer;
 pub use oniguruma::translated as from_oniguruma;
-pub(crate) use reading::read_decoder;
+pub(crate) use reading::read_json;
 pub(crate) use search::Search;
 
 use crate::error::Result;

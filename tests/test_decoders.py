@@ -192,11 +192,11 @@ def test_steps(name: str) -> None:
 @pytest.mark.parametrize(
     ("step", "reason"),
     [
-        ({"type": "Shout"}, "unknown variant `Shout`"),
+        ({"type": "Shout"}, "Shout.: no step of this name"),
         ({"type": "WordPiece", "prefix": "##"}, "missing field `cleanup`"),
         ({"type": "Strip", "content": "ab", "start": 0, "stop": 0}, "expected a character"),
-        ({"type": "Replace", "pattern": {"Regex": "("}, "content": ""}, "parenthesis"),
-        ({"no": "type"}, "missing field `type`"),
+        ({"type": "Replace", "pattern": {"Regex": "("}, "content": ""}, "without its"),
+        ({"no": "type"}, "without a type"),
     ],
 )
 def test_a_step_that_is_none(step: dict[str, Any], reason: str) -> None:

@@ -3,7 +3,7 @@
 use super::characters::byte_named;
 use super::steps::{Memory, Step, bytes_of_letters};
 use crate::error::Result;
-use crate::pipeline::read_decoder;
+use crate::pipeline::read_json;
 use crate::watch::Watch;
 
 /// The steps of a decoder.
@@ -34,9 +34,9 @@ pub(super) enum Opening {
 }
 
 impl Chain {
-    /// The steps in a JSON list, as they are in tokenizer.json.
+    /// The steps in JSON, as tokenizer.json has them: one, a list, or those of a sequence.
     pub(crate) fn from_json(steps: &str) -> Result<Self> {
-        let mut steps: Vec<Step> = read_decoder(steps)?;
+        let mut steps: Vec<Step> = read_json(steps, "decoder", "decoders")?;
         for at in 1..steps.len() {
             if let Step::Strip {
                 content,
@@ -102,8 +102,11 @@ impl Chain {
                 return Some(Opening::Kept);
             }
             [Step::SentencePiece(_)] if num_local == 0 => return Some(Opening::Piece),
-            [Step::ByteFallback {}, rest @ ..] => rest,
             rest => rest,
+        };
+        let rest = match rest {
+            [Step::ByteFallback {}, rest @ ..] => rest,
+            _ => rest,
         };
         match rest {
             [] | [Step::Fuse {}] => Some(Opening::Kept),

@@ -1,4 +1,4 @@
-//! How the library SentencePiece decodes. It calls a token a piece.
+//! How the library `SentencePiece` decodes. It calls a token a piece.
 
 use rustc_hash::FxHashSet;
 use serde::Deserialize;

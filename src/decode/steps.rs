@@ -48,14 +48,15 @@ pub(super) enum Step {
     /// The suffix becomes a space, that of the last token nothing.
     BPEDecoder { suffix: String },
     /// Neighbouring tokens that are equal become one, and padding is left out.
-    CTC {
+    #[serde(rename = "CTC")]
+    Ctc {
         pad_token: String,
         word_delimiter_token: String,
         cleanup: bool,
     },
     /// A space between tokens, which is what tokenizers does without a decoder.
     Spaced {},
-    /// All that the library SentencePiece does.
+    /// All that the library `SentencePiece` does.
     SentencePiece(SentencePiece),
 }
 
@@ -162,7 +163,7 @@ impl Step {
                 })
                 .collect(),
             Self::BPEDecoder { suffix } => without_suffixes(memory, strings, suffix, is_end),
-            Self::CTC {
+            Self::Ctc {
                 pad_token,
                 word_delimiter_token,
                 cleanup,
@@ -175,9 +176,9 @@ impl Step {
                 .filter(|token| !token.is_empty())
                 .collect(),
             Self::Spaced {} => strings
-                .map(|token| match memory.begin() {
-                    true => token,
-                    false => format!(" {token}"),
+                .map(|token| {
+                    let space = if memory.begin() { "" } else { " " };
+                    format!("{space}{token}")
                 })
                 .collect(),
             Self::SentencePiece(step) => vec![step.text(memory, strings, is_end)],

@@ -42,19 +42,23 @@ impl Pipeline {
     }
 }
 
-/// The steps of a decoder in JSON.
-pub(crate) fn read_decoder<S: DeserializeOwned>(steps: &str) -> Result<Vec<S>> {
-    let value = serde_json::from_str(steps).map_err(|error| invalid(&error))?;
-    read(value, "decoder", "decoders")
-}
-
 fn invalid(message: &dyn std::fmt::Display) -> Error {
     Error::InvalidSteps {
         message: message.to_string(),
     }
 }
 
-/// The steps in a value; those of a sequence are under this key.
+/// The steps in a JSON value; those of a sequence are under this key.
+pub(crate) fn read_json<S: DeserializeOwned>(
+    steps: &str,
+    part: &str,
+    members: &str,
+) -> Result<Vec<S>> {
+    let steps = serde_json::from_str(steps).map_err(|error| invalid(&error))?;
+    read(steps, part, members)
+}
+
+/// The same in a value.
 fn read<S: DeserializeOwned>(value: Value, part: &str, members: &str) -> Result<Vec<S>> {
     let mut steps = Vec::new();
     flatten(value, part, members, &mut steps)?;
