@@ -12,6 +12,7 @@ from small_tokenizers import (
     Row,
     byte_level,
     characters,
+    compiled_map,
     end_of_word,
     in_model,
     then_bytes,
@@ -61,6 +62,8 @@ NORMALIZERS = {
     "Replace a string by a longer one": normalizers.Replace("e", "eee"),
     "Prepend": normalizers.Prepend("x"),
     "Nmt": normalizers.Nmt(),
+    "Precompiled": normalizers.Precompiled(compiled_map("nmt_nfkc")),
+    "Precompiled, case folded": normalizers.Precompiled(compiled_map("nmt_nfkc_cf")),
     "BertNormalizer": normalizers.BertNormalizer(),
     "BertNormalizer, cased": normalizers.BertNormalizer(lowercase=False, strip_accents=True),
     "NFKC, Lowercase and Replace": normalizers.Sequence(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import sentencepiece
 import tokenizers
 from sample_texts import CODE, LANGUAGES, OPTICKS
 from tokenizers import AddedToken, decoders, models, pre_tokenizers, trainers
@@ -111,3 +114,40 @@ def without_making(document: Document) -> None:
     merges = document["model"]["merges"]
     used = {part for merge in merges for part in merge if len(part) > 1}
     merges.remove(next(merge for merge in merges[20:] if "".join(merge) in used))
+
+
+@cache
+def compiled_map(rules: str) -> bytes:
+    """SentencePiece's map of characters: field 2 of its model's field 3, the normalizer."""
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(["a few words are enough for the map of any model"]),
+        model_writer=model,
+        vocab_size=30,
+        model_type="bpe",
+        normalization_rule_name=rules,
+        minloglevel=2,
+    )
+    return field_of(field_of(model.getvalue(), 3), 2)
+
+
+def field_of(message: bytes, wanted: int) -> bytes:
+    """The string of a field of a message of Protocol Buffers."""
+    stream = io.BytesIO(message)
+    while (key := varint_in(stream)) >> 3 != wanted:
+        match key & 7:
+            case 0:
+                varint_in(stream)
+            case 2:
+                stream.seek(varint_in(stream), io.SEEK_CUR)
+            case kind:
+                stream.seek({1: 8, 5: 4}[kind], io.SEEK_CUR)
+    return stream.read(varint_in(stream))
+
+
+def varint_in(stream: io.BytesIO) -> int:
+    value = shift = 0
+    while (byte := stream.read(1)[0]) >= 0x80:
+        value |= (byte & 0x7F) << shift
+        shift += 7
+    return value | byte << shift

@@ -14,7 +14,7 @@ from sample_texts import texts_around, varied_texts
 import mergewise as mw
 
 # Who makes one alike takes it out.
-DIFFERENT: set[str] = set()
+DIFFERENT = {"ByteLevel, no alphabet", "RoBERTa", "CLIP"}
 WORDS = ["hello world", "say hello wor", "the mask of thee", "Hello World É é", "ON THE OTHER"]
 
 
