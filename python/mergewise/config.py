@@ -59,3 +59,6 @@ class ModelConfig:
         """
         tokens = {role: getattr(self, role) for role in ROLES}
         return {role: token for role, token in tokens.items() if token is not None}
+
+
+NO_CONFIG: Final = ModelConfig()

@@ -27,12 +27,19 @@ def save(
         lossy: write what the format can hold.
     """
     name = name or formats.format_of_name(checked_path(path))
+    write_files(checked_files(core, vocabulary, path, name=name, lossy=lossy))
+
+
+def checked_files(
+    core: _core.Tokenizer, vocabulary: Vocabulary, path: PathLike, *, name: str, lossy: bool
+) -> dict[Path, bytes]:
+    """The files of a tokenizer, which encode as it does unless `lossy`; see `save`."""
     if not lossy:
         formats.check_supported(vocabulary, path, name)
     files = formats.files_of(vocabulary, path, name)
     if not lossy:
         check_conversion(core, path, name, files)
-    write_files(files)
+    return files
 
 
 def check_conversion(

@@ -7,8 +7,10 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, overload
 
-from mergewise import _core, formats
+from mergewise import _core, formats, live
 from mergewise.arguments import check_choice, check_num_threads
+from mergewise.chat import Message, rendered
+from mergewise.config import NO_CONFIG, ModelConfig
 from mergewise.decoding import NOT_AN_ID, StreamDecoder
 from mergewise.encoding import EncodedFile, encode_to_file
 from mergewise.errors import UnknownTokenError
@@ -442,6 +444,72 @@ class Tokenizer(TokenTable):
 
     def __repr__(self) -> str:
         return f"<Tokenizer: {self.vocab_size:,} tokens, pattern={self.pattern!r}>"
+
+    @classmethod
+    def from_huggingface(cls, tokenizer: Any) -> Tokenizer:  # noqa: ANN401 - of optional packages
+        """The tokenizer that a `tokenizers.Tokenizer` or a fast tokenizer of transformers is."""
+        return cls(live.of_huggingface(tokenizer))
+
+    @classmethod
+    def from_tiktoken(cls, encoding: Any) -> Tokenizer:  # noqa: ANN401 - of an optional package
+        """The tokenizer that a `tiktoken.Encoding` is."""
+        return cls(live.of_tiktoken(encoding))
+
+    def to_huggingface(self, *, lossy: bool = False) -> Any:  # noqa: ANN401
+        """A `tokenizers.Tokenizer` that encodes alike; see `save`."""
+        return live.to_huggingface(self.core, self.plain_vocabulary, lossy=lossy)
+
+    def to_tiktoken(self, name: str = "mergewise", *, lossy: bool = False) -> Any:  # noqa: ANN401
+        """A `tiktoken.Encoding` of this name that encodes alike; see `save`."""
+        return live.to_tiktoken(self.core, self.plain_vocabulary, name, lossy=lossy)
+
+    @property
+    def config(self) -> ModelConfig:
+        """What the model's files say besides the vocabulary: roles of tokens, chat templates."""
+        config: ModelConfig = self._extras.get("config", NO_CONFIG)
+        return config
+
+    @overload
+    def apply_chat_template(
+        self, messages: Sequence[Message], *, tokenize: Literal[False], **options: object
+    ) -> str: ...
+
+    @overload
+    def apply_chat_template(
+        self, messages: Sequence[Message], *, tokenize: Literal[True] = ..., **options: object
+    ) -> list[int]: ...
+
+    def apply_chat_template(
+        self,
+        messages: Sequence[Message],
+        *,
+        tools: Sequence[Message] | None = None,
+        add_generation_prompt: bool = False,
+        tokenize: bool = True,
+        chat_template: str | None = None,
+        **variables: object,
+    ) -> list[int] | str:
+        """The ids of a conversation, as the model's chat template writes it; needs jinja2.
+
+        Args:
+            messages: mappings with "role" and "content", and what else the template knows.
+            tools: JSON schemas of functions that the model may call.
+            add_generation_prompt: end with what begins an answer of the model.
+            tokenize: False returns the text instead of its ids.
+            chat_template: the name of one of the model's templates, or a template.
+            variables: what else the template knows by name.
+        """
+        text = rendered(
+            self.config,
+            messages,
+            tools=tools,
+            add_generation_prompt=add_generation_prompt,
+            chat_template=chat_template,
+            **variables,
+        )
+        if not tokenize:
+            return text
+        return self.encode(text, allowed_special="all", add_special_tokens=False)
 
 
 def documents_of(texts: Iterable[Document]) -> Sequence[Document]:

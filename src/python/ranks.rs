@@ -6,15 +6,16 @@ use pyo3::prelude::*;
 use rustc_hash::FxHashSet;
 
 use super::tables::{PyTokens, Strings};
+use crate::merges::Id;
 use crate::ranks::{lines, parse_line};
 
 /// The tokens of a file of ranks.
 #[pyclass(frozen, name = "Ranks", module = "mergewise._core")]
 pub(super) struct PyRanks {
     strings: Arc<Strings>,
-    /// The numbers of the lines of tokens without bytes, which are left out.
+    /// The ids of tokens without bytes, which are not among the tokens.
     #[pyo3(get)]
-    empty_lines: Vec<usize>,
+    empty_ids: Vec<Id>,
     /// The number of the first wrong line and what is wrong with it: "line" if it is malformed,
     /// "token" or "id" if an earlier line has the same.
     #[pyo3(get)]
@@ -41,7 +42,7 @@ impl PyRanks {
     fn new(file: &[u8]) -> Self {
         let mut strings = Strings::default();
         strings.bytes.reserve(file.len() / 2);
-        let (mut empty_lines, mut numbers, mut first_fault) = (Vec::new(), Vec::new(), None);
+        let (mut empty_ids, mut numbers, mut first_fault) = (Vec::new(), Vec::new(), None);
         for (text, line) in lines(file).zip(1..) {
             let start = strings.bytes.len();
             let Some(id) = parse_line(text, &mut strings.bytes) else {
@@ -50,7 +51,7 @@ impl PyRanks {
             };
             let end = strings.bytes.len();
             if end == start {
-                empty_lines.push(line);
+                empty_ids.push(id);
             } else {
                 strings.tokens.push((end, id));
                 numbers.push(line);
@@ -59,7 +60,7 @@ impl PyRanks {
         Self {
             first_fault: first_repetition(&strings, &numbers).or(first_fault),
             strings: Arc::new(strings),
-            empty_lines,
+            empty_ids,
         }
     }
 

@@ -14,12 +14,15 @@ from mergewise.arguments import check_text
 from mergewise.errors import ConversionError, InputError
 from mergewise.files import checked_path, complete_writes, write_files
 from mergewise.formats import (
+    clip,
     gguf,
     gpt2,
+    model_folder,
     sentencepiece,
     subword_nmt,
     tekken,
     tiktoken,
+    tiktoken_json,
     tokenizer_json,
 )
 from mergewise.formats.merging import check_special_ids
@@ -44,9 +47,12 @@ PathLike = str | os.PathLike[str]
 
 # In the order in which a file is tested: the test for codes accepts any list of pairs.
 FORMATS: Final[dict[str, ModuleType]] = {
+    "model_folder": model_folder,
     "gguf": gguf,
+    "clip": clip,
     "gpt2": gpt2,
     "tekken": tekken,
+    "tiktoken_json": tiktoken_json,
     "tokenizer_json": tokenizer_json,
     "sentencepiece": sentencepiece,
     "tiktoken": tiktoken,

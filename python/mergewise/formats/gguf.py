@@ -8,7 +8,7 @@ llama.cpp does is the reference, not the library from which a file was converted
 from __future__ import annotations
 
 import math
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,9 +29,10 @@ from mergewise.formats.gguf_header import FLOAT32, INT32, MAGIC, Header
 from mergewise.formats.json_values import Json
 from mergewise.formats.letters import BYTE_NAMES, LETTERS, from_letters
 from mergewise.formats.reading import Reading, shown
-from mergewise.formats.sentencepiece import ranked, read_byte_tokens, spaced
+from mergewise.formats.sentencepiece import ranked, spaced
 from mergewise.formats.sentencepiece_writer import Kind
-from mergewise.vocabulary import Vocabulary
+from mergewise.framing import FIRST, SECOND, Framing
+from mergewise.vocabulary import Search, Vocabulary
 
 PREFIX: Final = "tokenizer.ggml."
 TEMPLATE: Final = "tokenizer.chat_template"
@@ -101,12 +102,14 @@ def read(reading: Reading) -> Vocabulary:
         fields = merged_characters(header, tokens)
     else:
         fields = merged_bytes(header, tokens, pre)
-    adds_bos = model != "gpt2" or pre in BEGUN
+    config = read_config(header, tokens, adds_bos=model != "gpt2" or pre in BEGUN)
     return Vocabulary(
         **fields,
         special_tokens=tokens.special,
         added_tokens=tokens.added,
-        extras={"gguf": {"pre": pre}, "config": read_config(header, tokens, adds_bos=adds_bos)},
+        searches=searches(tokens, pre, header.text("general.name", default="").lower()),
+        framing=read_framing(config, {**tokens.special, **tokens.added, **tokens.plain}),
+        extras={"gguf": {"pre": pre}, "config": config},
     )
 
 
@@ -152,21 +155,19 @@ def merged_bytes(header: Header, tokens: Tokens, pre: str) -> dict[str, Any]:
         if left + right not in ids or spelled[left + right] is None:
             place = f"{PREFIX}merges[{index}]"
             raise reading.wrong(place, shown(f"{left} {right}"), "tokens in GPT-2's letters")
-    # A token without letters is in no word.
-    unread = {text: token_id for text, token_id in tokens.plain.items() if spelled[text] is None}
-    tokens.special.update(unread)
     merges = [(spelled[left] or b"", spelled[right] or b"") for left, right in written]
     strings = {text: string for text, string in spelled.items() if string and text in ids}
+    unread = {token_id: text for text, token_id in tokens.plain.items() if spelled[text] is None}
     expressions = EXPRESSIONS[pre]
-    steps = [] if len(expressions) == 1 else [split(regex) for regex in expressions]
+    is_one = len(expressions) == 1
     return {
         "tokens": {string: ids[text] for text, string in strings.items()},
-        "merges": merging.live_merges(
-            reading, merges, merging.Symbols("bytes"), place=PREFIX + "merges"
-        ),
+        "merges": merges,
+        "written": unread,
+        "drops_unknown": True,
         "whole_words": pre in BY_WHOLE_WORDS,
-        "pattern": {GPT2: "gpt2"}.get(expressions[0], expressions[0]) if not steps else None,
-        **({"pre_tokenizer": [*steps, BYTE_LEVEL]} if steps else {}),
+        "pattern": {GPT2: "gpt2"}.get(expressions[0], expressions[0]) if is_one else None,
+        "pre_tokenizer": None if is_one else [*map(split, expressions), BYTE_LEVEL],
     }
 
 
@@ -178,7 +179,7 @@ def split(regex: str) -> Json:
 
 def merged_characters(header: Header, tokens: Tokens) -> dict[str, Any]:
     """The fields of a vocabulary with merges over characters, with marks for spaces."""
-    byte_ids = {name: tokens.plain.pop(name) for name in BYTE_NAMES if name in tokens.plain}
+    byte_tokens = tuple(tokens.plain.pop(name, None) for name in BYTE_NAMES)
     strings = {text: spaced(text).encode() for text in tokens.texts}
     merges = []
     for index, (left, right) in enumerate(read_merges(header)):
@@ -188,11 +189,10 @@ def merged_characters(header: Header, tokens: Tokens) -> dict[str, Any]:
         merges.append((strings[left], strings[right]))
     return {
         "tokens": {strings[text]: token_id for text, token_id in tokens.plain.items()},
-        "merges": merging.live_merges(
-            header.reading, merges, merging.Symbols("chars"), place=PREFIX + "merges"
-        ),
+        "merges": merges,
         "alphabet": "chars",
-        "byte_tokens": read_byte_tokens(header.reading, byte_ids),
+        "byte_tokens": byte_tokens,
+        "drops_unknown": True,
         "pattern": LINES,
         "mark_is_space": True,
     }
@@ -200,7 +200,7 @@ def merged_characters(header: Header, tokens: Tokens) -> dict[str, Any]:
 
 def scored(header: Header, tokens: Tokens) -> dict[str, Any]:
     """The fields of a vocabulary with SentencePiece's scores."""
-    byte_ids = {name: tokens.plain.pop(name) for name in BYTE_NAMES if name in tokens.plain}
+    byte_tokens = tuple(tokens.plain.pop(name, None) for name in BYTE_NAMES)
     count = len(tokens.texts)
     scores = header.numbers(PREFIX + "scores", (FLOAT32, INT32), count) or [0.0] * count
     if not all(map(math.isfinite, scores)):
@@ -217,7 +217,7 @@ def scored(header: Header, tokens: Tokens) -> dict[str, Any]:
         "tokens": {text.encode(): token_id for text, token_id in plain.items()},
         "ranks": ranked({text: scores[i] for text, i in plain.items() if len(text) > 1}),
         "alphabet": "chars",
-        "byte_tokens": read_byte_tokens(header.reading, byte_ids),
+        "byte_tokens": byte_tokens,
         "prefix_space": "always"
         if header.flag(PREFIX + "add_space_prefix", default=True)
         else None,
@@ -263,6 +263,24 @@ def read_config(header: Header, tokens: Tokens, *, adds_bos: bool) -> ModelConfi
         add_bos_token=header.flag(PREFIX + "add_bos_token", default=adds_bos),
         add_eos_token=header.flag(PREFIX + "add_eos_token", default=False),
     )
+
+
+def read_framing(config: ModelConfig, ids: Mapping[str, int]) -> Framing:
+    """The tokens around a text."""
+    before = (ids[config.bos_token],) if config.add_bos_token and config.bos_token else ()
+    after = (ids[config.eos_token],) if config.add_eos_token and config.eos_token else ()
+    return Framing(before=before, after=after, pair=(*before, FIRST, *after, SECOND, *after))
+
+
+def searches(tokens: Tokens, pre: str, name: str) -> dict[str, Search]:
+    """The tokens that take white space beside them, which only the name of a model tells."""
+    if "phi-3" in name or "phi3" in name:
+        plain = {"<unk>", "<s>", "<|endoftext|>"}
+        found = {*tokens.special, *tokens.added} - plain
+        return {text: Search(rstrip=True) for text in found}
+    mask = "[MASK]" if "modern-bert" in name else "<mask>"
+    takes = pre in {"jina-v2-de", "jina-v2-es", "jina-v2-code"} or "modern-bert" in name
+    return {mask: Search(lstrip=True)} if takes and mask in tokens.special | tokens.added else {}
 
 
 def losses(_vocabulary: Vocabulary) -> list[str]:

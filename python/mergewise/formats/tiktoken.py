@@ -12,6 +12,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -28,16 +29,31 @@ from mergewise.vocabulary import Vocabulary
 LINE: Final = re.compile(rb"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)? \d+\r?")
 END_OF_TEXT: Final = "<|endoftext|>"
 END_OF_PROMPT: Final = "<|endofprompt|>"
-# Patterns and special tokens of r50k_base (also GPT-2's), p50k_base, cl100k_base and o200k_base.
+# Patterns and special tokens of r50k_base (also GPT-2's), p50k_base, cl100k_base, o200k_base and
+# Whisper's models of 99 languages.
 GPT2: Final = ("gpt2", {END_OF_TEXT: 50256})
 FIM: Final = {"<|fim_prefix|>": 100258, "<|fim_middle|>": 100259, "<|fim_suffix|>": 100260}
 CL100K: Final = ("cl100k", {END_OF_TEXT: 100257, **FIM, END_OF_PROMPT: 100276})
 O200K: Final = ("o200k", {END_OF_TEXT: 199999, END_OF_PROMPT: 200018})
+# Those of Whisper: the languages, the tasks, and times from 0 to 30 seconds.
+LANGUAGES: Final = (
+    "en zh de es ru ko fr ja pt tr pl ca nl ar sv it id hi fi vi he uk el ms cs ro da hu ta no th "
+    "ur hr bg lt la mi ml cy sk te fa lv bn sr az sl kn et mk br eu is hy ne mn bs kk sq sw gl mr "
+    "pa si km sn yo so af oc ka be tg sd gu am yi lo uz fo ht ps tk nn mt sa lb my bo tl mg as tt "
+    "haw ln ha ba jw su"
+)
+TASKS: Final = "translate transcribe startoflm startofprev nospeech notimestamps"
+WHISPER_NAMES: Final = (
+    *f"endoftext startoftranscript {LANGUAGES} {TASKS}".split(),
+    *(f"{0.02 * index:.2f}" for index in range(1501)),
+)
+WHISPER: Final = ("gpt2", {f"<|{name}|>": 50257 + i for i, name in enumerate(WHISPER_NAMES)})
 PUBLISHED: Final[dict[str, tuple[str, dict[str, int]]]] = {
     "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930": GPT2,
     "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069": GPT2,
     "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7": CL100K,
     "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d": O200K,
+    "b34b360dbb493e781e479794586d661700670d65564001f23024971d1f2fa126": WHISPER,
 }
 
 
@@ -49,18 +65,29 @@ def looks_like(head: bytes, _path: Path) -> bool:
 def read(reading: Reading) -> Vocabulary:
     """The vocabulary of a file of ranks."""
     data = reading.read_bytes()
-    ranks = parsed_ranks(reading, data).tokens
+    found = parsed_ranks(reading, data)
+    ranks = found.tokens
     check_bytes(reading, ranks.single_bytes(), place="the tokens")
     cut, special_tokens = read_settings(reading, data)
     check_special_ids(reading, special_tokens, ranks.taken(list(special_tokens.values())))
-    return ranked_vocabulary(StringTable(ranks), cut, special_tokens)
+    vocabulary = ranked_vocabulary(StringTable(ranks), cut, special_tokens)
+    return replace(vocabulary, written=dict.fromkeys(found.empty_ids, ""))
+
+
+def settled_vocabulary(
+    reading: Reading, ranks: Mapping[bytes, int], pattern: str, special_tokens: Mapping[str, int]
+) -> Vocabulary:
+    """The vocabulary of the arguments of `tiktoken.Encoding`."""
+    check_bytes(reading, ranks, place="the tokens")
+    check_special_ids(reading, special_tokens, ranks.values())
+    tokens = {token: rank for token, rank in ranks.items() if token}
+    vocabulary = ranked_vocabulary(tokens, from_tiktoken(nameless(pattern)), dict(special_tokens))
+    return replace(vocabulary, written={ranks[b""]: ""} if b"" in ranks else {})
 
 
 def parsed_ranks(reading: Reading, data: bytes) -> _core.Ranks:
     """The tokens and their ranks."""
     ranks = _core.Ranks(data)
-    for number in ranks.empty_lines:
-        reading.leave_out(f"line {number}", "a token without bytes", "tokens that texts have")
     if ranks.first_fault is None:
         return ranks
     number, fault = ranks.first_fault
