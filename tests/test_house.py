@@ -28,10 +28,12 @@ LEVELS = [
     {"optimize", "drawing"},
     {"merge_lists"},
     {"tokenizer", "counts"},
+    {"live", "chat"},
     {"token_table", "saving"},
     {"encoding", "decoding", "count_tables"},
     {"formats", "sources", "progress"},
     {"files", "vocabulary", "arguments", "parquet", "specials", "trees", "interrupts"},
+    {"config"},
     {"optional", "framing"},
     {"_core", "errors"},
 ]

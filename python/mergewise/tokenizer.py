@@ -471,12 +471,26 @@ class Tokenizer(TokenTable):
 
     @overload
     def apply_chat_template(
-        self, messages: Sequence[Message], *, tokenize: Literal[False], **options: object
+        self,
+        messages: Sequence[Message],
+        *,
+        tools: Sequence[Message] | None = ...,
+        add_generation_prompt: bool = ...,
+        tokenize: Literal[False],
+        chat_template: str | None = ...,
+        **variables: object,
     ) -> str: ...
 
     @overload
     def apply_chat_template(
-        self, messages: Sequence[Message], *, tokenize: Literal[True] = ..., **options: object
+        self,
+        messages: Sequence[Message],
+        *,
+        tools: Sequence[Message] | None = ...,
+        add_generation_prompt: bool = ...,
+        tokenize: Literal[True] = ...,
+        chat_template: str | None = ...,
+        **variables: object,
     ) -> list[int]: ...
 
     def apply_chat_template(
