@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from mergewise.framing import FIRST, SECOND, Framing
+
 # The tokens that have a role, as tokenizer_config.json names them.
 ROLES: Final = (
     "bos_token",
@@ -59,6 +61,17 @@ class ModelConfig:
         """
         tokens = {role: getattr(self, role) for role in ROLES}
         return {role: token for role, token in tokens.items() if token is not None}
+
+    def framing(self, ids: Mapping[str, int]) -> Framing:
+        """What the configuration puts around a text; `ids` has those of the tokens.
+
+        >>> ModelConfig(bos_token="<s>", add_bos_token=True).framing({"<s>": 1}).before
+        (1,)
+        """
+        before = (ids[self.bos_token],) if self.add_bos_token and self.bos_token else ()
+        after = (ids[self.eos_token],) if self.add_eos_token and self.eos_token else ()
+        pair = (*before, FIRST, *after, *before, SECOND, *after)
+        return Framing(before=before, after=after, pair=pair)
 
 
 NO_CONFIG: Final = ModelConfig()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 from mergewise import _core, formats, live
 from mergewise.arguments import check_choice, check_num_threads
@@ -226,6 +226,30 @@ class Tokenizer(Coder):
         """What the model's files say besides the vocabulary: roles of tokens, chat templates."""
         config: ModelConfig = self._extras.get("config", NO_CONFIG)
         return config
+
+    @overload
+    def apply_chat_template(
+        self,
+        messages: Sequence[Message],
+        *,
+        tools: Sequence[Message] | None = ...,
+        add_generation_prompt: bool = ...,
+        tokenize: Literal[False],
+        chat_template: str | None = ...,
+        **variables: object,
+    ) -> str: ...
+
+    @overload
+    def apply_chat_template(
+        self,
+        messages: Sequence[Message],
+        *,
+        tools: Sequence[Message] | None = ...,
+        add_generation_prompt: bool = ...,
+        tokenize: Literal[True] = ...,
+        chat_template: str | None = ...,
+        **variables: object,
+    ) -> list[int]: ...
 
     def apply_chat_template(
         self,

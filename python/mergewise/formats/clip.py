@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from mergewise.errors import ConversionError
 from mergewise.formats import tokenizer_json
+from mergewise.formats.huggingface_tokens import TokensOfDocument
 from mergewise.formats.json_values import Value
 from mergewise.formats.letters import LETTERS
 from mergewise.formats.merging import pair_of
@@ -78,7 +79,7 @@ def read(reading: Reading) -> Vocabulary:
     vocab = {token: token_id for token_id, token in enumerate(tokens)}
     if len(vocab) < len(tokens):
         raise reading.wrong("", "merges that make one token twice", "tokens that differ")
-    document = {
+    content = {
         **STEPS,
         "added_tokens": [
             {"id": vocab[text], "content": text, "special": True, "normalized": False}
@@ -92,7 +93,8 @@ def read(reading: Reading) -> Vocabulary:
             "merges": [list(merge) for merge in merges],
         },
     }
-    return tokenizer_json.read_document(Value(reading, document))
+    document = Value(reading, content)
+    return tokenizer_json.vocabulary_of(document, TokensOfDocument(document["model"]))
 
 
 def content_of(reading: Reading) -> bytes:

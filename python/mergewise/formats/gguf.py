@@ -8,14 +8,12 @@ llama.cpp does is the reference, not the library from which a file was converted
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import Container
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-from mergewise.config import ROLES, ModelConfig
-from mergewise.errors import ConversionError
+from mergewise.config import ModelConfig
 from mergewise.formats import merging
 from mergewise.formats.gguf_cuts import (
     BEGUN,
@@ -26,43 +24,25 @@ from mergewise.formats.gguf_cuts import (
     OF_CHARACTERS,
 )
 from mergewise.formats.gguf_header import FLOAT32, INT32, MAGIC, Header
-from mergewise.formats.json_values import Json
+from mergewise.formats.gguf_keys import (
+    BYTE_LEVEL,
+    PREFIX,
+    ROLE_KEYS,
+    TEMPLATE,
+    USUAL_ROLES,
+    WAYS,
+    exceptional_ways,
+    searches,
+    split,
+)
+from mergewise.formats.gguf_writer import files_of, losses
 from mergewise.formats.letters import BYTE_NAMES, LETTERS, from_letters
 from mergewise.formats.reading import Reading, shown
 from mergewise.formats.sentencepiece import ranked, spaced
 from mergewise.formats.sentencepiece_writer import Kind
-from mergewise.framing import FIRST, SECOND, Framing
-from mergewise.vocabulary import Search, Vocabulary
+from mergewise.vocabulary import Vocabulary
 
-PREFIX: Final = "tokenizer.ggml."
-TEMPLATE: Final = "tokenizer.chat_template"
-# What llama.cpp calls the tokens that have a role.
-ROLE_KEYS: Final = dict(
-    zip(ROLES, ("bos", "eos", "padding", "unknown", "seperator", "cls", "mask"), strict=True)
-)
-# The roles that SentencePiece's vocabularies have even if the file does not say so.
-USUAL_ROLES: Final = {"bos_token": 1, "eos_token": 2, "unk_token": 0}
-# How tokens of these kinds are found in texts; words become the others.
-WAYS: Final = {Kind.CONTROL: "special", Kind.UNKNOWN: "special", Kind.USER_DEFINED: "added"}
-BYTE_LEVEL: Final[Json] = {
-    "type": "ByteLevel",
-    "add_prefix_space": False,
-    "trim_offsets": True,
-    "use_regex": False,
-}
-# Tokens of these texts are special whatever the file says of them.
-SPECIAL: Final = (
-    "<|eot_id|> <|im_end|> <|end|> <|return|> <|call|> <|flush|> <|calls|> <end_of_turn> </s> <eos>"
-    " <|endoftext|> <|end_of_text|> <|eom_id|> <EOT> _<EOT> [EOT] [EOS] <end_of_utterance> <turn|>"
-    " <|tool_response> <｜end▁of▁sentence｜> [e~["
-    " <|fim_prefix|> <fim-prefix> <fim_prefix> <｜fim▁begin｜> <PRE> ▁<PRE> <|code_prefix|>"
-    " <|prefix|> <|fim_suffix|> <fim-suffix> <fim_suffix> <｜fim▁hole｜> <SUF> ▁<SUF>"
-    " <|code_suffix|> <|suffix|> <|fim_middle|> <fim-middle> <fim_middle> <｜fim▁end｜> <MID>"
-    " ▁<MID> <|code_middle|> <|middle|> <|fim_pad|> <fim-pad> <fim_pad> <PAD> [PAD] <|fim_repo|>"
-    " <|repo_name|> <fim-repo> <REPO> <reponame> <|file_sep|>"
-)
-# These are found in every text.
-ALWAYS_FOUND: Final = "<|channel|> <|message|> <|start|> <|constrain|>"
+__all__ = ["files_of", "looks_like", "losses", "read"]
 
 
 @dataclass(frozen=True)
@@ -89,7 +69,7 @@ def looks_like(head: bytes, _path: Path) -> bool:
 
 def read(reading: Reading) -> Vocabulary:
     """The vocabulary of a model."""
-    header = Header(reading, lambda key: key.startswith("tokenizer.") or key == "general.name")
+    header = Header(reading, lambda key: key.startswith(("tokenizer.", "general.")))
     model = header.text(PREFIX + "model")
     if model not in {"gpt2", "llama", "gemma4"}:
         raise reading.wrong(PREFIX + "model", shown(model), "gpt2, llama or gemma4, which are BPE")
@@ -102,14 +82,16 @@ def read(reading: Reading) -> Vocabulary:
         fields = merged_characters(header, tokens)
     else:
         fields = merged_bytes(header, tokens, pre)
+    kept = {"pre": pre, "name": header.text("general.name", default="")}
+    kept["architecture"] = header.text("general.architecture", default="llama")
     config = read_config(header, tokens, adds_bos=model != "gpt2" or pre in BEGUN)
     return Vocabulary(
         **fields,
         special_tokens=tokens.special,
         added_tokens=tokens.added,
-        searches=searches(tokens, pre, header.text("general.name", default="").lower()),
-        framing=read_framing(config, {**tokens.special, **tokens.added, **tokens.plain}),
-        extras={"gguf": {"pre": pre}, "config": config},
+        searches=searches({**tokens.special, **tokens.added}, pre, kept["name"]),
+        framing=config.framing({text: i for i, text in enumerate(tokens.texts)}),
+        extras={"gguf": kept, "config": config},
     )
 
 
@@ -129,17 +111,6 @@ def read_tokens(header: Header) -> Tokens:
         way = exceptions.get(text) or WAYS.get(int(kinds[token_id]), "plain")
         ways[way][text] = token_id
     return Tokens(texts, **ways)
-
-
-def exceptional_ways(texts: AbstractSet[str]) -> dict[str, str]:
-    """How tokens of certain texts are found, whatever the file says of them."""
-    ways = dict.fromkeys(SPECIAL.split(), "special")
-    ways.update(dict.fromkeys(ALWAYS_FOUND.split(), "added"))
-    if texts & {"<|call|>", "<|calls|>"} and texts & {"<|return|>", "<|flush|>"}:
-        ways["<|end|>"] = "added"
-    if texts & {"<|tool_response>", "<|plamo:eos|>"}:
-        ways["</s>"] = "plain"
-    return ways
 
 
 def merged_bytes(header: Header, tokens: Tokens, pre: str) -> dict[str, Any]:
@@ -169,12 +140,6 @@ def merged_bytes(header: Header, tokens: Tokens, pre: str) -> dict[str, Any]:
         "pattern": {GPT2: "gpt2"}.get(expressions[0], expressions[0]) if is_one else None,
         "pre_tokenizer": None if is_one else [*map(split, expressions), BYTE_LEVEL],
     }
-
-
-def split(regex: str) -> Json:
-    """The step that cuts words by a regular expression and keeps what it does not match."""
-    pattern = {"Regex": regex}
-    return {"type": "Split", "pattern": pattern, "behavior": "Isolated", "invert": False}
 
 
 def merged_characters(header: Header, tokens: Tokens) -> dict[str, Any]:
@@ -245,7 +210,7 @@ def read_merges(header: Header) -> list[tuple[str, str]]:
 def read_config(header: Header, tokens: Tokens, *, adds_bos: bool) -> ModelConfig:
     """The tokens that have a role, and the templates of conversations."""
     is_scored = header.text(PREFIX + "model") == "llama"
-    roles: dict[str, str] = {}
+    roles: dict[str, Any] = {}
     for role, name in ROLE_KEYS.items():
         token_id = header.id(f"{PREFIX}{name}_token_id")
         if token_id is None and is_scored:
@@ -263,31 +228,3 @@ def read_config(header: Header, tokens: Tokens, *, adds_bos: bool) -> ModelConfi
         add_bos_token=header.flag(PREFIX + "add_bos_token", default=adds_bos),
         add_eos_token=header.flag(PREFIX + "add_eos_token", default=False),
     )
-
-
-def read_framing(config: ModelConfig, ids: Mapping[str, int]) -> Framing:
-    """The tokens around a text."""
-    before = (ids[config.bos_token],) if config.add_bos_token and config.bos_token else ()
-    after = (ids[config.eos_token],) if config.add_eos_token and config.eos_token else ()
-    return Framing(before=before, after=after, pair=(*before, FIRST, *after, SECOND, *after))
-
-
-def searches(tokens: Tokens, pre: str, name: str) -> dict[str, Search]:
-    """The tokens that take white space beside them, which only the name of a model tells."""
-    if "phi-3" in name or "phi3" in name:
-        plain = {"<unk>", "<s>", "<|endoftext|>"}
-        found = {*tokens.special, *tokens.added} - plain
-        return {text: Search(rstrip=True) for text in found}
-    mask = "[MASK]" if "modern-bert" in name else "<mask>"
-    takes = pre in {"jina-v2-de", "jina-v2-es", "jina-v2-code"} or "modern-bert" in name
-    return {mask: Search(lstrip=True)} if takes and mask in tokens.special | tokens.added else {}
-
-
-def losses(_vocabulary: Vocabulary) -> list[str]:
-    """The reason why nothing can be written."""
-    return ["mergewise does not write GGUF"]
-
-
-def files_of(_vocabulary: Vocabulary, path: Path) -> dict[Path, bytes]:
-    """Refuse to write."""
-    raise ConversionError(f"{path}: mergewise reads GGUF and does not write it")

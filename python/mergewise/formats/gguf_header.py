@@ -147,7 +147,7 @@ class Header:
 
     def text(self, key: str, default: str | None = None) -> str:
         """The string of a key; without the key `default`, if there is one."""
-        value = self.values.get(key, default and default.encode())
+        value = self.values.get(key, None if default is None else default.encode())
         if not isinstance(value, bytes):
             raise self.wrong(key, "a string")
         return self._decoded(value, key)

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from mergewise.config import ROLES, ModelConfig
 from mergewise.formats.json_values import Json, Value, parse
 from mergewise.formats.reading import Reading, decoded
-from mergewise.framing import FIRST, SECOND, Framing
+from mergewise.framing import Framing
 from mergewise.vocabulary import Search, Vocabulary
 
 CONFIG: Final = "tokenizer_config.json"
@@ -164,11 +164,9 @@ def framing_of(vocabulary: Vocabulary, config: ModelConfig) -> Framing:
     """What is around a text: as the configuration says, if it says so, or as the tokenizer does."""
     if config.add_bos_token is None and config.add_eos_token is None:
         return vocabulary.framing
-    ids = {**vocabulary.special_tokens, **vocabulary.added_tokens}
-    before = (ids[config.bos_token],) if config.add_bos_token and config.bos_token else ()
-    after = (ids[config.eos_token],) if config.add_eos_token and config.eos_token else ()
-    pair = (*before, FIRST, *after, *before, SECOND, *after)
-    return replace(vocabulary.framing, before=before, after=after, pair=pair, trims_spaces=None)
+    framing = config.framing({**vocabulary.special_tokens, **vocabulary.added_tokens})
+    said = vocabulary.framing
+    return replace(framing, truncation=said.truncation, padding=said.padding)
 
 
 def written_config(config: ModelConfig) -> Json:

@@ -65,13 +65,13 @@ def looks_like(head: bytes, _path: Path) -> bool:
 def read(reading: Reading) -> Vocabulary:
     """The vocabulary of a file of ranks."""
     data = reading.read_bytes()
-    file = parsed_ranks(reading, data)
-    ranks = file.tokens
+    found = parsed_ranks(reading, data)
+    ranks = found.tokens
     check_bytes(reading, ranks.single_bytes(), place="the tokens")
     cut, special_tokens = read_settings(reading, data)
     check_special_ids(reading, special_tokens, ranks.taken(list(special_tokens.values())))
     vocabulary = ranked_vocabulary(StringTable(ranks), cut, special_tokens)
-    return replace(vocabulary, written=dict.fromkeys(file.empty_ids, ""))
+    return replace(vocabulary, written=dict.fromkeys(found.empty_ids, ""))
 
 
 def settled_vocabulary(
