@@ -109,7 +109,7 @@ impl Preparation {
                 rewriter.keep(rewriter.rest().len());
             });
         }
-        Ok((prepared, aligned.into_places()))
+        Ok((prepared, aligned.into_parts().1))
     }
 
     /// How many bytes are put before a stretch of text, or before the whole.
