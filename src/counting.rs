@@ -17,7 +17,7 @@ use crate::normalize::normalize;
 use crate::parallel::{for_each, for_each_taken, into_inner, lock, with_each};
 use crate::pattern::Pattern;
 use crate::settings::{Normalization, Settings};
-use crate::specials::{Choice, Finders, Part, Specials};
+use crate::specials::{Choice, Finders, Part, Phase, Specials};
 use crate::table::{Adder, Table};
 use crate::watch::Watch;
 
@@ -69,7 +69,7 @@ impl Counter {
         num_threads: usize,
     ) -> Result<Self> {
         let pattern = Pattern::new(settings.pattern.as_deref())?;
-        let specials = Specials::of_texts(special_tokens);
+        let specials = Specials::of_texts(special_tokens)?;
         Ok(Self {
             settings,
             pattern,
@@ -176,7 +176,7 @@ impl Counter {
     /// Count the words of a document, or of a part that the pattern cuts off.
     fn add_text(&self, text: &[u8], adder: &mut Adder, watch: &Watch) -> Result<()> {
         self.specials
-            .for_each_part(text, &self.finders, |part| match part {
+            .for_each_part(Phase::Given, text, &self.finders, |part| match part {
                 Part::Ordinary(start, text) => self
                     .add_ordinary(text, adder, watch)
                     .map_err(|error| error.moved(start, 0)),

@@ -22,6 +22,7 @@ mod stretches;
 #[cfg(test)]
 mod tests;
 mod trie;
+mod unused;
 mod whole;
 mod words;
 

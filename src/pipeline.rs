@@ -20,6 +20,7 @@ mod oniguruma;
 mod precompiled;
 mod reading;
 mod search;
+mod sentencepiece;
 
 pub use aligned::Place;
 pub(crate) use aligned::{Aligned, Pieces};
@@ -30,8 +31,9 @@ pub(crate) use normalizers::Normalizer;
 pub use oniguruma::translated as from_oniguruma;
 pub(crate) use reading::read_json;
 pub(crate) use search::Search;
+pub(crate) use sentencepiece::{Kept, SentencePiece};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::watch::Watch;
 
 /// The steps of a tokenizer.
@@ -39,10 +41,19 @@ use crate::watch::Watch;
 pub struct Pipeline {
     /// The JSON of which it was read.
     source: String,
-    normalizer: Vec<Normalizer>,
+    normalizer: Normalizing,
     pre_tokenizer: Vec<Cut>,
     /// Whether the words are in letters that stand for bytes, and become these bytes.
     is_spelled: bool,
+}
+
+/// What changes a text before it is cut.
+#[derive(Debug)]
+enum Normalizing {
+    /// Steps of tokenizer.json.
+    Steps(Vec<Normalizer>),
+    /// A model of SentencePiece.
+    SentencePiece(Box<SentencePiece>),
 }
 
 /// A stretch of text, ready to be merged word by word.
@@ -64,9 +75,8 @@ impl Pipeline {
 
     /// A text after the normalizer.
     pub fn normalized(&self, text: &str) -> Result<String> {
-        let mut aligned = Aligned::new(text, 0, false);
-        self.normalize(&mut aligned, &Watch::default())?;
-        Ok(aligned.text().to_owned())
+        let normal = self.normalize(text.as_bytes(), 0, false, &|_| None, &Watch::default())?;
+        Ok(normal.text().to_owned())
     }
 
     /// The words of a text that was normalised, before letters become bytes, and what each stands for.
@@ -92,14 +102,44 @@ impl Pipeline {
         !self.pre_tokenizer.is_empty()
     }
 
-    pub(crate) fn normalize(&self, text: &mut Aligned, watch: &Watch) -> Result<()> {
-        self.normalizer
+    /// Whether this is what a model of SentencePiece says. Tokens that are found in every text are
+    /// then left as they are, and found in the normalised text.
+    pub(crate) fn is_sentencepiece(&self) -> bool {
+        matches!(self.normalizer, Normalizing::SentencePiece(_))
+    }
+
+    /// A stretch of text that begins at `start` of the caller's, after the normalizer. `kept` finds
+    /// what a model of SentencePiece leaves as it is.
+    pub(crate) fn normalize(
+        &self,
+        text: &[u8],
+        start: usize,
+        is_tracked: bool,
+        kept: Kept<'_>,
+        watch: &Watch,
+    ) -> Result<Aligned> {
+        watch.check()?;
+        let steps = match &self.normalizer {
+            Normalizing::SentencePiece(step) => {
+                return Ok(step.normalized(text, start, is_tracked, kept));
+            }
+            Normalizing::Steps(steps) => steps,
+        };
+        let text = std::str::from_utf8(text).map_err(|error| Error::InvalidUtf8 {
+            offset: start + error.valid_up_to(),
+        })?;
+        let mut aligned = Aligned::new(text, start, is_tracked);
+        steps
             .iter()
-            .try_for_each(|step| step.apply(text, watch))
+            .try_for_each(|step| step.apply(&mut aligned, watch))?;
+        Ok(aligned)
     }
 
     /// The words of a stretch that was normalised.
     pub(crate) fn prepare(&self, text: Aligned, watch: &Watch) -> Result<Prepared> {
+        if self.pre_tokenizer.is_empty() && !self.is_spelled {
+            return Ok(Prepared::whole(text));
+        }
         let pieces = self.cut(text, watch)?;
         let mut prepared = Prepared::default();
         let text = pieces.text();
@@ -131,5 +171,17 @@ impl Pipeline {
             step.apply(&mut pieces, watch)?;
         }
         Ok(pieces)
+    }
+}
+
+impl Prepared {
+    /// A text that is one word.
+    fn whole(text: Aligned) -> Self {
+        let (text, places) = text.into_parts();
+        Self {
+            ends: vec![text.len()],
+            text: text.into_bytes(),
+            places: places.unwrap_or_default(),
+        }
     }
 }

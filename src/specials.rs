@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use aho_corasick::{AhoCorasick, MatchKind};
+use aho_corasick::{AhoCorasick, Input, MatchKind};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -73,6 +73,8 @@ pub(crate) struct Specials {
     all: Vec<Special>,
     /// The text that is searched for each.
     searched: Vec<String>,
+    /// Whether each is found in the second phase.
+    is_late: Vec<bool>,
     /// The length of the longest, in bytes; 0 if there are none.
     longest: usize,
     /// Automata built so far.
@@ -90,8 +92,8 @@ pub(crate) enum Part<'t> {
 pub(crate) struct Finders {
     refused: Option<Arc<Finder>>,
     found: Option<Arc<Finder>>,
-    /// Those that are searched in the normalised text.
-    found_normalized: Option<Arc<Finder>>,
+    /// Those that are found in the second phase.
+    found_late: Option<Arc<Finder>>,
 }
 
 /// Where special tokens are searched.
@@ -99,8 +101,9 @@ pub(crate) struct Finders {
 pub(crate) enum Phase {
     /// In the text as it was given.
     Given,
-    /// In what is between the special tokens of the first phase, normalised.
-    Normalized,
+    /// In what is between the special tokens of the first phase, changed as a text is changed before
+    /// it is cut.
+    Late,
 }
 
 /// Finds some of the special tokens.
@@ -112,29 +115,29 @@ struct Finder {
 }
 
 impl Specials {
-    /// `normalize` changes texts before those that are normalised are searched.
+    /// `late` gives the text that is searched for a special token in the second phase; `None`: it is
+    /// found in the first, as it is.
     pub(crate) fn new(
         all: Vec<Special>,
-        normalize: impl Fn(&str) -> Result<String>,
+        late: impl Fn(&Special) -> Result<Option<String>>,
     ) -> Result<Self> {
-        let searched = all.iter().map(|special| match special.search.normalized {
-            true => normalize(&special.text),
-            false => Ok(special.text.clone()),
-        });
+        let late: Vec<Option<String>> = all.iter().map(late).collect::<Result<_>>()?;
+        let longest = all.iter().map(|special| special.text.len()).max();
         Ok(Self {
-            searched: searched.collect::<Result<_>>()?,
-            longest: all
+            is_late: late.iter().map(Option::is_some).collect(),
+            searched: all
                 .iter()
-                .map(|special| special.text.len())
-                .max()
-                .unwrap_or(0),
+                .zip(late)
+                .map(|(special, late)| late.unwrap_or_else(|| special.text.clone()))
+                .collect(),
+            longest: longest.unwrap_or(0),
             all,
             known: Pool::default(),
         })
     }
 
     /// Special tokens that are always found; the id of each is its index.
-    pub(crate) fn of_texts(texts: &[String]) -> Self {
+    pub(crate) fn of_texts(texts: &[String]) -> Result<Self> {
         let texts = texts.iter().filter(|text| !text.is_empty());
         let special = |(id, text): (Id, &String)| Special {
             text: text.clone(),
@@ -142,17 +145,7 @@ impl Specials {
             always: true,
             search: Search::default(),
         };
-        let all: Vec<Special> = (0..).zip(texts).map(special).collect();
-        Self {
-            searched: all.iter().map(|special| special.text.clone()).collect(),
-            longest: all
-                .iter()
-                .map(|special| special.text.len())
-                .max()
-                .unwrap_or(0),
-            all,
-            known: Pool::default(),
-        }
+        Self::new((0..).zip(texts).map(special).collect(), |_| Ok(None))
     }
 
     pub(crate) fn all(&self) -> &[Special] {
@@ -207,9 +200,8 @@ impl Specials {
             |i: usize, special: &Special| special.always || choice.allowed.get(i) == Some(&true);
         Ok(Finders {
             refused: self.finder(|i, _| choice.refused.get(i) == Some(&true))?,
-            found: self.finder(|i, special| !special.search.normalized && is_found(i, special))?,
-            found_normalized: self
-                .finder(|i, special| special.search.normalized && is_found(i, special))?,
+            found: self.finder(|i, special| !self.is_late[i] && is_found(i, special))?,
+            found_late: self.finder(|i, special| self.is_late[i] && is_found(i, special))?,
         })
     }
 
@@ -253,30 +245,17 @@ impl Specials {
         Ok(())
     }
 
-    /// Calls `use_part` for each special token that is found and for each stretch between them, in a
-    /// text that no step normalises.
-    pub(crate) fn for_each_part<'t, E>(
-        &'t self,
-        text: &'t [u8],
-        finders: &Finders,
-        mut use_part: impl FnMut(Part<'t>) -> std::result::Result<(), E>,
-    ) -> std::result::Result<(), E> {
-        self.for_each_part_in(Phase::Given, text, finders, |part| match part {
-            Part::Ordinary(start, text) if finders.found_normalized.is_some() => self
-                .for_each_part_in(Phase::Normalized, text, finders, |part| {
-                    use_part(match part {
-                        Part::Ordinary(at, text) => Part::Ordinary(start + at, text),
-                        Part::Special(special, place) => {
-                            Part::Special(special, start + place.start..start + place.end)
-                        }
-                    })
-                }),
-            part => use_part(part),
-        })
+    /// The first special token of the second phase at `from` or behind it, in a text before it is
+    /// changed.
+    pub(crate) fn next_late(text: &[u8], from: usize, finders: &Finders) -> Option<Range<usize>> {
+        let finder = finders.found_late.as_ref()?;
+        let found = finder.automaton.find(Input::new(text).range(from..))?;
+        Some(found.range())
     }
 
-    /// The same for the special tokens of one phase.
-    pub(crate) fn for_each_part_in<'t, E>(
+    /// Calls `use_part` for each special token of a phase that is found and for each stretch between
+    /// them.
+    pub(crate) fn for_each_part<'t, E>(
         &'t self,
         phase: Phase,
         text: &'t [u8],
@@ -285,7 +264,7 @@ impl Specials {
     ) -> std::result::Result<(), E> {
         let finder = match phase {
             Phase::Given => &finders.found,
-            Phase::Normalized => &finders.found_normalized,
+            Phase::Late => &finders.found_late,
         };
         let mut start = 0;
         for (index, place) in finder.iter().flat_map(|finder| finder.find_iter(text)) {

@@ -343,10 +343,21 @@ class Reference:
 
     def encode(self, text: bytes, allowed: list[str]) -> list[int]:
         v = self.vocabulary
-        specials = {**{name: v.special_tokens[name] for name in allowed}, **v.added_tokens}
-        is_prefixed = v.prefix_space == "once" and text
+        special = {name: v.special_tokens[name] for name in allowed}
+        if v.prefix_space != "once":
+            return self.encode_part(escaped(text), {**special, **v.added_tokens})
         ids: list[int] = []
-        for part, is_special in stretches(" " * bool(is_prefixed) + escaped(text), [*specials]):
+        for part, is_special in stretches(escaped(text), [*special]):
+            if is_special:
+                ids.append(special[part])
+            elif part:
+                ids += self.encode_part(" " + part, v.added_tokens)
+        return ids
+
+    def encode_part(self, text: str, specials: dict[str, int]) -> list[int]:
+        v = self.vocabulary
+        ids: list[int] = []
+        for part, is_special in stretches(text, [*specials]):
             if is_special:
                 ids.append(specials[part])
                 continue

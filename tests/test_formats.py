@@ -6,7 +6,7 @@ import base64
 import io
 import json
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -100,9 +100,8 @@ def word_ids(vocabulary: Vocabulary, word: str) -> list[int]:
     return ids
 
 
-def sections(vocabulary: Vocabulary, text: str) -> Iterator[str | int]:
-    """The ids of special and added tokens, and the texts between them."""
-    found = {**vocabulary.special_tokens, **vocabulary.added_tokens}
+def sections(found: Mapping[str, int], text: str) -> Iterator[str | int]:
+    """The ids of special tokens, and the texts between them."""
     if not found:
         yield text
         return
@@ -110,12 +109,23 @@ def sections(vocabulary: Vocabulary, text: str) -> Iterator[str | int]:
         yield found.get(part, part)
 
 
+def all_sections(vocabulary: Vocabulary, text: str) -> Iterator[str | int]:
+    """The ids of special and added tokens, and the texts between them."""
+    special, added = vocabulary.special_tokens, vocabulary.added_tokens
+    if vocabulary.prefix_space != "once":
+        yield from sections({**special, **added}, text)
+        return
+    for section in sections(special, text):
+        if isinstance(section, int):
+            yield section
+        elif section:
+            yield from sections(added, " " + section)
+
+
 def encode(vocabulary: Vocabulary, text: str) -> list[int]:
     """The ids of a text, all special tokens allowed."""
     ids: list[int] = []
-    if text and vocabulary.prefix_space == "once":
-        text = " " + text
-    for section in sections(vocabulary, text):
+    for section in all_sections(vocabulary, text):
         if isinstance(section, int):
             ids.append(section)
             continue

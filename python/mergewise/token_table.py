@@ -20,9 +20,11 @@ class TokenTable:
     def __init__(self, vocabulary: Vocabulary | _core.Tokenizer) -> None:
         self._extras: Mapping[str, Any] = {}
         self._framing = NO_FRAME
+        self._roles: Mapping[str, int] = {}
         if isinstance(vocabulary, Vocabulary):
             self._extras = vocabulary.extras
             self._framing = vocabulary.framing
+            self._roles = vocabulary.roles
             try:
                 vocabulary = _core.Tokenizer(vocabulary)
             except OverflowError:
@@ -32,7 +34,7 @@ class TokenTable:
     @cached_property
     def vocabulary(self) -> Vocabulary:
         """All that decides how a text is encoded; the merges are those that texts can use."""
-        return vocabulary_of(self.core.fields(), self._framing, self._extras)
+        return vocabulary_of(self.core.fields(), self._framing, self._roles, self._extras)
 
     @property
     def is_by_whole_words(self) -> bool:

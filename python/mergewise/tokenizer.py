@@ -176,7 +176,7 @@ class Tokenizer(Coder):
 
     def _framed(self, framing: Framing) -> Tokenizer:
         framed = Tokenizer(self.core)
-        framed._framing, framed._extras = framing, self._extras
+        framed._framing, framed._roles, framed._extras = framing, self._roles, self._extras
         return framed
 
     def __eq__(self, other: object) -> bool:
@@ -187,12 +187,14 @@ class Tokenizer(Coder):
     def __hash__(self) -> int:
         return hash((self.vocab_size, self.pattern, self._merges[-8:]))
 
-    def __getstate__(self) -> tuple[bytes, Framing, Mapping[str, Any]]:
-        return self.core.to_bytes(), self._framing, self._extras
+    def __getstate__(self) -> tuple[bytes, Framing, Mapping[str, int], Mapping[str, Any]]:
+        return self.core.to_bytes(), self._framing, self._roles, self._extras
 
-    def __setstate__(self, state: tuple[bytes, Framing, Mapping[str, Any]]) -> None:
+    def __setstate__(
+        self, state: tuple[bytes, Framing, Mapping[str, int], Mapping[str, Any]]
+    ) -> None:
         self.core = _core.Tokenizer.from_bytes(state[0])
-        self._framing, self._extras = state[1:]
+        self._framing, self._roles, self._extras = state[1:]
 
     def __copy__(self) -> Tokenizer:
         return self

@@ -57,6 +57,8 @@ class Vocabulary:
         drops_unknown: whether unknown characters are left out where no token stands for them,
             instead of being an error.
         whole_words: whether a word that is a token becomes it, whatever its merges make of it.
+        unused: ids of tokens that are made and taken apart again: into the last two tokens of the
+            text that made their strings as neighbours. Only with `normalizer`.
         start_of_word: is part of the string of each token that begins a word.
         end_of_word: is part of the string of each token that ends a word, as in `low</w>`. A word's
             last symbol has it from the start, or, if it is a token by itself, it is a symbol of its
@@ -66,8 +68,9 @@ class Vocabulary:
             being a word of its own.
         normalize: how a text is normalised first.
         prefix_space: where a space is put: before each stretch between special tokens ("always"),
-            before each that does not begin with one ("unless_space"), or before the whole text
-            ("once"); an empty text gets none.
+            before each that does not begin with one ("unless_space"), or before each stretch
+            between special tokens, which may have added ones inside ("once"); an empty stretch
+            gets none.
         mark_is_space: whether U+2581 in a text is read as a space.
         normalizer: the steps that change a text before it is cut, as tokenizer.json has them, where
             `normalize`, `prefix_space` and `mark_is_space` cannot say them.
@@ -82,6 +85,8 @@ class Vocabulary:
             tokens, with a space for the end of a word, without one that was put before the text.
         written: what the file writes for ids where it does not follow from the string of a token.
         framing: what is put around the ids of a text.
+        roles: the ids of the tokens that begin and end texts, fill batches and stand for unknown
+            characters: "bos", "eos", "pad" and "unk", where the file says them.
         extras: what else the file says, for the same format to write back: name of the format to
             its own data.
     """
@@ -95,6 +100,7 @@ class Vocabulary:
     fuse_unknown: bool = False
     drops_unknown: bool = False
     whole_words: bool = False
+    unused: tuple[int, ...] = ()
     start_of_word: bytes = b""
     end_of_word: bytes = b""
     pattern: str | None = None
@@ -110,6 +116,7 @@ class Vocabulary:
     decoder: Sequence[Step] | None = None
     written: dict[int, str] = field(default_factory=dict)
     framing: Framing = NO_FRAME
+    roles: Mapping[str, int] = field(default_factory=dict)
     extras: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -133,7 +140,10 @@ class Vocabulary:
 
 
 def vocabulary_of(
-    fields: Mapping[str, Any], framing: Framing, extras: Mapping[str, Any]
+    fields: Mapping[str, Any],
+    framing: Framing,
+    roles: Mapping[str, int],
+    extras: Mapping[str, Any],
 ) -> Vocabulary:
     """The vocabulary of the fields that the core has, and of what it has not."""
     fields = dict(fields)
@@ -145,4 +155,4 @@ def vocabulary_of(
     decoding = fields.pop("decoding")
     fields["decoder"] = None if decoding is None else json.loads(decoding)
     fields["searches"] = {text: Search(*flags) for text, flags in fields["searches"].items()}
-    return Vocabulary(**fields, framing=framing, extras=extras)
+    return Vocabulary(**fields, framing=framing, roles=roles, extras=extras)

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::characters::{Invalid, byte_named, complete};
 use super::pieces::SentencePiece;
 use crate::error::Result;
-use crate::pipeline::{Search, byte_of};
+use crate::pipeline::{Search, SentencePiece as Normalizer, byte_of};
 use crate::watch::Watch;
 
 /// A step.
@@ -58,6 +58,8 @@ pub(super) enum Step {
     Spaced {},
     /// All that the library `SentencePiece` does.
     SentencePiece(SentencePiece),
+    /// What a model of it does to the text at last.
+    Denormalizer(Box<Normalizer>),
 }
 
 /// Where the pre-tokenizer `Metaspace` puts a mark.
@@ -182,6 +184,12 @@ impl Step {
                 })
                 .collect(),
             Self::SentencePiece(step) => vec![step.text(memory, strings, is_end)],
+            Self::Denormalizer(step) => strings
+                .map(|text| {
+                    let normal = step.normalized(text.as_bytes(), 0, false, &|_| None);
+                    normal.into_parts().0
+                })
+                .collect(),
         })
     }
 }

@@ -3,7 +3,7 @@
 
 use super::batches::{Encoded, encode_in_groups, with_room_for};
 use super::joins::Joins;
-use super::prepare::Preparation;
+use super::prepare::{PrefixSpace, Preparation};
 use super::run::{Desk, Run};
 use super::sink::Sink;
 use super::stretches::Stretch;
@@ -52,11 +52,12 @@ enum Given<'t> {
 
 impl Encoder {
     /// An encoder of these parts. With `whole_words`, a word that is a token becomes that token,
-    /// whatever its merges make of it.
+    /// whatever its merges make of it; `unused` are tokens that are taken apart again.
     pub(crate) fn new(
         vocabulary: Vocabulary,
         unknown: Unknown,
         whole_words: bool,
+        unused: Vec<Id>,
         steps: Steps,
         specials: Vec<Special>,
     ) -> Result<Self> {
@@ -73,16 +74,25 @@ impl Encoder {
         let has_words = pattern.spec().is_some()
             || pipeline.as_ref().is_some_and(Pipeline::cuts_texts)
             || !unknown.is_local(&vocabulary);
-        let words = Words::new(vocabulary, unknown, whole_words);
+        let words = Words::new(vocabulary, unknown, whole_words, unused);
         let has_words = has_words || words.looks_up_whole || words.vocabulary.marks_words();
         Ok(Self {
             joins: (!has_words).then(|| Joins::new(&words.vocabulary)),
             words,
             pattern,
             preparation,
-            specials: Specials::new(specials, |text| match &pipeline {
-                Some(pipeline) => pipeline.normalized(text),
-                None => Ok(text.to_owned()),
+            specials: Specials::new(specials, |special| {
+                let is_late = match &pipeline {
+                    Some(pipeline) => pipeline.is_sentencepiece(),
+                    None => preparation.prefix_space == PrefixSpace::Once,
+                };
+                let is_late = special.always && is_late || special.search.normalized;
+                is_late
+                    .then(|| match &pipeline {
+                        Some(steps) if !steps.is_sentencepiece() => steps.normalized(&special.text),
+                        _ => Ok(special.text.clone()),
+                    })
+                    .transpose()
             })?,
             pipeline,
             bits: (u32::BITS - largest.unwrap_or(0).leading_zeros()).max(1),
@@ -103,6 +113,11 @@ impl Encoder {
     /// Whether some word becomes a token that its merges would not make.
     pub fn looks_up_whole_words(&self) -> bool {
         self.words.looks_up_whole
+    }
+
+    /// The tokens that are taken apart again.
+    pub fn unused(&self) -> &[Id] {
+        &self.words.unused.given
     }
 
     /// What cuts a text into words.
@@ -268,34 +283,34 @@ impl Encoder {
         if let Some(pipeline) = &self.pipeline {
             return self.encode_by_steps(pipeline, text, finders, desk, sink, watch);
         }
-        self.specials
-            .for_each_part(&preparation.with_prefix(text), finders, |part| match part {
-                Part::Special(special, _) => {
-                    sink.push_apart(&[special.id]);
-                    Ok(())
-                }
-                Part::Ordinary(start, text) => {
-                    sink.begin(self.fused());
-                    let prepared = preparation.prepare(text);
-                    let run = Run {
-                        encoder: &self.words,
-                        text: &prepared,
-                        start: 0,
-                        desk,
-                        sink,
-                        watch,
-                        result: Ok(()),
-                    };
-                    let encoded = match (given, self.pattern.name()) {
-                        (Given::Word(_), _) => run.encode_one(),
-                        (_, Some(name)) => run.encode_groups(name),
-                        (_, None) => run.encode_singly(|use_word| {
-                            self.for_each_word(&prepared, watch, use_word)
-                        }),
-                    };
-                    encoded.map_err(|error| error.moved(start, preparation.hidden_bytes(text)))
-                }
-            })
+        self.for_each_part(preparation, text, finders, |part, shift| match part {
+            Part::Special(special, _) => {
+                sink.push_apart(&[special.id]);
+                Ok(())
+            }
+            Part::Ordinary(start, text) => {
+                sink.begin(self.fused());
+                let prepared = preparation.prepare(text);
+                let run = Run {
+                    encoder: &self.words,
+                    text: &prepared,
+                    start: 0,
+                    desk,
+                    sink,
+                    watch,
+                    result: Ok(()),
+                };
+                let encoded = match (given, self.pattern.name()) {
+                    (Given::Word(_), _) => run.encode_one(),
+                    (_, Some(name)) => run.encode_groups(name),
+                    (_, None) => {
+                        run.encode_singly(|use_word| self.for_each_word(&prepared, watch, use_word))
+                    }
+                };
+                let start = shift.start + start;
+                encoded.map_err(|error| error.moved(start, preparation.hidden_bytes(text)))
+            }
+        })
     }
 
     /// The same by a pipeline of steps.
@@ -308,10 +323,23 @@ impl Encoder {
         sink: &mut Sink<'_>,
         watch: &Watch,
     ) -> Result<()> {
+        if self.words.unused.are_made() {
+            return self.for_each_merged(
+                pipeline,
+                text,
+                finders,
+                false,
+                watch,
+                |stretch, tokens| match stretch {
+                    Stretch::Special(id, ..) => sink.push_apart(&[*id]),
+                    Stretch::Words(_) => tokens.iter().for_each(|&(id, _)| sink.push_apart(&[id])),
+                },
+            );
+        }
         self.for_each_stretch(pipeline, text, finders, false, watch, |stretch| {
             let prepared = match stretch {
-                Stretch::Special(special, _) => {
-                    sink.push_apart(&[special.id]);
+                Stretch::Special(id, ..) => {
+                    sink.push_apart(&[id]);
                     return Ok(());
                 }
                 Stretch::Words(prepared) => prepared,

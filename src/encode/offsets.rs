@@ -4,6 +4,7 @@ use super::Choice;
 use super::encoder::Encoder;
 use super::search::Scratch;
 use super::stretches::Stretch;
+use super::words::Piece;
 use crate::error::Result;
 use crate::framing::{Frame, Side};
 use crate::merges::Id;
@@ -62,34 +63,31 @@ impl Encoder {
     /// The tokens of a text without a pipeline.
     fn placed(&self, text: &[u8], finders: &Finders, watch: &Watch) -> Result<Vec<Placed>> {
         let mut found = Vec::new();
-        let prefixed = self.preparation.with_prefix(text);
-        let hidden = prefixed.len() - text.len();
-        let shown = |at: usize| at.saturating_sub(hidden);
-        self.specials
-            .for_each_part(&prefixed, finders, |part| match part {
-                Part::Special(special, range) => {
-                    let spaces = white_ends(&prefixed[range.clone()]);
-                    let place = (shown(range.start), shown(range.end));
-                    let id = special.id;
-                    found.push(Placed { id, place, spaces });
-                    Ok(())
-                }
-                Part::Ordinary(start, text) => {
-                    let (prepared, places) = self.preparation.prepare_placed(text, watch)?;
-                    let hidden = self.preparation.hidden_bytes(text);
-                    let place_of = |from: usize, to: usize| {
-                        let place = match &places {
-                            Some(places) => (places[from].0, places[to - 1].1),
-                            None => (from, to),
-                        };
-                        (shown(start + place.0), shown(start + place.1))
+        let preparation = self.preparation;
+        self.for_each_part(preparation, text, finders, |part, shift| match part {
+            Part::Special(special, range) => {
+                let place = (shift.shown(range.start), shift.shown(range.end));
+                let spaces = white_ends(&text[place.0..place.1]);
+                let id = special.id;
+                found.push(Placed { id, place, spaces });
+                Ok(())
+            }
+            Part::Ordinary(start, text) => {
+                let (prepared, places) = preparation.prepare_placed(text, watch)?;
+                let hidden = preparation.hidden_bytes(text);
+                let place_of = |from: usize, to: usize| {
+                    let place = match &places {
+                        Some(places) => (places[from].0, places[to - 1].1),
+                        None => (from, to),
                     };
-                    self.place(&prepared, &mut found, watch, &place_of, |use_word| {
-                        self.for_each_word(&prepared, watch, use_word)
-                    })
-                    .map_err(|error| error.moved(start, hidden))
-                }
-            })?;
+                    (shift.shown(start + place.0), shift.shown(start + place.1))
+                };
+                self.place(&prepared, &mut found, watch, &place_of, |use_word| {
+                    self.for_each_word(&prepared, watch, use_word)
+                })
+                .map_err(|error| error.moved(shift.start + start, hidden))
+            }
+        })?;
         Ok(found)
     }
 
@@ -102,6 +100,22 @@ impl Encoder {
         watch: &Watch,
     ) -> Result<Vec<Placed>> {
         let mut found = Vec::new();
+        let special = |id, place: Place| {
+            let spaces = white_ends(&text[place.0..place.1]);
+            Placed { id, place, spaces }
+        };
+        if self.words.unused.are_made() {
+            self.for_each_merged(pipeline, text, finders, true, watch, |stretch, tokens| {
+                match stretch {
+                    Stretch::Special(id, place, _) => found.push(special(*id, *place)),
+                    Stretch::Words(words) => {
+                        let place_of = |start, end| place_of(words, start, end);
+                        self.push_placed(&words.text, 0, tokens, &place_of, &mut found);
+                    }
+                }
+            })?;
+            return Ok(found);
+        }
         self.for_each_stretch(
             pipeline,
             text,
@@ -109,10 +123,8 @@ impl Encoder {
             true,
             watch,
             |stretch| match stretch {
-                Stretch::Special(special, place) => {
-                    let spaces = white_ends(&text[place.0..place.1]);
-                    let id = special.id;
-                    found.push(Placed { id, place, spaces });
+                Stretch::Special(id, place, _) => {
+                    found.push(special(id, place));
                     Ok(())
                 }
                 Stretch::Words(words) => {
@@ -125,6 +137,25 @@ impl Encoder {
             },
         )?;
         Ok(found)
+    }
+
+    /// Append the tokens of a word that begins at `at`.
+    fn push_placed(
+        &self,
+        text: &[u8],
+        mut at: usize,
+        tokens: &[Piece],
+        place_of: &dyn Fn(usize, usize) -> Place,
+        found: &mut Vec<Placed>,
+    ) {
+        for &(id, length) in tokens {
+            found.push(Placed {
+                id,
+                place: place_of(at, at + length),
+                spaces: self.spaces_of(&text[at..at + length]),
+            });
+            at += length;
+        }
     }
 
     /// Append the tokens of a prepared text: those of each word that `for_each_word` gives, with the
@@ -148,15 +179,7 @@ impl Encoder {
                 .words
                 .encode(&text[from..to], &mut scratch, &mut pieces, watch)
                 .map_err(|error| error.moved(from, 0));
-            let mut at = from;
-            for &(id, length) in &pieces {
-                found.push(Placed {
-                    id,
-                    place: place_of(at, at + length),
-                    spaces: self.spaces_of(&text[at..at + length]),
-                });
-                at += length;
-            }
+            self.push_placed(text, from, &pieces, place_of, found);
         })?;
         result?;
         if let Some(id) = self.fused() {

@@ -25,7 +25,8 @@ pub enum PrefixSpace {
     UnlessSpace,
     /// Before each stretch between special tokens that is not empty.
     Always,
-    /// Before a whole text that is not empty, special tokens included.
+    /// Before each stretch between special tokens that are found where they are allowed; it may hold
+    /// such as are found in every text, and is not empty.
     Once,
 }
 
@@ -54,7 +55,7 @@ impl Preparation {
         }
     }
 
-    /// The whole text, with its space if it has one of its own.
+    /// A stretch that may hold special tokens, with its space if it has one of its own.
     pub(crate) fn with_prefix(self, text: &[u8]) -> Cow<'_, [u8]> {
         if self.prefix_space == PrefixSpace::Once && !text.is_empty() {
             return Cow::Owned([b" ", text].concat());
@@ -109,7 +110,7 @@ impl Preparation {
                 rewriter.keep(rewriter.rest().len());
             });
         }
-        Ok((prepared, aligned.into_places()))
+        Ok((prepared, aligned.into_parts().1))
     }
 
     /// How many bytes are put before a stretch of text, or before the whole.

@@ -1,18 +1,35 @@
-//! The stretches of a text whose tokenizer has a pipeline of steps: special tokens, and words.
-
-use std::str::from_utf8;
+//! The stretches of a text: special tokens, and what is between them.
 
 use super::encoder::Encoder;
-use crate::error::{Error, Result};
-use crate::pipeline::{Aligned, Pipeline, Place, Prepared};
-use crate::specials::{Finders, Part, Phase, Special};
+use super::prepare::Preparation;
+use super::words::Piece;
+use crate::error::Result;
+use crate::merges::Id;
+use crate::pipeline::{Pipeline, Place, Prepared};
+use crate::specials::{Finders, Part, Phase, Specials};
 use crate::watch::Watch;
 
 /// A stretch of a text.
-pub(super) enum Stretch<'s> {
-    /// A special token, and what it stands for in the text.
-    Special(&'s Special, Place),
+pub(super) enum Stretch {
+    /// A special token, what it stands for in the text, and when it was found.
+    Special(Id, Place, Phase),
     Words(Prepared),
+}
+
+/// How places in a stretch that may have a space before it become places in the text.
+#[derive(Clone, Copy)]
+pub(super) struct Shift {
+    pub(super) start: usize,
+    hidden: usize,
+}
+
+impl Shift {
+    /// Where a place of the stretch is in the text.
+    pub(super) fn shown(self, at: usize) -> usize {
+        (self.start + at)
+            .saturating_sub(self.hidden)
+            .max(self.start)
+    }
 }
 
 impl Encoder {
@@ -25,27 +42,23 @@ impl Encoder {
         finders: &Finders,
         is_tracked: bool,
         watch: &Watch,
-        mut use_stretch: impl FnMut(Stretch<'_>) -> Result<()>,
+        mut use_stretch: impl FnMut(Stretch) -> Result<()>,
     ) -> Result<()> {
         let is_tracked = is_tracked || pipeline.needs_places();
-        let invalid = |error: std::str::Utf8Error| Error::InvalidUtf8 {
-            offset: error.valid_up_to(),
-        };
-        from_utf8(text).map_err(invalid)?;
         let specials = &self.specials;
-        specials.for_each_part_in(Phase::Given, text, finders, |part| match part {
+        specials.for_each_part(Phase::Given, text, finders, |part| match part {
             Part::Special(special, place) => {
-                use_stretch(Stretch::Special(special, (place.start, place.end)))
+                let place = (place.start, place.end);
+                use_stretch(Stretch::Special(special.id, place, Phase::Given))
             }
             Part::Ordinary(start, text) => {
-                let text = from_utf8(text).map_err(invalid)?;
-                let mut normal = Aligned::new(text, start, is_tracked);
-                pipeline.normalize(&mut normal, watch)?;
+                let kept = |from: usize| Specials::next_late(text, from, finders);
+                let normal = pipeline.normalize(text, start, is_tracked, &kept, watch)?;
                 let bytes = normal.text().as_bytes();
-                specials.for_each_part_in(Phase::Normalized, bytes, finders, |part| match part {
+                specials.for_each_part(Phase::Late, bytes, finders, |part| match part {
                     Part::Special(special, range) => {
                         let place = normal.place(range).unwrap_or((start, start));
-                        use_stretch(Stretch::Special(special, place))
+                        use_stretch(Stretch::Special(special.id, place, Phase::Late))
                     }
                     Part::Ordinary(at, text) => {
                         let stretch = normal.slice(at..at + text.len());
@@ -54,6 +67,71 @@ impl Encoder {
                             prepared.map_err(|error| error.moved(start, 0))?,
                         ))
                     }
+                })
+            }
+        })
+    }
+
+    /// Call `use_stretch` with each stretch of a text and its tokens, where some tokens are taken
+    /// apart again: what they become depends on all that is between two special tokens of the first
+    /// phase.
+    pub(super) fn for_each_merged(
+        &self,
+        pipeline: &Pipeline,
+        text: &[u8],
+        finders: &Finders,
+        is_tracked: bool,
+        watch: &Watch,
+        mut use_stretch: impl FnMut(&Stretch, &[Piece]),
+    ) -> Result<()> {
+        let mut stretches = Vec::new();
+        self.for_each_stretch(pipeline, text, finders, is_tracked, watch, |stretch| {
+            stretches.push(stretch);
+            Ok(())
+        })?;
+        let is_given = |stretch: &Stretch| matches!(stretch, Stretch::Special(.., Phase::Given));
+        for group in stretches.chunk_by(|before, _| !is_given(before)) {
+            let words = group.iter().filter_map(|stretch| match stretch {
+                Stretch::Words(prepared) => Some(&*prepared.text),
+                Stretch::Special(..) => None,
+            });
+            let mut tokens = self.words.encode_together(words, watch)?.into_iter();
+            for stretch in group {
+                let tokens = match stretch {
+                    Stretch::Words(_) => tokens.next().unwrap_or_default(),
+                    Stretch::Special(..) => Vec::new(),
+                };
+                use_stretch(stretch, &tokens);
+            }
+        }
+        Ok(())
+    }
+
+    /// Call `use_part` with each part of a text without a pipeline, and how places in it become those
+    /// of the text. A space that is put before a text only once stands before each stretch between
+    /// special tokens of the first phase.
+    pub(super) fn for_each_part(
+        &self,
+        preparation: Preparation,
+        text: &[u8],
+        finders: &Finders,
+        mut use_part: impl FnMut(Part<'_>, Shift) -> Result<()>,
+    ) -> Result<()> {
+        let specials = &self.specials;
+        specials.for_each_part(Phase::Given, text, finders, |part| match part {
+            Part::Special(..) => use_part(
+                part,
+                Shift {
+                    start: 0,
+                    hidden: 0,
+                },
+            ),
+            Part::Ordinary(start, text) => {
+                let prefixed = preparation.with_prefix(text);
+                let hidden = prefixed.len() - text.len();
+                let shift = Shift { start, hidden };
+                specials.for_each_part(Phase::Late, &prefixed, finders, |part| {
+                    use_part(part, shift)
                 })
             }
         })

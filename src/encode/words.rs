@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use crate::encode::long::Tools;
 use crate::encode::search::{Scratch, Search};
 use crate::encode::short::ShortWords;
+use crate::encode::unused::Unused;
 use crate::error::{Error, Result};
 use crate::merges::Id;
 use crate::vocabulary::{Number, Symbols, Vocabulary};
@@ -93,13 +94,20 @@ pub(super) struct Words {
     pub(super) unknown: Unknown,
     /// Whether a word that is a token becomes that token, whatever its merges make of it.
     pub(super) looks_up_whole: bool,
+    /// Tokens that are taken apart again.
+    pub(super) unused: Unused,
     search: Option<Search>,
     /// None if short words need more than merging.
     pub(super) short: Option<ShortWords>,
 }
 
 impl Words {
-    pub(super) fn new(vocabulary: Vocabulary, unknown: Unknown, whole_words: bool) -> Self {
+    pub(super) fn new(
+        vocabulary: Vocabulary,
+        unknown: Unknown,
+        whole_words: bool,
+        unused: Vec<Id>,
+    ) -> Self {
         // Where every token is what its string becomes, looking words up changes nothing; but a word
         // with a mark at its end is not encoded like its string without the mark.
         let has_other_tokens = vocabulary.unreachable().next().is_some();
@@ -107,6 +115,7 @@ impl Words {
         let search = Search::new(&vocabulary);
         let short = (!looks_up_whole).then(|| ShortWords::new(&vocabulary));
         Self {
+            unused: Unused::new(unused, &vocabulary),
             vocabulary,
             unknown,
             looks_up_whole,
@@ -172,12 +181,7 @@ impl Words {
         }
         // What is left out is left out before merging: its neighbours may merge.
         let word = &*self.without_dropped(word);
-        let mut writer = Writer {
-            words: self,
-            first: pieces.len(),
-            pieces,
-            pending: None,
-        };
+        let mut writer = Writer::new(self, pieces);
         if let Some(search) = &self.search
             && self.vocabulary.symbols() == Symbols::Bytes
         {
@@ -216,7 +220,7 @@ impl Words {
 }
 
 /// Appends the tokens of a word.
-struct Writer<'w> {
+pub(super) struct Writer<'w> {
     words: &'w Words,
     pieces: &'w mut Vec<Piece>,
     /// Where the word's tokens begin.
@@ -226,8 +230,17 @@ struct Writer<'w> {
     pending: Option<Piece>,
 }
 
-impl Writer<'_> {
-    fn push_all(&mut self, tokens: &[Number]) -> Result<()> {
+impl<'w> Writer<'w> {
+    pub(super) fn new(words: &'w Words, pieces: &'w mut Vec<Piece>) -> Self {
+        Self {
+            words,
+            first: pieces.len(),
+            pieces,
+            pending: None,
+        }
+    }
+
+    pub(super) fn push_all(&mut self, tokens: &[Number]) -> Result<()> {
         let vocabulary = &self.words.vocabulary;
         self.pieces.reserve(tokens.len());
         for &token in tokens {
@@ -243,12 +256,12 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn flush(&mut self) {
+    pub(super) fn flush(&mut self) {
         self.pieces.extend(self.pending.take());
     }
 
     /// Append what becomes of a character, or a byte, that is no token.
-    fn push_unknown(&mut self, symbol: &[u8]) -> Result<()> {
+    pub(super) fn push_unknown(&mut self, symbol: &[u8]) -> Result<()> {
         let mut unknown = &self.words.unknown;
         if let Unknown::SomeBytes { ids, otherwise } = unknown {
             let known = symbol

@@ -34,6 +34,31 @@ impl Aligned {
         }
     }
 
+    /// No text yet.
+    pub(crate) fn with_capacity(num_bytes: usize, is_tracked: bool) -> Self {
+        Self {
+            text: String::with_capacity(num_bytes),
+            places: is_tracked.then(|| Vec::with_capacity(num_bytes)),
+        }
+    }
+
+    /// Append a string that stands for this place.
+    pub(crate) fn push(&mut self, string: &str, place: Place) {
+        self.text.push_str(string);
+        if let Some(places) = &mut self.places {
+            places.extend(std::iter::repeat_n(place, string.len()));
+        }
+    }
+
+    /// Remove a string from the end as often as it is there.
+    pub(crate) fn trim_end(&mut self, string: &str) {
+        let len = self.text.trim_end_matches(string).len();
+        self.text.truncate(len);
+        if let Some(places) = &mut self.places {
+            places.truncate(len);
+        }
+    }
+
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
@@ -44,9 +69,9 @@ impl Aligned {
         Some((places.first()?.0, places.last()?.1))
     }
 
-    /// What each byte stands for, if that was asked.
-    pub(crate) fn into_places(self) -> Option<Vec<Place>> {
-        self.places
+    /// The text, and what each byte stands for, if that was asked.
+    pub(crate) fn into_parts(self) -> (String, Option<Vec<Place>>) {
+        (self.text, self.places)
     }
 
     /// A part of it.
@@ -67,13 +92,7 @@ impl Aligned {
 
     /// No text, with places if this one has them.
     pub(crate) fn empty(&self) -> Self {
-        Self {
-            text: String::with_capacity(self.text.len()),
-            places: self
-                .places
-                .as_ref()
-                .map(|places| Vec::with_capacity(places.len())),
-        }
+        Self::with_capacity(self.text.len(), self.places.is_some())
     }
 
     /// Append what `write` makes of a range of `source`.

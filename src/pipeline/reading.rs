@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::Pipeline;
+use super::{Normalizing, Pipeline, SentencePiece};
 use crate::error::{Error, Result};
 
 /// All steps of a file.
@@ -21,7 +21,8 @@ struct Document {
 
 impl Pipeline {
     /// The steps in a JSON object: `normalizer` and `pre_tokenizer`, each a step or a list of them
-    /// as they are in tokenizer.json, and `is_spelled`, whether symbols are bytes.
+    /// as they are in tokenizer.json, and `is_spelled`, whether symbols are bytes. Instead of other
+    /// steps a normalizer may be that of a model of `SentencePiece`.
     ///
     /// ```
     /// use mergewise::pipeline::Pipeline;
@@ -33,10 +34,11 @@ impl Pipeline {
     /// ```
     pub fn from_json(steps: &str) -> Result<Self> {
         let document: Document = serde_json::from_str(steps).map_err(|error| invalid(&error))?;
+        let cuts = listed(document.pre_tokenizer, "pre_tokenizer", "pretokenizers")?;
         Ok(Self {
             source: steps.to_owned(),
-            normalizer: read(document.normalizer, "normalizer", "normalizers")?,
-            pre_tokenizer: read(document.pre_tokenizer, "pre_tokenizer", "pretokenizers")?,
+            normalizer: normalizing(document.normalizer)?,
+            pre_tokenizer: parsed(cuts, "pre_tokenizer")?,
             is_spelled: document.is_spelled,
         })
     }
@@ -48,20 +50,43 @@ fn invalid(message: &dyn std::fmt::Display) -> Error {
     }
 }
 
-/// The steps in a JSON value; those of a sequence are under this key.
+/// The steps in JSON; those of a sequence are under the key `members`.
 pub(crate) fn read_json<S: DeserializeOwned>(
     steps: &str,
     part: &str,
     members: &str,
 ) -> Result<Vec<S>> {
     let steps = serde_json::from_str(steps).map_err(|error| invalid(&error))?;
-    read(steps, part, members)
+    parsed(listed(steps, part, members)?, part)
 }
 
-/// The same in a value.
-fn read<S: DeserializeOwned>(value: Value, part: &str, members: &str) -> Result<Vec<S>> {
+/// The normalizer of a model of `SentencePiece`, beside the steps of tokenizer.json.
+#[derive(Deserialize)]
+#[serde(tag = "type")]
+enum Model {
+    SentencePiece(Box<SentencePiece>),
+}
+
+fn normalizing(value: Value) -> Result<Normalizing> {
+    let steps = listed(value, "normalizer", "normalizers")?;
+    match &steps[..] {
+        [step] if step["type"] == "SentencePiece" => {}
+        _ => return Ok(Normalizing::Steps(parsed(steps, "normalizer")?)),
+    }
+    let models = parsed(steps, "normalizer")?.into_iter();
+    let mut models = models.map(|Model::SentencePiece(step)| Normalizing::SentencePiece(step));
+    Ok(models.next().unwrap_or(Normalizing::Steps(Vec::new())))
+}
+
+/// The steps in a value; those of a sequence are under the key `members`.
+fn listed(value: Value, part: &str, members: &str) -> Result<Vec<Value>> {
     let mut steps = Vec::new();
     flatten(value, part, members, &mut steps)?;
+    Ok(steps)
+}
+
+/// What steps are of which the core knows the types.
+fn parsed<S: DeserializeOwned>(steps: Vec<Value>, part: &str) -> Result<Vec<S>> {
     let steps = steps.into_iter().enumerate();
     steps
         .map(|(index, step)| {

@@ -33,6 +33,7 @@ pub(super) struct Fields<'py> {
     fuse_unknown: bool,
     drops_unknown: bool,
     whole_words: bool,
+    unused: Vec<Id>,
     start_of_word: PyBackedBytes,
     end_of_word: PyBackedBytes,
     pattern: Option<String>,
@@ -145,6 +146,7 @@ impl Fields<'_> {
             .symbols(choose("alphabet", &self.alphabet, SYMBOLS)?)
             .unknown(unknown)
             .whole_words(self.whole_words)
+            .unused(std::mem::take(&mut self.unused))
             .start_of_word(&self.start_of_word)
             .end_of_word(&self.end_of_word)
             .pattern(self.pattern.as_deref())
@@ -215,6 +217,7 @@ pub(super) fn fields<'py>(py: Python<'py>, tokenizer: &Tokenizer) -> PyResult<Bo
     set_unknown(&fields, encoder.unknown())?;
     fields.set_item("alphabet", name_of(SYMBOLS, &vocabulary.symbols()))?;
     fields.set_item("whole_words", tokenizer.whole_words())?;
+    fields.set_item("unused", PyTuple::new(py, encoder.unused())?)?;
     let start_of_word = PyBytes::new(py, vocabulary.start_of_word());
     fields.set_item("start_of_word", start_of_word)?;
     fields.set_item("end_of_word", PyBytes::new(py, vocabulary.end_of_word()))?;

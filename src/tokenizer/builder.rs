@@ -41,6 +41,7 @@ pub struct TokenizerBuilder<'a> {
     end_of_word: &'a [u8],
     unknown: Unknown,
     whole_words: bool,
+    unused: Vec<Id>,
     pattern: Option<&'a str>,
     drops_gaps: bool,
     preparation: Preparation,
@@ -278,6 +279,27 @@ impl<'a> TokenizerBuilder<'a> {
         decoder: Option<&'a str> => decoder;
     }
 
+    /// Tokens that merges make and that are taken apart again, as the unused pieces of SentencePiece:
+    /// into the last two tokens of the text that made their strings as neighbours. There must be
+    /// [`steps`](Self::steps).
+    ///
+    /// ```
+    /// # use mergewise::Tokenizer;
+    /// let tokenizer = Tokenizer::builder()
+    ///     .tokens([(&b"a"[..], 0), (b"b", 1), (b"ab", 2), (b"abb", 3)])
+    ///     .merges([(&b"a"[..], &b"b"[..]), (b"ab", b"b")])
+    ///     .steps(Some("{}"))
+    ///     .unused([3])
+    ///     .build()?;
+    /// assert_eq!(tokenizer.encode("abb")?, [2, 1]);
+    /// # Ok::<(), mergewise::Error>(())
+    /// ```
+    pub fn unused(mut self, ids: impl IntoIterator<Item = Id>) -> Self {
+        self.unused = ids.into_iter().collect();
+        self.unused.sort_unstable();
+        self
+    }
+
     /// One more special token, which is found in a text only where the caller allows it.
     pub fn special_token(self, text: &str, id: Id) -> Self {
         self.special(text, id, false, Search::default())
@@ -340,6 +362,11 @@ impl<'a> TokenizerBuilder<'a> {
         if self.specials.iter().any(|special| special.text.is_empty()) {
             return Err(Error::EmptySpecial);
         }
+        if !self.unused.is_empty() && self.steps.is_none() {
+            return Err(Error::InvalidSteps {
+                message: "tokens are unused where steps are given, and only there".to_owned(),
+            });
+        }
         let steps = match self.steps {
             Some(steps) => Steps {
                 pattern: Pattern::new(None)?,
@@ -362,6 +389,7 @@ impl<'a> TokenizerBuilder<'a> {
             vocabulary,
             self.unknown,
             self.whole_words,
+            self.unused,
             steps,
             self.specials,
         )?;
@@ -399,6 +427,7 @@ impl Tokenizer {
             end_of_word: vocabulary.end_of_word(),
             unknown: self.encoder().unknown().clone(),
             whole_words: self.whole_words(),
+            unused: self.encoder().unused().to_vec(),
             pattern: pattern.spec(),
             drops_gaps: pattern.drops_gaps(),
             preparation: self.encoder().preparation(),

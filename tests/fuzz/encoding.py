@@ -7,7 +7,7 @@ import re
 import unicodedata
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -193,31 +193,54 @@ def prepared(vocabulary: Vocabulary, text: bytes) -> bytes:
 
 def slow_encode(vocabulary: Vocabulary, text: bytes) -> list[Piece]:
     """The tokens of a text, special ones included, with places in the prepared parts."""
-    specials = {**vocabulary.special_tokens, **vocabulary.added_tokens}
-    longest_first = sorted(specials, key=len, reverse=True)
-    found = re.compile(b"|".join(re.escape(s.encode()) for s in longest_first) or b"(?!)")
+    special, added = vocabulary.special_tokens, vocabulary.added_tokens
+    if vocabulary.prefix_space != "once":
+        return slow_encode_part(vocabulary, text, {**special, **added}, 0)
     pieces: list[Piece] = []
-    place = 0
-    if vocabulary.prefix_space == "once" and text:
-        text, place = b" " + text, -1
-    for part in re.split(b"(" + found.pattern + b")", text):
-        if found.fullmatch(part):
-            pieces.append((specials[part.decode()], place, place + len(part)))
-        else:
-            in_part: list[Piece] = []
-            ready = prepared(vocabulary, part)
-            added = len(ready) - len(part)
-            cut = words_of(ready, vocabulary.pattern, drops_gaps=vocabulary.drops_gaps)
-            for start, word in cut:
-                in_part += fused(vocabulary, list(slow_word(vocabulary, word, start)))
-            if vocabulary.pattern is None:
-                in_part = fused(vocabulary, in_part)
+    for start, part in parts_of(text, special):
+        if part.decode("utf-8", "replace") in special:
+            pieces.append((special[part.decode()], start, start + len(part)))
+        elif part:
+            in_part = slow_encode_part(vocabulary, b" " + part, added, start - 1)
             pieces += [
-                (token, place + max(start - added, 0), place + max(end - added, 0))
-                for token, start, end in in_part
+                (token, max(first, start), max(last, start)) for token, first, last in in_part
             ]
+    return pieces
+
+
+def parts_of(text: bytes, specials: Collection[str]) -> Iterator[tuple[int, bytes]]:
+    """Special tokens and what is between them, with where each begins."""
+    longest_first = sorted(specials, key=len, reverse=True)
+    pattern = b"|".join(re.escape(s.encode()) for s in longest_first) or b"(?!)"
+    place = 0
+    for part in re.split(b"(" + pattern + b")", text):
+        yield place, part
         place += len(part)
-    return [(token, max(start, 0), max(end, 0)) for token, start, end in pieces]
+
+
+def slow_encode_part(
+    vocabulary: Vocabulary, text: bytes, specials: Mapping[str, int], place: int
+) -> list[Piece]:
+    """The tokens of a text that begins at `place`."""
+    pieces: list[Piece] = []
+    for at, part in parts_of(text, specials):
+        start_of_part = place + at
+        if part.decode("utf-8", "replace") in specials:
+            pieces.append((specials[part.decode()], start_of_part, start_of_part + len(part)))
+            continue
+        in_part: list[Piece] = []
+        ready = prepared(vocabulary, part)
+        added = len(ready) - len(part)
+        cut = words_of(ready, vocabulary.pattern, drops_gaps=vocabulary.drops_gaps)
+        for start, word in cut:
+            in_part += fused(vocabulary, list(slow_word(vocabulary, word, start)))
+        if vocabulary.pattern is None:
+            in_part = fused(vocabulary, in_part)
+        pieces += [
+            (token, start_of_part + max(start - added, 0), start_of_part + max(end - added, 0))
+            for token, start, end in in_part
+        ]
+    return pieces
 
 
 def check_encode(data: bytes) -> None:

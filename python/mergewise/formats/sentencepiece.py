@@ -3,20 +3,28 @@
 The format calls a token a piece. Of all neighbouring pairs, the one whose piece has the best score
 merges first, so scores are ranks. Spaces are written as U+2581, and U+2581 in a text is read as a
 space. Neighbouring unknown characters become one unknown token.
+
+Many models leave a text as it is, but for a space before it: the fields of Vocabulary say so, and
+texts are encoded by the faster means that the core has for these. What other models do to a text is
+one step of the core.
 """
 
 from __future__ import annotations
 
+import base64
+import json
 import math
 import struct
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
+from mergewise import _core
+from mergewise.errors import InputError
 from mergewise.formats.letters import BYTE_NAMES, MARK
 from mergewise.formats.protobuf import BYTES, FIXED32, VARINT, Field, fields
 from mergewise.formats.reading import Reading, shown
-from mergewise.formats.sentencepiece_writer import BPE, Kind, files_of, losses
+from mergewise.formats.sentencepiece_writer import BPE, ROLES, Kind, files_of, losses
 from mergewise.vocabulary import Step, Vocabulary
 
 __all__ = ["files_of", "looks_like", "losses", "read"]
@@ -41,11 +49,18 @@ SETTINGS: Final[dict[tuple[int, int], tuple[str, int | bytes]]] = {
     (2, 24): ("treat_whitespace_as_suffix", 0),
     (2, 35): ("byte_fallback", 0),
     (2, 44): ("unk_surface", " \u2047 ".encode()),
+    (2, 46): ("bos_piece", b"<s>"),
+    (2, 47): ("eos_piece", b"</s>"),
+    (2, 48): ("pad_piece", b"<pad>"),
+    (3, 1): ("normalizer", b""),
     (3, 2): ("charsmap", b""),
     (3, 3): ("add_dummy_prefix", 1),
     (3, 4): ("remove_extra_whitespaces", 1),
     (3, 5): ("escape_whitespaces", 1),
     (5, 2): ("denormalizing_charsmap", b""),
+    (5, 3): ("denormalizing_add_dummy_prefix", 1),
+    (5, 4): ("denormalizing_remove_extra_whitespaces", 1),
+    (5, 5): ("denormalizing_escape_whitespaces", 1),
 }
 
 
@@ -57,49 +72,109 @@ def looks_like(head: bytes, _path: Path) -> bool:
 def read(reading: Reading) -> Vocabulary:
     """The vocabulary of a model."""
     pieces, settings = parsed(reading, reading.read_bytes())
-    check_settings(reading, settings)
+    check_model_type(reading, settings)
     by_kind: dict[int, dict[str, int]] = {kind: {} for kind in range(1, 7)}
     for token_id, piece in enumerate(pieces):
         by_kind[piece.kind][piece.text] = token_id
-    if by_kind[Kind.UNUSED]:
-        found = f"{len(by_kind[Kind.UNUSED]):,} unused pieces"
-        reading.leave_out("pieces", found, "none: they are made and taken apart again")
     if len(by_kind[Kind.UNKNOWN]) != 1:
         raise reading.wrong("pieces", f"{len(by_kind[Kind.UNKNOWN])} unknown pieces", "one")
+    (unknown,) = by_kind[Kind.UNKNOWN].values()
     byte_tokens = (
         read_byte_tokens(reading, by_kind[Kind.BYTE]) if settings["byte_fallback"] else None
     )
     normal = {**by_kind[Kind.NORMAL], **by_kind[Kind.UNUSED]}
-    unread_bytes = {} if byte_tokens else by_kind[Kind.BYTE]
-    # User-defined pieces are searched in the text as it is; those with a space are never found.
-    always_found = {text: i for text, i in by_kind[Kind.USER_DEFINED].items() if " " not in text}
-    never_found = {text: i for text, i in by_kind[Kind.USER_DEFINED].items() if " " in text}
-    scores = {spaced(text): pieces[token_id].score for text, token_id in normal.items()}
+    is_plain = is_plainly_spaced(settings, by_kind)
+    written = spaced if is_plain else str
+    scores = {written(text).encode(): pieces[token_id].score for text, token_id in normal.items()}
     return Vocabulary(
-        tokens={spaced(text).encode(): token_id for text, token_id in normal.items()},
-        ranks=ranked({text: score for text, score in scores.items() if len(text) > 1}),
+        tokens={written(text).encode(): token_id for text, token_id in normal.items()},
+        ranks=ranked({token: scores[token] for token in scores if len(token.decode()) > 1}),
         alphabet="chars",
         byte_tokens=byte_tokens,
-        unknown_token=next(iter(by_kind[Kind.UNKNOWN].values())),
+        unknown_token=unknown,
         fuse_unknown=True,
-        prefix_space="once" if settings["add_dummy_prefix"] else None,
-        mark_is_space=True,
+        unused=tuple(by_kind[Kind.UNUSED].values()),
+        prefix_space="once" if is_plain and settings["add_dummy_prefix"] else None,
+        mark_is_space=is_plain,
+        normalizer=None if is_plain else [read_normalizer(reading, settings)],
         special_tokens={
             **by_kind[Kind.UNKNOWN],
             **by_kind[Kind.CONTROL],
-            **unread_bytes,
-            **never_found,
+            **({} if byte_tokens else by_kind[Kind.BYTE]),
         },
-        added_tokens=always_found,
-        decoder=[decoder_of(settings, by_kind)],
-        written={token_id: text for text, token_id in normal.items() if " " in text},
+        added_tokens=by_kind[Kind.USER_DEFINED],
+        decoder=[decoder_of(settings, by_kind), *read_denormalizer(reading, settings)],
+        roles={"unk": unknown, **roles_of(settings, by_kind[Kind.CONTROL])},
         extras={
             "sentencepiece": {
                 "trainer_spec": settings["trainer_spec"],
-                "scores": {text.encode(): score for text, score in scores.items()},
+                "normalizer": settings["normalizer"],
+                "scores": scores,
             }
         },
     )
+
+
+def is_plainly_spaced(settings: Settings, by_kind: dict[int, dict[str, int]]) -> bool:
+    """Whether a text stays as it is, but for a space before it and marks, which are spaces.
+
+    In pieces marks are then spaces, too, so no piece may have a space of its own; and user-defined
+    pieces are searched in the text as it is, so they may have neither.
+    """
+    others = ("charsmap", "remove_extra_whitespaces", "treat_whitespace_as_suffix")
+    if any(settings[name] for name in others) or not settings["escape_whitespaces"]:
+        return False
+    return (
+        not by_kind[Kind.UNUSED]
+        and not any(" " in text for text in by_kind[Kind.NORMAL])
+        and not any(" " in text or MARK in text for text in by_kind[Kind.USER_DEFINED])
+    )
+
+
+def roles_of(settings: Settings, control: dict[str, int]) -> dict[str, int]:
+    """The ids of the pieces that begin and end texts and fill batches, where there are such."""
+    names = {
+        role: settings[f"{role}_piece"].decode("utf-8", "replace") or default
+        for role, default in ROLES.items()
+    }
+    return {role: control[name] for role, name in names.items() if name in control}
+
+
+FLAGS: Final = ("add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces")
+
+
+def normalizer_of(settings: Settings, prefix: str = "") -> Step:
+    """What the normalizer of a model, or with a prefix its denormalizer, does."""
+    charsmap = settings[f"{prefix}charsmap"]
+    return {
+        "charsmap": base64.b64encode(charsmap).decode() if charsmap else None,
+        **{name: bool(settings[prefix + name]) for name in FLAGS},
+        "treat_whitespace_as_suffix": bool(not prefix and settings["treat_whitespace_as_suffix"]),
+    }
+
+
+def read_normalizer(reading: Reading, settings: Settings) -> Step:
+    """The normalizer as a step of the core; refuses a damaged map of characters."""
+    step = {"type": "SentencePiece", **normalizer_of(settings)}
+    try:
+        _core.Pipeline(json.dumps({"normalizer": [step]}))
+    except InputError as error:
+        place = "normalizer_spec.precompiled_charsmap"
+        raise reading.wrong(place, str(error), "a map of characters") from None
+    return step
+
+
+def read_denormalizer(reading: Reading, settings: Settings) -> list[Step]:
+    """The step that changes a decoded text, if there is one."""
+    if not settings["denormalizing_charsmap"]:
+        return []
+    step = {"type": "Denormalizer", **normalizer_of(settings, "denormalizing_")}
+    try:
+        _core.decode_tokens(json.dumps([step]), [])
+    except InputError as error:
+        place = "denormalizer_spec.precompiled_charsmap"
+        raise reading.wrong(place, str(error), "a map of characters") from None
+    return [step]
 
 
 def decoder_of(settings: Settings, by_kind: dict[int, dict[str, int]]) -> Step:
@@ -120,15 +195,18 @@ def spaced(text: str) -> str:
     return text.replace(MARK, " ")
 
 
-def ranked(scores: dict[str, float]) -> dict[bytes, int]:
+def ranked(scores: dict[bytes, float]) -> dict[bytes, int]:
     """The ranks of scores: the best has rank 0, and equal scores have equal ranks.
 
-    >>> ranked({"ab": -2.0, "bc": -1.0, "cd": -2.0})
+    Of the two zeros, 0.0 is better than -0.0.
+
+    >>> ranked({b"ab": -2.0, b"bc": -1.0, b"cd": -2.0})
     {b'ab': 1, b'bc': 0, b'cd': 1}
     """
-    order = sorted(set(scores.values()), reverse=True)
+    signed = {token: (score, math.copysign(1.0, score)) for token, score in scores.items()}
+    order = sorted(set(signed.values()), reverse=True)
     ranks = {score: rank for rank, score in enumerate(order)}
-    return {text.encode(): ranks[score] for text, score in scores.items()}
+    return {token: ranks[score] for token, score in signed.items()}
 
 
 def parsed(reading: Reading, data: bytes) -> tuple[list[Piece], Settings]:
@@ -146,11 +224,11 @@ def parsed(reading: Reading, data: bytes) -> tuple[list[Piece], Settings]:
             read_settings(reading, settings, data, message)
             continue
         piece = parsed_piece(reading, data, message)
-        if not piece.text or spaced(piece.text) in texts:
+        if not piece.text or piece.text in texts:
             place = f"pieces[{len(pieces)}] at offset {message.start}"
             expected = "pieces that are not empty and all different"
             raise reading.wrong(place, shown(piece.text), expected)
-        texts.add(spaced(piece.text))
+        texts.add(piece.text)
         pieces.append(piece)
     return pieces, settings
 
@@ -171,9 +249,9 @@ def parsed_piece(reading: Reading, data: bytes, message: Field) -> Piece:
             piece.kind = value
         elif number <= 3:
             raise reading.wrong(place, f"field {number} of wire type {wire}", "a piece")
-    if not math.isfinite(piece.score) or not Kind.NORMAL <= piece.kind <= Kind.BYTE:
+    if math.isnan(piece.score) or not Kind.NORMAL <= piece.kind <= Kind.BYTE:
         found = f"the score {piece.score} and the type {piece.kind}"
-        raise reading.wrong(place, found, "a finite score and a type from 1 to 6")
+        raise reading.wrong(place, found, "a number as score and a type from 1 to 6")
     return piece
 
 
@@ -191,21 +269,12 @@ def read_settings(reading: Reading, settings: Settings, data: bytes, message: Fi
             settings[name] = data[start:end] if is_bytes else value
 
 
-def check_settings(reading: Reading, settings: Settings) -> None:
-    """Refuse models of other types and unsupported changes of texts."""
+def check_model_type(reading: Reading, settings: Settings) -> None:
+    """Refuse models of other types."""
     model_type = settings["model_type"]
     if model_type != BPE:
         kind = MODEL_TYPES.get(model_type, f"number {model_type}")
         raise reading.wrong("trainer_spec.model_type", f"a model of the kind {kind}", "BPE")
-    for name, is_unsupported, place, found in (
-        ("charsmap", True, "normalizer_spec", "a map of characters"),
-        ("denormalizing_charsmap", True, "denormalizer_spec", "a map of characters"),
-        ("remove_extra_whitespaces", True, "normalizer_spec", "remove_extra_whitespaces"),
-        ("escape_whitespaces", False, "normalizer_spec", "escape_whitespaces=false"),
-        ("treat_whitespace_as_suffix", True, "trainer_spec", "white space as a suffix"),
-    ):
-        if bool(settings[name]) == is_unsupported:
-            reading.leave_out(place, found, "texts that are left as they are")
 
 
 def read_byte_tokens(reading: Reading, pieces: dict[str, int]) -> tuple[int, ...]:

@@ -23,6 +23,8 @@ from mergewise.vocabulary import Search, Step, Vocabulary
 
 def losses(vocabulary: Vocabulary) -> list[str]:
     """What tokenizer.json cannot represent of a vocabulary."""
+    if any(step["type"] == "SentencePiece" for step in vocabulary.normalizer or ()):
+        return ["it has no step that does what the normalizer of a SentencePiece model does"]
     if vocabulary.steps is not None:
         return losses_of_tokens(vocabulary)
     found = []

@@ -53,6 +53,8 @@ def losses_of_steps(vocabulary: Vocabulary) -> list[str]:
         steps = [*(vocabulary.normalizer or ()), *(vocabulary.pre_tokenizer or ())]
         names = named([step["type"] for step in steps])
         found.append(f"it cannot represent the steps before merging ({names})")
+    if vocabulary.unused:
+        found.append(f"it has no tokens that are taken apart again ({len(vocabulary.unused):,})")
     if vocabulary.start_of_word:
         found.append("it cannot mark the start of a word")
     if vocabulary.searches:

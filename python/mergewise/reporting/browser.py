@@ -51,8 +51,19 @@ def browser_tokenizer(tokenizer: Tokenizer, uses: Mapping[int, int]) -> dict[str
         "normalize": vocabulary.normalize,
         "prefixSpace": vocabulary.prefix_space,
         "markIsSpace": vocabulary.mark_is_space,
-        "specials": list(tokenizer.special_tokens.items()),
+        **specials_of(tokenizer),
         **words,
+    }
+
+
+def specials_of(tokenizer: Tokenizer) -> dict[str, list[tuple[str, int]]]:
+    """The special tokens; those that may stand behind a space that a text gets once are late."""
+    vocabulary = tokenizer.vocabulary
+    if vocabulary.prefix_space != "once":
+        return {"specials": list(tokenizer.special_tokens.items()), "lateSpecials": []}
+    return {
+        "specials": list(vocabulary.special_tokens.items()),
+        "lateSpecials": list(vocabulary.added_tokens.items()),
     }
 
 

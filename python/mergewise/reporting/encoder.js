@@ -15,8 +15,8 @@ class Encoder {
     for (let node = 0; node < data.numSymbols; node++) this.symbols.set(this.strings[node], node);
     this.wholeWords = data.wholeWords && new Map(data.wholeWords);
     this.wordPattern = data.pattern && new RegExp(expressionOf(data.pattern), "gu");
-    this.specialPattern = specialPatternOf(data.specials);
-    this.specials = new Map(data.specials);
+    this.specials = specialsOf(data.specials);
+    this.late = specialsOf(data.lateSpecials);
     this.newer = data.assigned && new RegExp(`(?!${data.assigned})[^]`, "u");
   }
 
@@ -73,20 +73,25 @@ class Encoder {
 
   // The tokens of a text: {id, node, bytes}; node is -1 for those that no merge makes.
   encode(text) {
-    const whole = wellFormed(text);
     const tokens = [];
-    const start = this.data.prefixSpace === "once" && whole ? ` ${whole}` : whole;
-    let from = 0;
-    if (this.specialPattern) {
-      for (const found of start.matchAll(this.specialPattern)) {
-        this.encodeStretch(start.slice(from, found.index), tokens);
-        const id = this.specials.get(found[0]);
-        tokens.push({ id, node: -1, bytes: utf8(found[0]), isSpecial: true });
-        from = found.index + found[0].length;
-      }
-    }
-    this.encodeStretch(start.slice(from), tokens);
+    const isOnce = this.data.prefixSpace === "once";
+    this.cut(wellFormed(text), this.specials, tokens, (stretch) => {
+      const start = isOnce && stretch ? ` ${stretch}` : stretch;
+      this.cut(start, this.late, tokens, (part) => this.encodeStretch(part, tokens));
+    });
     return tokens;
+  }
+
+  // Adds the special tokens of a text, and calls use with what is between them.
+  cut(text, specials, tokens, use) {
+    let from = 0;
+    for (const found of specials.pattern ? text.matchAll(specials.pattern) : []) {
+      use(text.slice(from, found.index));
+      const id = specials.ids.get(found[0]);
+      tokens.push({ id, node: -1, bytes: utf8(found[0]), isSpecial: true });
+      from = found.index + found[0].length;
+    }
+    use(text.slice(from));
   }
 
   encodeStretch(stretch, tokens) {
@@ -263,11 +268,11 @@ function expressionOf({ source, classes }) {
 }
 
 // Of special tokens that begin at one place the longest is found.
-function specialPatternOf(specials) {
-  if (!specials.length) return null;
+function specialsOf(specials) {
+  if (!specials.length) return { pattern: null };
   const texts = specials.map(([text]) => text).sort((a, b) => b.length - a.length);
   const escaped = texts.map((text) => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"));
-  return new RegExp(escaped.join("|"), "gu");
+  return { pattern: new RegExp(escaped.join("|"), "gu"), ids: new Map(specials) };
 }
 
 function reader(base64) {
