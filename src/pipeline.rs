@@ -24,7 +24,6 @@ mod sentencepiece;
 
 pub use aligned::Place;
 pub(crate) use aligned::{Aligned, Pieces};
-pub(crate) use charsmap::CharsMap;
 pub(crate) use cuts::Cut;
 pub(crate) use letters::{byte_of, letter_of};
 pub(crate) use normalizers::Normalizer;

@@ -158,7 +158,7 @@ fn windows_of_long_words_are_joined_to_what_merging_makes() {
                 pairs.swap(index, random.below(index + 1));
             }
         }
-        let encoder = Words::new(vocabulary_of(&pairs), Unknown::Refused, false);
+        let encoder = Words::new(vocabulary_of(&pairs), Unknown::Refused, false, vec![]);
         let tools = encoder.tools().expect("no ties");
         let text = mixed_text(&mut random, num_letters, 2_000);
         // Every place of a text, and every length, comes at the bounds of windows.
@@ -184,7 +184,12 @@ fn windows_of_long_words_are_joined_to_what_merging_makes() {
 
 #[test]
 fn long_words_are_interrupted() {
-    let encoder = Words::new(vocabulary(&mut Random(4), 60), Unknown::Refused, false);
+    let encoder = Words::new(
+        vocabulary(&mut Random(4), 60),
+        Unknown::Refused,
+        false,
+        vec![],
+    );
     let text = mixed_text(&mut Random(4), 4, 2_000);
     let watch = Watch::default();
     watch.stop();
@@ -237,7 +242,8 @@ fn a_cache_that_grows_and_overflows_forgets_no_right_answer() {
         pipeline: None,
     };
     let copy = vocabulary(&mut Random(2), 60);
-    let encoder = Encoder::new(copy, Unknown::Refused, true, steps, vec![]).expect("an encoder");
+    let encoder =
+        Encoder::new(copy, Unknown::Refused, true, vec![], steps, vec![]).expect("an encoder");
     // Words of all kinds: with an entry, with more ids than an entry has, long and very long.
     let lengths = [6, 14, 14, 14, 40, 80];
     let words = (0..amount(30_000, 60)).map(|index| {

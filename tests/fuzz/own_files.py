@@ -114,11 +114,11 @@ def check_pickled_tokenizer(data: bytes) -> None:
     """The tokenizer can be used, and is the same as bytes again."""
     tok = mw.Tokenizer.__new__(mw.Tokenizer)
     try:
-        tok.__setstate__((data, NO_FRAME, {}))
+        tok.__setstate__((data, NO_FRAME, {}, {}))
     except (FormatError, InputError, InvalidMergesError):
         return
     again = mw.Tokenizer.__new__(mw.Tokenizer)
-    again.__setstate__((tok.core.to_bytes(), NO_FRAME, {}))
+    again.__setstate__((tok.core.to_bytes(), NO_FRAME, {}, {}))
     assert again == tok
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
