@@ -16,6 +16,7 @@ mod strings;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 pub(crate) use chain::Chain;
+#[cfg(feature = "python")]
 pub(crate) use stream::Stream;
 
 use crate::encode::{Encoder, Preparation, Special, Unknown};

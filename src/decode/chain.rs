@@ -56,6 +56,7 @@ impl Chain {
     }
 
     /// The text of tokens.
+    #[cfg(feature = "python")]
     pub(crate) fn text(&self, tokens: Vec<String>) -> Result<String> {
         self.add(&mut self.begin(), tokens, true, &Watch::default())
     }

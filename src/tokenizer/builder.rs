@@ -119,9 +119,19 @@ impl<'a> TokenizerBuilder<'a> {
         self
     }
 
-    /// The pairs that merge, the first ones first: the places of the two parts and of what they make
-    /// among the tokens.
-    pub(crate) fn numbered_merges(mut self, merges: Vec<[u32; 3]>) -> Self {
+    /// The pairs that merge, the first ones first and none twice: the places of the two parts and of
+    /// what they make among the tokens.
+    ///
+    /// ```
+    /// # use mergewise::Tokenizer;
+    /// let tokenizer = Tokenizer::builder()
+    ///     .tokens([(&b"a"[..], 7), (b"b", 8), (b"ab", 9)])
+    ///     .numbered_merges(vec![[0, 1, 2]])
+    ///     .build()?;
+    /// assert_eq!(tokenizer.encode("bab")?, [8, 9]);
+    /// # Ok::<(), mergewise::Error>(())
+    /// ```
+    pub fn numbered_merges(mut self, merges: Vec<[u32; 3]>) -> Self {
         self.source = Some(Source::Pairs(merges.len()));
         self.merging = Some(Merging::Numbers(merges));
         self
