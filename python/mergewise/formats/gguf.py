@@ -180,7 +180,7 @@ def scored(header: Header, tokens: Tokens) -> dict[str, Any]:
             plain[text] = token_id
     return {
         "tokens": {text.encode(): token_id for text, token_id in plain.items()},
-        "ranks": ranked({text: scores[i] for text, i in plain.items() if len(text) > 1}),
+        "ranks": ranked({t.encode(): scores[i] for t, i in plain.items() if len(t) > 1}),
         "alphabet": "chars",
         "byte_tokens": byte_tokens,
         "prefix_space": "always"

@@ -25,7 +25,7 @@ from mergewise.formats.naming import names_of, writer_of
 from mergewise.formats.regexes import LLAMA3 as LLAMA3_ITSELF
 from mergewise.formats.regexes import PATTERNS
 from mergewise.formats.sentencepiece_writer import Kind, scores_of
-from mergewise.formats.unsupported import named, plain_losses
+from mergewise.formats.unsupported import named, plain_losses, unmade
 from mergewise.vocabulary import NO_FRAME, Vocabulary
 
 Value: TypeAlias = str | bool | int | Sequence[str] | Sequence[float]
@@ -101,9 +101,12 @@ def name_of_cut(vocabulary: Vocabulary, *, nearly: bool = False) -> str | None:
     if pattern is not None:
         pattern = PATTERNS["gpt2"] if pattern == "gpt2" else pattern
         pattern = NEAR.get(pattern, pattern) if nearly else pattern
+    # Where merges make every token, it does not matter whether words are looked up.
+    by_whole_words = vocabulary.whole_words if unmade(vocabulary) else None
     for name in candidates:
         expressions = EXPRESSIONS[name]
-        if (name in BY_WHOLE_WORDS) != vocabulary.whole_words or vocabulary.normalizer:
+        is_other = by_whole_words not in {None, name in BY_WHOLE_WORDS}
+        if is_other or vocabulary.normalizer:
             continue
         if vocabulary.steps is None and expressions == (pattern,) and not vocabulary.drops_gaps:
             return name
