@@ -54,7 +54,8 @@ def count(
             read in place.
         pattern: "gpt2", "cl100k", "o200k", "whitespace", a regular expression, or None: a
             document is one word.
-        normalize: "nfc" or "nfkc": what happens to a text first.
+        normalize: "nfc" or "nfkc": what happens to a text first, with the tables of tokenizers
+            (Unicode 9).
         special_tokens: texts are cut at these, and they are not counted.
         errors: what becomes of bytes that are not UTF-8: they are kept as bytes, refused with
             their place ("strict"), or replaced by U+FFFD.

@@ -69,7 +69,7 @@ pub(crate) enum Cut {
     /// Words of word characters, and of all others but white space, which is dropped.
     Whitespace {
         #[serde(skip, default = "words")]
-        words: Option<Expression>,
+        words: Expression,
     },
     /// White space is dropped.
     WhitespaceSplit,
@@ -89,8 +89,9 @@ fn gpt2() -> Pattern {
     Pattern::new(Some("gpt2")).unwrap_or_else(|error| unreachable!("{error}"))
 }
 
-fn words() -> Option<Expression> {
-    Expression::of_regex(r"\w+|[^\w\s]+").ok()
+fn words() -> Expression {
+    let expression = Expression::of_regex(r"\w+|[^\w\s]+");
+    expression.unwrap_or_else(|error| unreachable!("{error}"))
 }
 
 impl Cut {
@@ -99,6 +100,7 @@ impl Cut {
         matches!(self, Self::Metaspace(metaspace) if metaspace.needs_places())
     }
 
+    /// Long because it has an arm for each step.
     pub(super) fn apply(&self, pieces: &mut Pieces, watch: &Watch) -> Result<()> {
         watch.check()?;
         let cut_at = |pieces: &mut Pieces, is_match: &dyn Fn(char) -> bool, behavior: Behavior| {
@@ -113,25 +115,12 @@ impl Cut {
                 add_prefix_space,
                 use_regex,
                 pattern,
-            } => {
-                if *add_prefix_space {
-                    pieces.rewrite(|rewriter, _| {
-                        if !rewriter.rest().starts_with(' ') {
-                            rewriter.prepend(" ");
-                        }
-                        rewriter.keep(rewriter.rest().len());
-                    });
-                }
-                if *use_regex {
-                    pieces.cut(|text, words| {
-                        pattern.for_each_word(text.as_bytes(), watch, |start, end| {
-                            words.push(start..end);
-                        })
-                    })?;
-                }
-                pieces.rewrite(|rewriter, _| write_letters(rewriter));
-                Ok(())
-            }
+            } => write_byte_level(
+                pieces,
+                *add_prefix_space,
+                use_regex.then_some(pattern),
+                watch,
+            ),
             Self::Split {
                 pattern,
                 behavior,
@@ -165,15 +154,11 @@ impl Cut {
                 Ok(())
             }),
             Self::FixedLength { length } => pieces.cut(|text, words| {
-                let starts = text.char_indices().map(|(at, _)| at).step_by(length.get());
-                let ends = starts.clone().skip(1).chain([text.len()]);
-                words.extend(starts.zip(ends).map(|(start, end)| start..end));
+                cut_every(text, *length, words);
                 Ok(())
             }),
             Self::Whitespace { words: expression } => pieces.cut(|text, words| {
-                expression.as_ref().map_or(Ok(()), |e| {
-                    e.for_each_range(text, watch, |found| words.push(found))
-                })
+                expression.for_each_range(text, watch, |found| words.push(found))
             }),
             Self::Metaspace(metaspace) => metaspace.apply(pieces),
         }
@@ -186,6 +171,36 @@ pub(super) fn characters_where(text: &str, is_match: impl Fn(char) -> bool) -> V
         .filter(|&(_, character)| is_match(character))
         .map(|(at, character)| at..at + character.len_utf8())
         .collect()
+}
+
+/// Cut pieces by a pattern, if there is one, and write each byte's letter.
+fn write_byte_level(
+    pieces: &mut Pieces,
+    add_prefix_space: bool,
+    pattern: Option<&Pattern>,
+    watch: &Watch,
+) -> Result<()> {
+    if add_prefix_space {
+        pieces.rewrite(|rewriter, _| {
+            if !rewriter.rest().starts_with(' ') {
+                rewriter.prepend(" ");
+            }
+            rewriter.keep(rewriter.rest().len());
+        });
+    }
+    if let Some(pattern) = pattern {
+        pieces.cut(|text, words| {
+            pattern.for_each_word(text.as_bytes(), watch, |start, end| words.push(start..end))
+        })?;
+    }
+    pieces.rewrite(|rewriter, _| write_letters(rewriter));
+    Ok(())
+}
+
+fn cut_every(text: &str, length: NonZeroUsize, words: &mut Vec<Range<usize>>) {
+    let starts = text.char_indices().map(|(at, _)| at).step_by(length.get());
+    let ends = starts.clone().skip(1).chain([text.len()]);
+    words.extend(starts.zip(ends).map(|(start, end)| start..end));
 }
 
 /// Write each byte's letter.

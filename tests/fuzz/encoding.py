@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Any, TypeVar
 
 import regex
+from normal_forms import normalized
 
 import mergewise as mw
 from mergewise._core import Blocks
@@ -180,10 +181,8 @@ def prepared(vocabulary: Vocabulary, text: bytes) -> bytes:
     """A text as it is before it is cut into words."""
     if vocabulary.normalize:
         # Bytes that are not UTF-8 are no characters, and nothing combines across them.
-        parts = re.split("([\ud800-\udfff]+)", text.decode("utf-8", "surrogateescape"))
-        form: Any = vocabulary.normalize.upper()
-        normal = (unicodedata.normalize(form, part) for part in parts)
-        text = "".join(normal).encode("utf-8", "surrogateescape")
+        characters = text.decode("utf-8", "surrogateescape")
+        text = normalized(vocabulary.normalize, characters).encode("utf-8", "surrogateescape")
     if vocabulary.mark_is_space:
         text = text.replace("▁".encode(), b" ")
     prefix = vocabulary.prefix_space

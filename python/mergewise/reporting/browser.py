@@ -74,8 +74,9 @@ def words_of(vocabulary: Vocabulary) -> dict[str, Any]:
         expression = browser_expression(vocabulary.pattern)
         cut["pattern"] = {"source": expression.source, "classes": expression.classes}
     if vocabulary.normalize is not None:
-        # The normal forms of assigned characters never change; every browser knows these.
-        old = browser_expression(r"\p{age=13.0}")
+        # The core has the normal forms of Unicode 9. Those of assigned characters never change, and
+        # every browser knows them.
+        old = browser_expression(r"\p{age=9.0}")
         cut["assigned"] = old.whole
     return cut
 
