@@ -8,6 +8,7 @@
 
 mod chain;
 mod characters;
+mod memory;
 mod pieces;
 mod steps;
 mod stream;

@@ -145,6 +145,11 @@ DECODERS: dict[str, Any] = {
 }
 
 
+def draws(name: str) -> random.Random:
+    """Random choices, the same in each run."""
+    return random.Random(name)  # noqa: S311 (not for secrets)
+
+
 @cache
 def lines() -> list[str]:
     """Some text."""
@@ -172,7 +177,7 @@ def panics(error: BaseException) -> bool:
 
 @pytest.mark.parametrize("name", [name for name in DECODERS if DECODERS[name]])
 def test_steps(name: str) -> None:
-    decoder, rng = DECODERS[name], random.Random(name)
+    decoder, rng = DECODERS[name], draws(name)
     steps = json.dumps(steps_of(decoder))
     num_compared = 0
     for _ in range(1000):
@@ -270,11 +275,11 @@ def test_files(name: str, tmp_path: Path) -> None:
     path = tmp_path / "tokenizer.json"
     peer = plain_file(path, DECODERS[name], STRINGS)
     tok = mw.Tokenizer.from_file(path)
-    check_file(tok, peer, random.Random(name), 150)
+    check_file(tok, peer, draws(name), 150)
     tok.save(tmp_path / "copy.json", format="tokenizer_json", lossy=True)
     copy = mw.Tokenizer.from_file(tmp_path / "copy.json", format="tokenizer_json")
     again = Peer.from_file(str(tmp_path / "copy.json"))
-    check_file(copy, again, random.Random(name), 20)
+    check_file(copy, again, draws(name), 20)
     assert copy.vocabulary.decoder == tok.vocabulary.decoder
 
 
@@ -332,7 +337,7 @@ def test_trained_files(name: str, tmp_path: Path) -> None:
     path = tmp_path / "tokenizer.json"
     peer.save(str(path))
     tok = mw.Tokenizer.from_file(path)
-    check_file(tok, peer, random.Random(name), 200)
+    check_file(tok, peer, draws(name), 200)
 
 
 def test_plain_bytes_have_no_steps(tmp_path: Path) -> None:
@@ -399,9 +404,9 @@ def step_of_model(peer: sentencepiece.SentencePieceProcessor, options: dict[str,
 
 
 @pytest.mark.parametrize("options", MODELS, ids=str)
-def test_pieces(options: dict[str, Any], tmp_path: Path) -> None:
+def test_pieces(options: dict[str, Any]) -> None:
     peer = sentencepiece.SentencePieceProcessor(model_proto=model(**options))
-    step, rng = step_of_model(peer, options), random.Random(str(options))
+    step, rng = step_of_model(peer, options), draws(str(options))
     for _ in range(1000):
         ids = ids_of_pieces(peer, rng)
         pieces = [peer.id_to_piece(token_id) for token_id in ids]
@@ -417,7 +422,7 @@ def test_models(options: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "tokenizer.model"
     path.write_bytes(model(**options))
     peer, tok = sentencepiece.SentencePieceProcessor(str(path)), mw.Tokenizer.from_file(path)
-    rng = random.Random(str(options))
+    rng = draws(str(options))
     for _ in range(400):
         check_decoding(tok, peer.decode, ids_of_pieces(peer, rng), rng)
     control = [peer.piece_to_id(piece) for piece in ("<s>", "</s>", "<c>", "<unk>")]
@@ -429,7 +434,7 @@ def test_models(options: dict[str, Any], tmp_path: Path) -> None:
 def test_real_models(name: str) -> None:
     path = vocabulary(name)
     peer, tok = sentencepiece.SentencePieceProcessor(str(path)), mw.Tokenizer.from_file(path)
-    rng = random.Random(name)
+    rng = draws(name)
     for _ in range(200):
         check_decoding(tok, peer.decode, ids_of_pieces(peer, rng), rng)
     for line in lines()[:50]:

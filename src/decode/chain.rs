@@ -1,7 +1,8 @@
 //! The steps of a decoder, one after the other.
 
 use super::characters::byte_named;
-use super::steps::{Memory, Step, bytes_of_letters};
+use super::memory::Memory;
+use super::steps::{Step, bytes_of_letters};
 use crate::error::Result;
 use crate::pipeline::read_json;
 use crate::watch::Watch;

@@ -4,7 +4,7 @@ use rustc_hash::FxHashSet;
 use serde::Deserialize;
 
 use super::characters::{Invalid, byte_named, complete};
-use super::steps::Memory;
+use super::memory::Memory;
 
 /// What stands for a space in a piece.
 const MARK: char = '\u{2581}';

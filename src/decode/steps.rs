@@ -7,6 +7,7 @@
 use serde::Deserialize;
 
 use super::characters::{Invalid, byte_named, complete};
+use super::memory::Memory;
 use super::pieces::SentencePiece;
 use crate::error::Result;
 use crate::pipeline::{Search, SentencePiece as Normalizer, byte_of};
@@ -87,19 +88,6 @@ fn replaced(pattern: &Search, token: &str, content: &str, watch: &Watch) -> Resu
     Ok(replaced + &token[end..])
 }
 
-/// What a step remembers of the batches before.
-#[derive(Debug, Default)]
-pub(super) struct Memory {
-    /// Whether a token has come, or of a text a character that stays.
-    pub(super) is_begun: bool,
-    /// How many characters of a text were left out.
-    num_stripped: usize,
-    /// The last token.
-    last: Option<String>,
-    /// The bytes of characters that are not complete yet, or of a run that may go on.
-    pub(super) bytes: Vec<u8>,
-}
-
 impl Step {
     /// Whether all tokens become parts of one text.
     pub(super) fn fuses(&self) -> bool {
@@ -114,7 +102,7 @@ impl Step {
         matches!(self, Self::Replace { .. } | Self::Strip { .. })
     }
 
-    /// What becomes of a batch of tokens; `is_end`: of the last one.
+    /// What becomes of a batch of tokens; `is_end`: of the last one. Long because each step is here.
     pub(super) fn apply(
         &self,
         memory: &mut Memory,
@@ -155,14 +143,8 @@ impl Step {
                     .collect()
             }
             Self::WordPiece { prefix, cleanup } => strings
-                .map(|token| {
-                    let token = match token.strip_prefix(&**prefix) {
-                        _ if memory.begin() => token,
-                        Some(rest) => rest.to_owned(),
-                        None => format!(" {token}"),
-                    };
-                    if *cleanup { cleaned(&token) } else { token }
-                })
+                .map(|token| without_prefix(token, prefix, memory.begin()))
+                .map(|token| if *cleanup { cleaned(&token) } else { token })
                 .collect(),
             Self::BPEDecoder { suffix } => without_suffixes(memory, strings, suffix, is_end),
             Self::Ctc {
@@ -170,52 +152,20 @@ impl Step {
                 word_delimiter_token,
                 cleanup,
             } => strings
-                .filter(|token| memory.last.as_ref() != Some(token) && memory.remember(token))
+                .filter(|token| memory.is_new(token))
                 .map(|token| match token.replace(pad_token, "") {
                     token if *cleanup => cleaned(&token).replace(word_delimiter_token, " "),
                     token => token,
                 })
                 .filter(|token| !token.is_empty())
                 .collect(),
-            Self::Spaced {} => strings
-                .map(|token| {
-                    let space = if memory.begin() { "" } else { " " };
-                    format!("{space}{token}")
-                })
-                .collect(),
+            Self::Spaced {} => strings.map(|token| spaced(token, memory.begin())).collect(),
             Self::SentencePiece(step) => vec![step.text(memory, strings, is_end)],
             Self::Denormalizer(step) => strings
-                .map(|text| {
-                    let normal = step.normalized(text.as_bytes(), 0, false, &|_| None);
-                    normal.into_parts().0
-                })
+                .map(|text| step.normalized(text.as_bytes(), 0, false, &|_| None))
+                .map(|normal| normal.into_parts().0)
                 .collect(),
         })
-    }
-}
-
-impl Memory {
-    /// Whether no token has come before this one.
-    fn begin(&mut self) -> bool {
-        !std::mem::replace(&mut self.is_begun, true)
-    }
-
-    fn remember(&mut self, token: &str) -> bool {
-        self.last = Some(token.to_owned());
-        true
-    }
-
-    /// A part of a text, which loses at most `start` such characters at its start.
-    fn strip<'t>(&mut self, mut part: &'t str, content: char, start: usize) -> &'t str {
-        while !self.is_begun && self.num_stripped < start {
-            match part.strip_prefix(content) {
-                Some(rest) => part = rest,
-                None => break,
-            }
-            self.num_stripped += 1;
-        }
-        self.is_begun |= !part.is_empty();
-        part
     }
 }
 
@@ -267,6 +217,19 @@ pub(super) fn stripped(mut token: &str, content: char, start: usize, stop: usize
         token = token.strip_suffix(content).unwrap_or(token);
     }
     token
+}
+
+/// A token with a space before it, unless it is the first.
+fn spaced(token: String, is_first: bool) -> String {
+    if is_first { token } else { format!(" {token}") }
+}
+
+/// `WordPiece`.
+fn without_prefix(token: String, prefix: &str, is_first: bool) -> String {
+    match token.strip_prefix(prefix) {
+        Some(rest) if !is_first => rest.to_owned(),
+        _ => spaced(token, is_first),
+    }
 }
 
 /// `BPEDecoder`.
