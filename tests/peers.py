@@ -7,7 +7,7 @@ import gzip
 import importlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -124,14 +124,26 @@ def in_gpt2(merges: Path, specials: Sequence[str] = ("<|endoftext|>", "<s>", "[I
 
 
 def in_clip(path: Path) -> Peer:
-    """The merges of CLIP's own file, of which it uses the first ones; the vocabulary follows."""
+    """The merges of CLIP's own file, of which it uses the first ones; the vocabulary follows.
+
+    Decoding is CLIP's own: that of transformers strips the text besides.
+    """
     lines = gzip.decompress(path.read_bytes()).decode().split("\n")
     merges = [(left, right) for left, right in map(str.split, lines[1 : 49152 - 256 - 2 + 1])]
     letters = sorted(pre_tokenizers.ByteLevel.alphabet())
     tokens = [*letters, *(letter + "</w>" for letter in letters), *map("".join, merges)]
     tokens += ["<|startoftext|>", "<|endoftext|>"]
+    themselves = [ord(letter) for letter in letters if ord(letter) < 256]
+    others = sorted(set(range(256)) - set(themselves))
+    byte_of = dict(zip(letters, themselves + others, strict=True))
+
+    def decode(ids: list[int]) -> str:
+        string = bytes(byte_of[letter] for token_id in ids for letter in tokens[token_id])
+        return string.decode(errors="replace").replace("</w>", " ")
+
     vocab = {token: index for index, token in enumerate(tokens)}
-    return of_tokenizers(transformers.CLIPTokenizer(vocab=vocab, merges=merges).backend_tokenizer)
+    peer = of_tokenizers(transformers.CLIPTokenizer(vocab=vocab, merges=merges).backend_tokenizer)
+    return replace(peer, decode=decode, decode_without_specials=None)
 
 
 # Ranks.
@@ -268,6 +280,7 @@ def recorded_by_llama_cpp(path: Path) -> dict[str, list[int]]:
     texts, ids = (path.with_name(path.name + end) for end in (".inp", ".out"))
     if not texts.exists():
         return {}
-    recorded = texts.read_bytes().decode().split("\n__ggml_vocab_test__\n")
-    lines = ids.read_text("utf-8").split("\n")
+    between = "\n__ggml_vocab_test__\n"
+    recorded = texts.read_bytes().decode().removesuffix(between).split(between)
+    lines = ids.read_text("utf-8").splitlines()
     return {text: [*map(int, line.split())] for text, line in zip(recorded, lines, strict=True)}
