@@ -135,7 +135,7 @@ def merged_bytes(header: Header, tokens: Tokens, pre: str) -> dict[str, Any]:
         "tokens": {string: ids[text] for text, string in strings.items()},
         "merges": merges,
         "written": unread,
-        "drops_unknown": True,
+        "drops_unknown": not ids.keys() >= set(LETTERS),
         "whole_words": pre in BY_WHOLE_WORDS,
         "pattern": {GPT2: "gpt2"}.get(expressions[0], expressions[0]) if is_one else None,
         "pre_tokenizer": None if is_one else [*map(split, expressions), BYTE_LEVEL],
