@@ -180,7 +180,8 @@ def scored(header: Header, tokens: Tokens) -> dict[str, Any]:
             plain[text] = token_id
     return {
         "tokens": {text.encode(): token_id for text, token_id in plain.items()},
-        "ranks": ranked({text: scores[i] for text, i in plain.items() if len(text) > 1}),
+        # The two zeros are equal here.
+        "ranks": ranked({text.encode(): scores[i] + 0 for text, i in plain.items() if text[1:]}),
         "alphabet": "chars",
         "byte_tokens": byte_tokens,
         "prefix_space": "always"
