@@ -73,7 +73,7 @@ def folder_of(path: Path, config: dict[str, Any] | None, peer: Any, **files: Any
 def test_a_folder_and_its_configuration(tmp_path: Path) -> None:
     peer = with_bos(peer_tokenizer("<s>", "</s>"))
     config = {
-        "bos_token": {"content": "<s>", "lstrip": False},
+        "bos_token": {"__type": "AddedToken", "content": "<s>", "lstrip": False},
         "eos_token": "</s>",
         "pad_token": "<pad>",
         "model_max_length": 1e30,
@@ -100,18 +100,31 @@ def test_a_folder_and_its_configuration(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("flags", [(True, True), (False, True), (False, False)])
-def test_a_configuration_decides_what_is_around_a_text(
+def test_the_tokenizer_decides_what_is_around_a_text(
     tmp_path: Path, flags: tuple[bool, bool]
 ) -> None:
     config = {"bos_token": "<s>", "eos_token": "</s>"}
     config |= dict(zip(("add_bos_token", "add_eos_token"), flags, strict=True))
-    folder = folder_of(tmp_path / "model", config, with_bos(peer_tokenizer("<s>", "</s>")))
-    tok = mw.Tokenizer.from_file(folder)
-    theirs = transformers.PreTrainedTokenizerFast.from_pretrained(str(folder))
-    for text in TEXTS:
-        assert tok.encode(text, allowed_special="all") == theirs(text)["input_ids"], text
-    pair = theirs("low", "lower")["input_ids"]
-    assert tok.encode("low", pair="lower") == pair
+    plain, framed = peer_tokenizer("<s>", "</s>"), with_bos(peer_tokenizer("<s>", "</s>"))
+    for name, peer in (("plain", plain), ("framed", framed)):
+        folder = folder_of(tmp_path / name, config, peer)
+        tok = mw.Tokenizer.from_file(folder)
+        theirs = transformers.PreTrainedTokenizerFast.from_pretrained(str(folder))
+        for text in TEXTS:
+            assert tok.encode(text, allowed_special="all") == theirs(text)["input_ids"], text
+        assert tok.encode("low", pair="lower") == theirs("low", "lower")["input_ids"]
+
+
+def test_a_configuration_decides_for_files_that_do_not(tmp_path: Path) -> None:
+    tok = mw.train(
+        mw.count(["low low lower"], pattern="gpt2"), num_merges=2, special_tokens=["<s>", "</s>"]
+    )
+    tok.save(tmp_path)
+    config = {"bos_token": "<s>", "eos_token": "</s>", "add_bos_token": True}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(config), encoding="utf-8")
+    found = mw.Tokenizer.from_file(tmp_path)
+    assert found.encode("low") == [258, *tok.encode("low")]
+    assert found.encode("low", pair="low") == 2 * [258, *tok.encode("low")]
 
 
 def test_older_and_newer_files_of_a_folder(tmp_path: Path) -> None:
@@ -249,7 +262,7 @@ def test_encodings_of_tiktoken() -> None:
         assert tok.decode(ids) == peer.decode(ids)
     with pytest.raises(TypeError, match="found str"):
         mw.Tokenizer.from_tiktoken("gpt2")
-    normal = mw.train(mw.count(["low"], normalize="nfc"), num_merges=1)
+    normal = mw.train(mw.count(["low"], normalize="nfc"), num_merges=0)
     with pytest.raises(ConversionError, match="normalised"):
         normal.to_tiktoken()
 

@@ -46,7 +46,8 @@ class Tokenizer(Coder):
 
         Args:
             path: a tokenizer.json, tiktoken ranks, a SentencePiece .model, GPT-2's vocab.json or
-                merges.txt or their folder, subword-nmt codes, or Tekken's JSON.
+                merges.txt or their folder, subword-nmt codes, GGUF, Tekken's JSON, CLIP's merges,
+                ranks in JSON, or the folder of a model.
             format: the name of the format, if it should not be guessed.
             pattern: for files that do not say how texts are cut: see `mergewise.count`.
             special_tokens: for files that do not list them: texts and ids.
@@ -70,7 +71,7 @@ class Tokenizer(Coder):
 
         Args:
             path: tokenizer.json, *.tiktoken, *.model, a folder (or vocab.json or merges.txt) for
-                GPT-2's two files, or *.codes.
+                GPT-2's two files, *.codes, or *.gguf.
             format: the name of the format, if the file's name does not say it.
             lossy: write what the format can hold.
         """

@@ -12,6 +12,9 @@ from random import Random
 from typing import Any
 
 from mergewise.errors import FormatError
+from mergewise.formats.gguf_cuts import EXPRESSIONS
+from mergewise.formats.gguf_header import Header, Numbers
+from mergewise.formats.gguf_writer import written as written_header
 from mergewise.formats.protobuf import (
     BYTES,
     FIXED32,
@@ -175,6 +178,42 @@ def change_model(data: bytes, random: Random, mutate: Mutate, depth: int = 0) ->
     return b"".join(written_field(*part) for part in parts)
 
 
+def change_gguf(data: bytes, random: Random, mutate: Mutate) -> bytes:
+    """Key-values removed, exchanged, changed; sizes as they should be."""
+    header = Header(Reading(path=Path(), data=data), lambda _: True)
+    values = {key: value_of(header, key) for key in header.values}
+    for _ in range(random.choice([1, 1, 2, 4])):
+        key = random.choice(list(values))
+        value = values[key]
+        action = random.randrange(6)
+        if action == 0 and len(values) > 1:
+            del values[key]
+        elif action == 1:
+            values[key] = random.choice(list(values.values()))
+        elif isinstance(value, list) and value:
+            place = random.randrange(len(value))
+            others = STRINGS if isinstance(value[0], str) else [-1, 0, 1, 2, 3, 4, 5, 6, 7]
+            change = random.choice([type(value[0])(random.choice(others)), *value[:9]])
+            values[key] = [*value[:place], *[change] * random.randrange(3), *value[place + 1 :]]
+        elif isinstance(value, str):
+            names = ["gpt2", "llama", "gemma4", "bert", *EXPRESSIONS]
+            changed = mutate(value.encode()).decode("utf-8", "replace")
+            values[key] = random.choice([changed, random.choice(names)])
+        else:
+            values[key] = random.choice([0, 1, 7, 2**31, True, False, "a", [], [1.5]])
+    return written_header(values)
+
+
+def value_of(header: Header, key: str) -> Any:
+    """The value of a key, in Python's types."""
+    value = header.values[key]
+    if isinstance(value, Numbers):
+        return header.numbers(key, (value.kind,), value.count)
+    if isinstance(value, list):
+        return header.texts(key)
+    return header.text(key) if isinstance(value, bytes) else value
+
+
 def written_field(number: int, wire: int, content: bytes, value: int) -> bytes:
     """A field of a protocol buffer as it is written."""
     if wire == BYTES:
@@ -261,6 +300,7 @@ def change_a_byte(data: bytes, random: Random) -> bytes:
 CHANGES: dict[str, Callable[[bytes, Random, Mutate], bytes]] = {
     ".json": change_json,
     ".model": change_model,
+    ".gguf": change_gguf,
     ".counts": change_counts,
     ".certificate": change_certificate,
     ".checkpoint": change_checkpoint,

@@ -20,8 +20,10 @@ FILES = {
     "sentencepiece": ("x.model",),
     "tiktoken": ("x.tiktoken", "x.tiktoken.json"),
     "subword_nmt": ("x.codes",),
+    "gguf": ("x.gguf",),
+    "tiktoken_json": ("ranks.json",),
 }
-WRITTEN = [name for name in formats.FORMATS if name != "tekken"]
+WRITTEN = [name for name in FILES if name not in {"tekken", "tiktoken_json"}]
 TEXTS: list[str | bytes] = [
     "",
     "a",

@@ -31,6 +31,7 @@ MOST_BYTES: Final = 1 << 24
 CUT: Final = (
     r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
 )
+SPACE_AROUND: Final = r"\A[\s\x1c-\x1f]+|[\s\x1c-\x1f]+\z"
 STEPS: Final[dict[str, Any]] = {
     "normalizer": {
         "type": "Sequence",
@@ -54,7 +55,15 @@ STEPS: Final[dict[str, Any]] = {
         "trim_offsets": False,
         "add_prefix_space": False,
     },
-    "decoder": {"type": "ByteLevel"},
+    # The ends of words become spaces, and white space around the text is left out.
+    "decoder": {
+        "type": "Sequence",
+        "decoders": [
+            {"type": "ByteLevel"},
+            {"type": "Replace", "pattern": {"String": END}, "content": " "},
+            {"type": "Replace", "pattern": {"Regex": SPACE_AROUND}, "content": ""},
+        ],
+    },
 }
 
 

@@ -135,7 +135,7 @@ def merged_bytes(header: Header, tokens: Tokens, pre: str) -> dict[str, Any]:
         "tokens": {string: ids[text] for text, string in strings.items()},
         "merges": merges,
         "written": unread,
-        "drops_unknown": True,
+        "drops_unknown": not ids.keys() >= set(LETTERS),
         "whole_words": pre in BY_WHOLE_WORDS,
         "pattern": {GPT2: "gpt2"}.get(expressions[0], expressions[0]) if is_one else None,
         "pre_tokenizer": None if is_one else [*map(split, expressions), BYTE_LEVEL],
@@ -180,7 +180,8 @@ def scored(header: Header, tokens: Tokens) -> dict[str, Any]:
             plain[text] = token_id
     return {
         "tokens": {text.encode(): token_id for text, token_id in plain.items()},
-        "ranks": ranked({t.encode(): scores[i] for t, i in plain.items() if len(t) > 1}),
+        # The two zeros are equal here.
+        "ranks": ranked({text.encode(): scores[i] + 0 for text, i in plain.items() if text[1:]}),
         "alphabet": "chars",
         "byte_tokens": byte_tokens,
         "prefix_space": "always"

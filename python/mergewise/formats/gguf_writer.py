@@ -96,7 +96,7 @@ def losses_of_characters(vocabulary: Vocabulary) -> list[str]:
 def name_of_cut(vocabulary: Vocabulary, *, nearly: bool = False) -> str | None:
     """llama.cpp's name for how a vocabulary cuts texts; None if there is none."""
     kept = vocabulary.extras.get("gguf", {}).get("pre")
-    candidates = sorted(EXPRESSIONS, key=lambda name: (name != kept, name))
+    candidates = sorted(EXPRESSIONS, key=lambda name: name != kept)
     pattern = vocabulary.pattern
     if pattern is not None:
         pattern = PATTERNS["gpt2"] if pattern == "gpt2" else pattern

@@ -161,8 +161,8 @@ def search_of(value: Value) -> Search:
 
 
 def framing_of(vocabulary: Vocabulary, config: ModelConfig) -> Framing:
-    """What is around a text: as the configuration says, if it says so, or as the tokenizer does."""
-    if config.add_bos_token is None and config.add_eos_token is None:
+    """What is around a text: as tokenizer.json says; other files leave it to the configuration."""
+    if "tokenizer_json" in vocabulary.extras:
         return vocabulary.framing
     framing = config.framing({**vocabulary.special_tokens, **vocabulary.added_tokens})
     said = vocabulary.framing

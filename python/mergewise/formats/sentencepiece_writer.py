@@ -41,6 +41,8 @@ def losses(vocabulary: Vocabulary) -> list[str]:
     if not is_cut_by_tokens(vocabulary):
         pattern = named(vocabulary.pattern)
         found.append(f"it does not cut texts into words; the pattern {pattern} does")
+    if vocabulary.byte_tokens and None in vocabulary.byte_tokens:
+        found.append("it has a token for each byte or for none")
     holes = max(all_ids(vocabulary), default=-1) + 1 - len(all_ids(vocabulary))
     if holes:
         found.append(f"its ids have no holes; here are {holes:,}")
@@ -83,7 +85,7 @@ def all_ids(vocabulary: Vocabulary) -> set[int]:
         *vocabulary.tokens.values(),
         *vocabulary.special_tokens.values(),
         *vocabulary.added_tokens.values(),
-        *(vocabulary.byte_tokens or ()),
+        *(token_id for token_id in vocabulary.byte_tokens or () if token_id is not None),
         *unknown,
     }
 
