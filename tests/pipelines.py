@@ -188,7 +188,7 @@ DECODERS = {
     "Replace": decoders.Replace("e", " "),
     "Replace an expression": decoders.Replace(Regex("[aeiou]+"), "*"),
     "WordPiece": decoders.WordPiece(),
-    "CTC": decoders.CTC(pad_token="[UNK]", word_delimiter_token="|"),  # noqa: S106 - a token
+    "CTC": decoders.CTC(pad_token="[UNK]", word_delimiter_token="|"),
     "BPEDecoder": decoders.BPEDecoder(),
     "Metaspace": decoders.Metaspace(),
     "Fuse and Strip": decoders.Sequence([decoders.Fuse(), decoders.Strip(" ", 2, 0)]),

@@ -38,9 +38,8 @@ def peer_tokenizer(*special: str) -> Any:
     """A small tokenizer of tokenizers, of bytes."""
     tok = mw.train(mw.count(["low low lower lowest it's"], pattern="gpt2"), num_merges=4)
     ids = tok.get_vocab()
-    merges = [
-        (tok.id_to_token(tok.token_id(a)), tok.id_to_token(tok.token_id(b))) for a, b in tok.merges
-    ]
+    names = {token_id: name for name, token_id in ids.items()}
+    merges = [(names[tok.token_id(a)], names[tok.token_id(b)]) for a, b in tok.merges]
     peer = tokenizers.Tokenizer(models.BPE(vocab=ids, merges=merges))
     peer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     peer.decoder = decoders.ByteLevel()
@@ -103,7 +102,7 @@ def test_a_folder_and_its_configuration(tmp_path: Path) -> None:
 def test_the_tokenizer_decides_what_is_around_a_text(
     tmp_path: Path, flags: tuple[bool, bool]
 ) -> None:
-    config = {"bos_token": "<s>", "eos_token": "</s>"}
+    config: dict[str, Any] = {"bos_token": "<s>", "eos_token": "</s>"}
     config |= dict(zip(("add_bos_token", "add_eos_token"), flags, strict=True))
     plain, framed = peer_tokenizer("<s>", "</s>"), with_bos(peer_tokenizer("<s>", "</s>"))
     for name, peer in (("plain", plain), ("framed", framed)):

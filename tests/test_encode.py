@@ -387,7 +387,7 @@ def test_options_equal_tokenizers(
         models.BPE(
             vocab,
             merges,
-            unk_token="<unk>",  # noqa: S106
+            unk_token="<unk>",
             fuse_unk=fuse,
             ignore_merges=ignore_merges,
             **({"end_of_word_suffix": suffix} if suffix else {}),

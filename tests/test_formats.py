@@ -499,7 +499,7 @@ def test_tekken(listed: bool, tmp_path: Path) -> None:  # noqa: FBT001
 MODEL = models.BPE(
     {string.replace(" ", "▁"): i for i, string in enumerate([*CHAR_STRINGS, "<unk>"])},
     [("l", "o"), ("lo", "w"), ("▁", "low"), ("e", "r")],
-    unk_token="<unk>",  # noqa: S106
+    unk_token="<unk>",
 )
 
 

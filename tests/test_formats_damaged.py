@@ -330,7 +330,7 @@ FAULTS: list[tuple[Json, str]] = [
     (in_model(merges=["a b c"]), r"model.merges\[0\]: found 'a b c'"),
     (in_model(merges=["a b", ["a", "b"]]), r"model.merges\[1\]: found the merge of b'a' and b'b'"),
     (
-        in_model(unk_token="?"),  # noqa: S106
+        in_model(unk_token="?"),
         "model.unk_token: found '[?]', expected a token of model.vocab",
     ),
     (in_model(type="Unigram"), "model.type: found 'Unigram', expected \"BPE\""),

@@ -124,7 +124,7 @@ def test_padding(
     peer.enable_padding(
         direction=direction,
         pad_id=2,
-        pad_token="<pad>",  # noqa: S106 - a token
+        pad_token="<pad>",
         length=length,
         pad_to_multiple_of=multiple_of,
     )

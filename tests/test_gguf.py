@@ -70,7 +70,13 @@ def byte_level(path: Path, *merges: str, pre: str = "gpt-2", **kinds: int) -> Pa
 
 def test_values_of_all_types(tmp_path: Path) -> None:
     for order in "<>":
-        numbers = [(0, "B", 200), (1, "b", -3), (2, "H", 60000), (3, "h", -9), (4, "I", 2**32 - 1)]
+        numbers: list[tuple[int, str, float]] = [
+            (0, "B", 200),
+            (1, "b", -3),
+            (2, "H", 60000),
+            (3, "h", -9),
+            (4, "I", 2**32 - 1),
+        ]
         numbers += [(5, "i", -1), (6, "f", 0.5), (7, "?", True), (10, "Q", 2**63), (11, "q", -5)]
         numbers += [(12, "d", 0.1)]
         pairs = [

@@ -189,7 +189,7 @@ def assert_alike(path: Path, tok: mw.Tokenizer) -> None:
         return tok.encode(text, disallowed_special=())
 
     def differ(text: str) -> bool:
-        return encode(text) != peer.encode(text)
+        return bool(encode(text) != peer.encode(text))
 
     for text in texts_for(special):
         if differ(text):

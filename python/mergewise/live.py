@@ -35,11 +35,12 @@ def of_huggingface(tokenizer: Any) -> Vocabulary:  # noqa: ANN401 - of an option
 
 def config_of(tokenizer: Any) -> ModelConfig:  # noqa: ANN401 - of transformers
     """What a tokenizer of transformers knows besides its vocabulary."""
-    roles: dict[str, Any] = {role: getattr(tokenizer, role, None) for role in ROLES}
+    tokens = {role: getattr(tokenizer, role, None) for role in ROLES}
+    roles: dict[str, Any] = {role: token and str(token) for role, token in tokens.items()}
     template = getattr(tokenizer, "chat_template", None)
     templates = {DEFAULT: template} if isinstance(template, str) else dict(template or {})
     return ModelConfig(
-        **{role: token if token is None else str(token) for role, token in roles.items()},
+        **roles,
         chat_templates=templates,
         clean_up_tokenization_spaces=getattr(tokenizer, "clean_up_tokenization_spaces", None),
     )
