@@ -189,3 +189,14 @@ def test_names_are_those_of_tokenizers(tmp_path: Path) -> None:
     for token_id in [0, 4, 262, 999]:
         assert tok.id_to_token(token_id) == peer.id_to_token(token_id)
     assert tok.n_vocab == tok.vocab_size
+
+
+def test_tokens_with_a_role(tmp_path: Path) -> None:
+    peer = peer_of(None)
+    peer.save(str(tmp_path / "tokenizer.json"))
+    config = {"bos_token": "<s>", "eos_token": {"content": "</s>"}, "pad_token": None}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
+    tok = mw.Tokenizer.from_file(tmp_path)
+    assert (tok.bos_token_id, tok.eos_token_id) == (0, 1)
+    assert (tok.pad_token_id, tok.unk_token_id) == (None, None)
+    assert tok.with_padding("<pad>").pad_token_id == 2

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from mergewise import _core
+from mergewise.config import NO_CONFIG, ModelConfig
 from mergewise.errors import UnknownTokenError
 from mergewise.formats import names_of
 from mergewise.trees import Tree, grown
@@ -151,6 +152,40 @@ class TokenTable:
         except KeyError:
             known = ", ".join(map(repr, self.special_tokens)) or "none"
             raise ValueError(f"{text!r} is not a special token; there are: {known}") from None
+
+    @property
+    def config(self) -> ModelConfig:
+        """What the model's files say besides the vocabulary: roles of tokens, chat templates."""
+        config: ModelConfig = self._extras.get("config", NO_CONFIG)
+        return config
+
+    def _id_of_role(self, role: str) -> int | None:
+        """The id of the token with a role, as the files of the model say it."""
+        token = self.config.roles.get(f"{role}_token")
+        return self._roles.get(role) if token is None else self.token_to_id(token)
+
+    @property
+    def bos_token_id(self) -> int | None:
+        """The id of the token that begins a text, if the files name one."""
+        return self._id_of_role("bos")
+
+    @property
+    def eos_token_id(self) -> int | None:
+        """The id of the token that ends a text, if the files name one."""
+        return self._id_of_role("eos")
+
+    @property
+    def pad_token_id(self) -> int | None:
+        """The id of the token that fills a batch, if the files name one."""
+        padding = self._framing.padding
+        named = self._id_of_role("pad")
+        return named if named is not None or padding is None else padding.id
+
+    @property
+    def unk_token_id(self) -> int | None:
+        """The id of the token for what is unknown, if the files name one."""
+        named = self._id_of_role("unk")
+        return self.vocabulary.unknown_token if named is None else named
 
     @cached_property
     def _parts(self) -> dict[bytes, tuple[bytes, bytes]]:

@@ -10,7 +10,6 @@ from mergewise import _core, formats, live
 from mergewise.arguments import check_choice, check_num_threads
 from mergewise.chat import Message, rendered
 from mergewise.coder import Coder
-from mergewise.config import NO_CONFIG, ModelConfig
 from mergewise.encoding import EncodedFile, encode_to_file
 from mergewise.framing import Framing, Padding, Side, Strategy, Truncation
 from mergewise.progress import Progress
@@ -223,12 +222,6 @@ class Tokenizer(Coder):
     def to_tiktoken(self, name: str = "mergewise", *, lossy: bool = False) -> Any:  # noqa: ANN401
         """A `tiktoken.Encoding` of this name that encodes alike; see `save`."""
         return live.to_tiktoken(self.core, self.plain_vocabulary, name, lossy=lossy)
-
-    @property
-    def config(self) -> ModelConfig:
-        """What the model's files say besides the vocabulary: roles of tokens, chat templates."""
-        config: ModelConfig = self._extras.get("config", NO_CONFIG)
-        return config
 
     @overload
     def apply_chat_template(
