@@ -21,6 +21,7 @@ mod sink;
 mod stretches;
 #[cfg(test)]
 mod tests;
+mod together;
 mod trie;
 mod unused;
 mod whole;

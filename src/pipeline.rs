@@ -19,6 +19,7 @@ mod normalizers;
 mod oniguruma;
 mod precompiled;
 mod reading;
+mod rewriting;
 mod search;
 mod sentencepiece;
 

@@ -3,6 +3,7 @@
 mod builder;
 mod bytes;
 mod corpus;
+mod parts;
 
 use serde::{Deserialize, Serialize};
 

@@ -22,6 +22,7 @@ from processes import HANGS, run_python
 from test_files import COUNTS, PAIRS, TOKENIZER, WRITERS, Writer, every_writer, names_in
 
 import mergewise as mw
+from mergewise import saving
 from mergewise.errors import MergewiseError
 from mergewise.optimize import enumerate_curvature
 from mergewise.optimize.checkpoint import FORMAT, digest
@@ -95,7 +96,7 @@ def largest_file(num_bytes: int) -> Iterator[None]:
 def test_a_full_disk_is_an_error_and_the_old_files_stay(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(TOKENIZER, "_check_conversion", lambda *_: None)
+    monkeypatch.setattr(saving, "check_conversion", lambda *_: None)
     path = tmp_path / name
     names = PAIRS.get(name, [name])
     for file in names:

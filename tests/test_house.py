@@ -44,7 +44,7 @@ RUST_LEVELS = [
     {"exact", "improve", "curvature", "bound", "segment", "tokenizer"},
     {"decode"},
     {"encode", "greedy", "counting"},
-    {"counts", "prices"},
+    {"counts", "prices", "tokenizer_json"},
     {"specials", "pipeline"},
     {"pattern", "table", "blocks", "arrow", "vocabulary", "ranks", "framing"},
     {"watch", "keys", "normalize", "prefetch", "pages", "parallel", "pool", "varint"},

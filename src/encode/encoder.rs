@@ -6,7 +6,7 @@ use super::joins::Joins;
 use super::prepare::{PrefixSpace, Preparation};
 use super::run::{Desk, Run};
 use super::sink::Sink;
-use super::stretches::Stretch;
+use super::stretches::{Stretch, Stretches};
 use super::words::{Unknown, Words};
 use crate::error::Result;
 use crate::framing::Frame;
@@ -258,6 +258,14 @@ impl Encoder {
         })
     }
 
+    /// Finds the stretches of texts.
+    pub(super) fn stretches(&self) -> Stretches<'_> {
+        Stretches {
+            specials: &self.specials,
+            words: &self.words,
+        }
+    }
+
     /// Lend a desk; each thread has its own, and they are kept for the next call.
     fn with_desk<T>(&self, work: impl FnOnce(&mut Desk) -> Result<T>) -> Result<T> {
         let kept = self.desks.take();
@@ -283,34 +291,35 @@ impl Encoder {
         if let Some(pipeline) = &self.pipeline {
             return self.encode_by_steps(pipeline, text, finders, desk, sink, watch);
         }
-        self.for_each_part(preparation, text, finders, |part, shift| match part {
-            Part::Special(special, _) => {
-                sink.push_apart(&[special.id]);
-                Ok(())
-            }
-            Part::Ordinary(start, text) => {
-                sink.begin(self.fused());
-                let prepared = preparation.prepare(text);
-                let run = Run {
-                    encoder: &self.words,
-                    text: &prepared,
-                    start: 0,
-                    desk,
-                    sink,
-                    watch,
-                    result: Ok(()),
-                };
-                let encoded = match (given, self.pattern.name()) {
-                    (Given::Word(_), _) => run.encode_one(),
-                    (_, Some(name)) => run.encode_groups(name),
-                    (_, None) => {
-                        run.encode_singly(|use_word| self.for_each_word(&prepared, watch, use_word))
-                    }
-                };
-                let start = shift.start + start;
-                encoded.map_err(|error| error.moved(start, preparation.hidden_bytes(text)))
-            }
-        })
+        self.stretches()
+            .for_each_part(preparation, text, finders, |part, shift| match part {
+                Part::Special(special, _) => {
+                    sink.push_apart(&[special.id]);
+                    Ok(())
+                }
+                Part::Ordinary(start, text) => {
+                    sink.begin(self.fused());
+                    let prepared = preparation.prepare(text);
+                    let run = Run {
+                        encoder: &self.words,
+                        text: &prepared,
+                        start: 0,
+                        desk,
+                        sink,
+                        watch,
+                        result: Ok(()),
+                    };
+                    let encoded = match (given, self.pattern.name()) {
+                        (Given::Word(_), _) => run.encode_one(),
+                        (_, Some(name)) => run.encode_groups(name),
+                        (_, None) => run.encode_singly(|use_word| {
+                            self.for_each_word(&prepared, watch, use_word)
+                        }),
+                    };
+                    let start = shift.start + start;
+                    encoded.map_err(|error| error.moved(start, preparation.hidden_bytes(text)))
+                }
+            })
     }
 
     /// The same by a pipeline of steps.
@@ -324,7 +333,7 @@ impl Encoder {
         watch: &Watch,
     ) -> Result<()> {
         if self.words.unused.are_made() {
-            return self.for_each_merged(
+            return self.stretches().for_each_merged(
                 pipeline,
                 text,
                 finders,
@@ -336,29 +345,30 @@ impl Encoder {
                 },
             );
         }
-        self.for_each_stretch(pipeline, text, finders, false, watch, |stretch| {
-            let prepared = match stretch {
-                Stretch::Special(id, ..) => {
-                    sink.push_apart(&[id]);
-                    return Ok(());
-                }
-                Stretch::Words(prepared) => prepared,
-            };
-            sink.begin(self.fused());
-            let run = Run {
-                encoder: &self.words,
-                text: &prepared.text,
-                start: 0,
-                desk,
-                sink,
-                watch,
-                result: Ok(()),
-            };
-            run.encode_singly(|use_word| {
-                self.for_each_prepared_word(&prepared, use_word);
-                Ok(())
+        self.stretches()
+            .for_each_stretch(pipeline, text, finders, false, watch, |stretch| {
+                let prepared = match stretch {
+                    Stretch::Special(id, ..) => {
+                        sink.push_apart(&[id]);
+                        return Ok(());
+                    }
+                    Stretch::Words(prepared) => prepared,
+                };
+                sink.begin(self.fused());
+                let run = Run {
+                    encoder: &self.words,
+                    text: &prepared.text,
+                    start: 0,
+                    desk,
+                    sink,
+                    watch,
+                    result: Ok(()),
+                };
+                run.encode_singly(|use_word| {
+                    self.for_each_prepared_word(&prepared, use_word);
+                    Ok(())
+                })
             })
-        })
     }
 
     /// Call `use_word` with where each word that a pipeline prepared begins and ends; a text that it

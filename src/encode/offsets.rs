@@ -64,30 +64,31 @@ impl Encoder {
     fn placed(&self, text: &[u8], finders: &Finders, watch: &Watch) -> Result<Vec<Placed>> {
         let mut found = Vec::new();
         let preparation = self.preparation;
-        self.for_each_part(preparation, text, finders, |part, shift| match part {
-            Part::Special(special, range) => {
-                let place = (shift.shown(range.start), shift.shown(range.end));
-                let spaces = white_ends(&text[place.0..place.1]);
-                let id = special.id;
-                found.push(Placed { id, place, spaces });
-                Ok(())
-            }
-            Part::Ordinary(start, text) => {
-                let (prepared, places) = preparation.prepare_placed(text, watch)?;
-                let hidden = preparation.hidden_bytes(text);
-                let place_of = |from: usize, to: usize| {
-                    let place = match &places {
-                        Some(places) => (places[from].0, places[to - 1].1),
-                        None => (from, to),
+        self.stretches()
+            .for_each_part(preparation, text, finders, |part, shift| match part {
+                Part::Special(special, range) => {
+                    let place = (shift.shown(range.start), shift.shown(range.end));
+                    let spaces = white_ends(&text[place.0..place.1]);
+                    let id = special.id;
+                    found.push(Placed { id, place, spaces });
+                    Ok(())
+                }
+                Part::Ordinary(start, text) => {
+                    let (prepared, places) = preparation.prepare_placed(text, watch)?;
+                    let hidden = preparation.hidden_bytes(text);
+                    let place_of = |from: usize, to: usize| {
+                        let place = match &places {
+                            Some(places) => (places[from].0, places[to - 1].1),
+                            None => (from, to),
+                        };
+                        (shift.shown(start + place.0), shift.shown(start + place.1))
                     };
-                    (shift.shown(start + place.0), shift.shown(start + place.1))
-                };
-                self.place(&prepared, &mut found, watch, &place_of, |use_word| {
-                    self.for_each_word(&prepared, watch, use_word)
-                })
-                .map_err(|error| error.moved(shift.start + start, hidden))
-            }
-        })?;
+                    self.place(&prepared, &mut found, watch, &place_of, |use_word| {
+                        self.for_each_word(&prepared, watch, use_word)
+                    })
+                    .map_err(|error| error.moved(shift.start + start, hidden))
+                }
+            })?;
         Ok(found)
     }
 
@@ -105,37 +106,43 @@ impl Encoder {
             Placed { id, place, spaces }
         };
         if self.words.unused.are_made() {
-            self.for_each_merged(pipeline, text, finders, true, watch, |stretch, tokens| {
-                match stretch {
+            self.stretches().for_each_merged(
+                pipeline,
+                text,
+                finders,
+                true,
+                watch,
+                |stretch, tokens| match stretch {
                     Stretch::Special(id, place, _) => found.push(special(*id, *place)),
                     Stretch::Words(words) => {
                         let place_of = |start, end| place_of(words, start, end);
                         self.push_placed(&words.text, 0, tokens, &place_of, &mut found);
                     }
-                }
-            })?;
+                },
+            )?;
             return Ok(found);
         }
-        self.for_each_stretch(
-            pipeline,
-            text,
-            finders,
-            true,
-            watch,
-            |stretch| match stretch {
-                Stretch::Special(id, place, _) => {
-                    found.push(special(id, place));
-                    Ok(())
-                }
-                Stretch::Words(words) => {
-                    let place_of = |start, end| place_of(&words, start, end);
-                    self.place(&words.text, &mut found, watch, &place_of, |use_word| {
-                        self.for_each_prepared_word(&words, use_word);
+        self.stretches()
+            .for_each_stretch(
+                pipeline,
+                text,
+                finders,
+                true,
+                watch,
+                |stretch| match stretch {
+                    Stretch::Special(id, place, _) => {
+                        found.push(special(id, place));
                         Ok(())
-                    })
-                }
-            },
-        )?;
+                    }
+                    Stretch::Words(words) => {
+                        let place_of = |start, end| place_of(&words, start, end);
+                        self.place(&words.text, &mut found, watch, &place_of, |use_word| {
+                            self.for_each_prepared_word(&words, use_word);
+                            Ok(())
+                        })
+                    }
+                },
+            )?;
         Ok(found)
     }
 

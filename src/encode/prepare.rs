@@ -90,6 +90,16 @@ impl Preparation {
         if *prepared == *text {
             return Ok((prepared, None));
         }
+        if prepared.strip_prefix(b" ") == Some(text) {
+            let characters = text.utf8_chunks().next().map(|chunk| chunk.valid().chars());
+            let first = characters.and_then(|mut characters| characters.next());
+            let first = (0, first.map_or(1, char::len_utf8));
+            let places = (0..text.len()).map(|at| (at, at + 1));
+            return Ok((
+                prepared,
+                Some(std::iter::once(first).chain(places).collect()),
+            ));
+        }
         let Ok(text) = std::str::from_utf8(text) else {
             return Err(Error::NoOffsets);
         };

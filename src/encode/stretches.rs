@@ -1,8 +1,7 @@
 //! The stretches of a text: special tokens, and what is between them.
 
-use super::encoder::Encoder;
 use super::prepare::Preparation;
-use super::words::Piece;
+use super::words::{Piece, Words};
 use crate::error::Result;
 use crate::merges::Id;
 use crate::pipeline::{Pipeline, Place, Prepared};
@@ -32,7 +31,14 @@ impl Shift {
     }
 }
 
-impl Encoder {
+/// Finds the stretches of texts.
+#[derive(Clone, Copy)]
+pub(super) struct Stretches<'e> {
+    pub(super) specials: &'e Specials,
+    pub(super) words: &'e Words,
+}
+
+impl Stretches<'_> {
     /// Call `use_stretch` with each stretch of a text. Special tokens are found first in the text as
     /// it is, then in what the normalizer makes of the rest; what is left is cut into words.
     pub(super) fn for_each_stretch(
@@ -45,7 +51,7 @@ impl Encoder {
         mut use_stretch: impl FnMut(Stretch) -> Result<()>,
     ) -> Result<()> {
         let is_tracked = is_tracked || pipeline.needs_places();
-        let specials = &self.specials;
+        let specials = self.specials;
         specials.for_each_part(Phase::Given, text, finders, |part| match part {
             Part::Special(special, place) => {
                 let place = (place.start, place.end);
@@ -117,7 +123,7 @@ impl Encoder {
         finders: &Finders,
         mut use_part: impl FnMut(Part<'_>, Shift) -> Result<()>,
     ) -> Result<()> {
-        let specials = &self.specials;
+        let specials = self.specials;
         specials.for_each_part(Phase::Given, text, finders, |part| match part {
             Part::Special(..) => use_part(
                 part,

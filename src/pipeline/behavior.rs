@@ -68,6 +68,14 @@ impl Behavior {
     }
 }
 
+/// The characters of a text for which this holds, each a match.
+pub(super) fn characters_where(text: &str, is_match: impl Fn(char) -> bool) -> Vec<Range<usize>> {
+    text.char_indices()
+        .filter(|&(_, character)| is_match(character))
+        .map(|(at, character)| at..at + character.len_utf8())
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,7 +5,7 @@ use unicode_normalization_alignments::UnicodeNormalization;
 
 use super::aligned::Aligned;
 use super::characters::{self, Characters};
-use super::normalizers::{map, write_in_lower_case};
+use super::rewriting::{map, write_in_lower_case};
 
 /// What BERT does to texts, each part if it is asked for, in this order.
 #[derive(Debug, Deserialize)]

@@ -5,11 +5,11 @@ use std::ops::Range;
 
 use serde::Deserialize;
 
-use super::aligned::{Pieces, Rewriter};
-use super::behavior::Behavior;
+use super::aligned::Pieces;
+use super::behavior::{Behavior, characters_where};
 use super::characters::{self, Characters};
-use super::letters::letter_of;
 use super::metaspace::Metaspace;
+use super::rewriting::write_letters;
 use super::search::Search;
 use crate::error::Result;
 use crate::pattern::{Expression, Pattern};
@@ -165,14 +165,6 @@ impl Cut {
     }
 }
 
-/// The characters of a text for which this holds, each a match.
-pub(super) fn characters_where(text: &str, is_match: impl Fn(char) -> bool) -> Vec<Range<usize>> {
-    text.char_indices()
-        .filter(|&(_, character)| is_match(character))
-        .map(|(at, character)| at..at + character.len_utf8())
-        .collect()
-}
-
 /// Cut pieces by a pattern, if there is one, and write each byte's letter.
 fn write_byte_level(
     pieces: &mut Pieces,
@@ -201,20 +193,6 @@ fn cut_every(text: &str, length: NonZeroUsize, words: &mut Vec<Range<usize>>) {
     let starts = text.char_indices().map(|(at, _)| at).step_by(length.get());
     let ends = starts.clone().skip(1).chain([text.len()]);
     words.extend(starts.zip(ends).map(|(start, end)| start..end));
-}
-
-/// Write each byte's letter.
-pub(super) fn write_letters(rewriter: &mut Rewriter<'_>) {
-    for character in rewriter.rest().chars() {
-        let mut bytes = [0; 4];
-        for (index, byte) in character.encode_utf8(&mut bytes).bytes().enumerate() {
-            if index == 0 {
-                rewriter.replace(letter_of(byte));
-            } else {
-                rewriter.insert(letter_of(byte));
-            }
-        }
-    }
 }
 
 fn cut_at_scripts(text: &str, scripts: &Characters, words: &mut Vec<Range<usize>>) {

@@ -3,8 +3,7 @@
 use serde::Deserialize;
 
 use super::aligned::Pieces;
-use super::behavior::Behavior;
-use super::cuts::characters_where;
+use super::behavior::{Behavior, characters_where};
 use crate::error::Result;
 
 /// Spaces become marks, one may be put first, and each begins a word.

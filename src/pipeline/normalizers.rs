@@ -6,8 +6,8 @@ use unicode_normalization_alignments::char::is_combining_mark;
 
 use super::aligned::{Aligned, Rewriter};
 use super::bert::Bert;
-use super::cuts::write_letters;
 use super::precompiled::Precompiled;
+use super::rewriting::{map, write_in_lower_case, write_letters};
 use super::search::Search;
 use crate::error::Result;
 use crate::settings::Normalization;
@@ -99,29 +99,6 @@ impl Normalizer {
             Self::ByteLevel => text.rewrite(write_letters),
         }
         Ok(())
-    }
-}
-
-/// Write another character, or nothing, for each.
-pub(super) fn map(rewriter: &mut Rewriter<'_>, map: impl Fn(char) -> Option<char>) {
-    for character in rewriter.rest().chars() {
-        match map(character) {
-            Some(new) => rewriter.replace(new),
-            None => rewriter.skip(1),
-        }
-    }
-}
-
-/// Write each character in lower case, which may be several.
-pub(super) fn write_in_lower_case(rewriter: &mut Rewriter<'_>) {
-    for character in rewriter.rest().chars() {
-        for (index, lower) in character.to_lowercase().enumerate() {
-            if index == 0 {
-                rewriter.replace(lower);
-            } else {
-                rewriter.insert(lower);
-            }
-        }
     }
 }
 

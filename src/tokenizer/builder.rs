@@ -32,23 +32,23 @@ use crate::vocabulary::{Marks, Merging, Symbols, Vocabulary};
 #[must_use = "nothing is built before `build`"]
 pub struct TokenizerBuilder<'a> {
     #[serde(borrow)]
-    tokens: Vec<(&'a [u8], Id)>,
+    pub(super) tokens: Vec<(&'a [u8], Id)>,
     #[serde(borrow)]
-    merging: Option<Merging<'a>>,
-    source: Option<Source>,
-    symbols: Symbols,
-    start_of_word: &'a [u8],
-    end_of_word: &'a [u8],
-    unknown: Unknown,
-    whole_words: bool,
-    unused: Vec<Id>,
-    pattern: Option<&'a str>,
-    drops_gaps: bool,
-    preparation: Preparation,
-    steps: Option<&'a str>,
-    specials: Vec<Special>,
-    decoder: Option<&'a str>,
-    written: Vec<(Id, String)>,
+    pub(super) merging: Option<Merging<'a>>,
+    pub(super) source: Option<Source>,
+    pub(super) symbols: Symbols,
+    pub(super) start_of_word: &'a [u8],
+    pub(super) end_of_word: &'a [u8],
+    pub(super) unknown: Unknown,
+    pub(super) whole_words: bool,
+    pub(super) unused: Vec<Id>,
+    pub(super) pattern: Option<&'a str>,
+    pub(super) drops_gaps: bool,
+    pub(super) preparation: Preparation,
+    pub(super) steps: Option<&'a str>,
+    pub(super) specials: Vec<Special>,
+    pub(super) decoder: Option<&'a str>,
+    pub(super) written: Vec<(Id, String)>,
 }
 
 /// A method for each part that is only kept, with its type and its field.
@@ -413,55 +413,5 @@ impl<'a> TokenizerBuilder<'a> {
             whole_words: self.whole_words,
             source: self.source.unwrap_or(Source::Pairs(0)),
         })
-    }
-}
-
-impl Tokenizer {
-    /// A builder of the same tokenizer, of which parts can be changed.
-    ///
-    /// ```
-    /// # use mergewise::{Tokenizer, WordCounts};
-    /// let tokenizer = Tokenizer::train(&WordCounts::of(["abab"], None)?, 1)?;
-    /// let with_end = tokenizer.to_builder().added_token("<end>", 300).build()?;
-    /// assert_eq!(with_end.encode("ab<end>")?, [256, 300]);
-    /// # Ok::<(), mergewise::Error>(())
-    /// ```
-    pub fn to_builder(&self) -> TokenizerBuilder<'_> {
-        let (vocabulary, pattern) = (self.vocabulary(), self.encoder().pattern());
-        TokenizerBuilder {
-            tokens: self.tokens().collect(),
-            merging: Some(Merging::Pairs(self.merges().collect())),
-            source: Some(self.source()),
-            symbols: vocabulary.symbols(),
-            start_of_word: vocabulary.start_of_word(),
-            end_of_word: vocabulary.end_of_word(),
-            unknown: self.encoder().unknown().clone(),
-            whole_words: self.whole_words(),
-            unused: self.encoder().unused().to_vec(),
-            pattern: pattern.spec(),
-            drops_gaps: pattern.drops_gaps(),
-            preparation: self.encoder().preparation(),
-            steps: self.encoder().pipeline().map(Pipeline::json),
-            specials: self.encoder().specials().to_vec(),
-            decoder: self.decoder().steps(),
-            written: self.decoder().given_names().to_vec(),
-        }
-    }
-}
-
-impl PartialEq for Tokenizer {
-    /// Whether both encode and decode everything alike: ids, merges, steps and special tokens are the
-    /// same, whatever the order in which they were given.
-    fn eq(&self, other: &Self) -> bool {
-        fn parts(tokenizer: &Tokenizer) -> TokenizerBuilder<'_> {
-            let mut parts = tokenizer.to_builder();
-            parts.tokens.sort_unstable();
-            parts.specials.sort_unstable();
-            parts.written.sort_unstable();
-            parts.source = None;
-            parts.whole_words = tokenizer.encoder().looks_up_whole_words();
-            parts
-        }
-        parts(self) == parts(other)
     }
 }

@@ -7,9 +7,6 @@ use crate::pattern::class_ranges;
 
 /// What `\w` matches in brackets.
 const WORD: &str = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}";
-/// What `\w` matches elsewhere: for the first 256 characters Oniguruma has another table.
-pub(super) const WORD_ALONE: &str =
-    r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\x{B2}\x{B3}\x{B9}\x{BC}-\x{BE}";
 /// What `\h` matches.
 const HEX: &str = "0-9A-Fa-f";
 /// The empty set.

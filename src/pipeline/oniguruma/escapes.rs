@@ -1,8 +1,11 @@
 //! What stands behind a backslash, and characters written for fancy-regex.
 
-use super::classes::WORD_ALONE;
 use super::{Atom, Flags, Parser, refused};
 use crate::error::Result;
+
+/// What `\w` matches outside brackets: for the first 256 characters Oniguruma has another table.
+pub(super) const WORD_ALONE: &str =
+    r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\x{B2}\x{B3}\x{B9}\x{BC}-\x{BE}";
 
 /// A grapheme cluster, as Unicode defines it.
 const CLUSTER: &str = concat!(
