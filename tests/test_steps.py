@@ -201,16 +201,12 @@ def test_sequences(seed: int) -> None:
     assert (
         next(differences(cutter(*steps).words, sequence.pre_tokenize_str, samples()), None) is None
     )
-    steps = [NORMALIZERS[name] for name in draw.choices(list(NORMALIZERS), k=draw.randint(2, 4))]
+    # Steps behind one that inserts at the start fail there, or put their text behind the old one.
+    names = [name for name in NORMALIZERS if name != "Replace the empty string"]
+    steps = [NORMALIZERS[name] for name in draw.choices(names, k=draw.randint(2, 4))]
     sequence = peer_normalizers.Sequence(steps)
     here = normalizer(*steps).normalized
-    for text in samples():
-        try:
-            expected = sequence.normalize_str(text)
-        except BaseException as error:  # noqa: BLE001
-            assert type(error).__name__ == "PanicException"  # noqa: PT017
-            continue
-        assert here(text) == expected, (text, steps)
+    assert next(differences(here, sequence.normalize_str, samples()), None) is None
 
 
 def fields(message: bytes) -> Iterator[tuple[int, bytes]]:
