@@ -23,8 +23,12 @@ mod escapes;
 mod folds;
 
 use crate::error::{Error, Result};
+use folds::Folds;
 
+/// How deep groups and sets may be nested.
 const DEEPEST: usize = 200;
+/// How long all sets in any case may be together.
+const MOST_WRITTEN: usize = 1 << 20;
 
 /// An expression of Oniguruma, as tokenizers has them, written for the crate fancy-regex.
 ///
@@ -41,6 +45,8 @@ pub fn translated(regex: &str) -> Result<String> {
         has_names: has_names(regex),
         num_groups: 0,
         looks_behind: false,
+        folds: None,
+        num_written: 0,
     };
     let made = parser.alternatives(Flags::default())?;
     match parser.rest.chars().next() {
@@ -92,6 +98,9 @@ struct Parser<'r> {
     /// How many groups that are counted were opened.
     num_groups: usize,
     looks_behind: bool,
+    /// Once they are needed.
+    folds: Option<Folds>,
+    num_written: usize,
 }
 
 impl<'r> Parser<'r> {
@@ -167,7 +176,8 @@ impl<'r> Parser<'r> {
             self.flush(&mut run, flags, &mut made);
             let mut repeated = match atom {
                 Atom::Character(character) if flags.ignores_case => {
-                    let single = folds::any_case(&[character], self.looks_behind);
+                    let looks_behind = self.looks_behind;
+                    let single = self.folds().any_case(&[character], looks_behind);
                     format!("(?:{single})")
                 }
                 Atom::Character(character) => escapes::escaped(character),
@@ -193,10 +203,15 @@ impl<'r> Parser<'r> {
         Ok(made)
     }
 
+    fn folds(&mut self) -> &Folds {
+        self.folds.get_or_insert_with(Folds::new)
+    }
+
     /// Write the characters that were collected.
-    fn flush(&self, run: &mut Vec<char>, flags: Flags, made: &mut String) {
+    fn flush(&mut self, run: &mut Vec<char>, flags: Flags, made: &mut String) {
         if flags.ignores_case {
-            made.push_str(&folds::any_case(run, self.looks_behind));
+            let looks_behind = self.looks_behind;
+            made.push_str(&self.folds().any_case(run, looks_behind));
         } else {
             made.extend(run.iter().map(|&character| escapes::escaped(character)));
         }
@@ -244,10 +259,19 @@ impl<'r> Parser<'r> {
             Some('^') => Ok(Atom::Several(r"(?:\A|(?m:^)(?!\z))".to_owned())),
             Some('$') => single("(?m:$)"),
             Some('.') if flags.dot_is_all => single("(?s:.)"),
-            Some('.') => single(r"[^\n]"),
+            Some('.') => single("."),
             Some('[') => {
                 let class = self.class()?;
-                Ok(Atom::Single(class.text(flags.ignores_case)?))
+                if !flags.ignores_case {
+                    return Ok(Atom::Single(class.text()));
+                }
+                let text = class.text_in_any_case(self.folds())?;
+                // Such a set may be long; an expression of many fills no memory.
+                self.num_written += text.len();
+                if self.num_written > MOST_WRITTEN {
+                    return Err(refused("too many sets in any case"));
+                }
+                Ok(Atom::Single(text))
             }
             Some('(') => self.group(flags),
             Some('\\') => self.escape(flags),

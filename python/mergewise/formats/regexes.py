@@ -81,21 +81,24 @@ def has_two_meanings(part: str) -> bool:
 
 
 def from_oniguruma(regex: str) -> str | None:
-    r"""The pattern of a regular expression in tokenizer.json; None if it is ambiguous.
+    r"""The pattern of a regular expression in tokenizer.json; None if our engine cannot do it.
 
     >>> from_oniguruma(to_oniguruma("cl100k"))
     'cl100k'
-    >>> from_oniguruma(r"\d+$")
-    '\\d+(?m:$)'
+    >>> from_oniguruma(r"\d+$"), from_oniguruma(to_oniguruma(r"\w+"))
+    ('\\d+(?m:$)', '\\w+')
     """
-    made = translated(regex, FROM_ONIGURUMA)
-    if made is None:
+    spelling = translated(regex, FROM_ONIGURUMA)
+    # After all white space, the end of a line can only be the end of the text.
+    if spelling and (name := NAMES.get(spelling.replace(rf"\s++{LINE_END}", r"\s++$"))):
+        return name
+    try:
+        made = _core.from_oniguruma(regex)
+    except ValueError:
         return None
     for here in (r"\w", r"\W"):
-        made = made.replace(TO_ONIGURUMA[here], here)
-    # After all white space, the end of a line can only be the end of the text.
-    name = NAMES.get(made.replace(rf"\s++{LINE_END}", r"\s++$"))
-    return name or nameless(made)
+        made = made.replace(_core.from_oniguruma(TO_ONIGURUMA[here]), here)
+    return nameless(made)
 
 
 def nameless(regex: str) -> str:

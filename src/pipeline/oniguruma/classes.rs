@@ -1,6 +1,6 @@
 //! Sets of characters: brackets, properties and types.
 
-use super::folds::{folded_to_several, simple};
+use super::folds::{Folds, simple};
 use super::{Parser, escapes, refused};
 use crate::error::Result;
 use crate::pattern::class_ranges;
@@ -39,11 +39,14 @@ pub(super) struct Class {
 
 impl Class {
     /// The expression for fancy-regex.
-    pub(super) fn text(&self, ignores_case: bool) -> Result<String> {
+    pub(super) fn text(&self) -> String {
         let sign = if self.is_negated { "^" } else { "" };
-        if !ignores_case {
-            return Ok(format!("[{sign}{}]", self.items));
-        }
+        format!("[{sign}{}]", self.items)
+    }
+
+    /// The same in any case.
+    pub(super) fn text_in_any_case(&self, folds: &Folds) -> Result<String> {
+        let sign = if self.is_negated { "^" } else { "" };
         // Case is ignored in the set as a whole, not in sets inside it that are negated.
         let ranges = class_ranges(&format!("[{}]", self.items))?;
         let items: String = ranges
@@ -54,12 +57,10 @@ impl Class {
         if !self.is_negated {
             let any_case = class_ranges(&format!("(?i:[{items}])"))?;
             let is_in = |one: char| any_case.iter().any(|&(a, b)| a <= one && one <= b);
-            for (one, several) in folded_to_several() {
-                let several = simple(&several);
-                if is_in(one) && !made.contains(&several) {
-                    made.push(several);
-                }
-            }
+            let several = folds
+                .iter()
+                .filter(|(_, alike)| alike.iter().any(|&one| is_in(one)));
+            made.extend(several.map(|(several, _)| simple(several)));
         }
         Ok(format!("(?:{})", made.join("|")))
     }
@@ -112,7 +113,7 @@ impl Parser<'_> {
             } else if self.takes("[") {
                 finish(state, &mut parts);
                 let inner = self.class()?;
-                add(&mut parts, &inner.text(false)?);
+                add(&mut parts, &inner.text());
                 state = State::Complete;
             } else {
                 state = self.item(state, &mut parts)?;
@@ -245,6 +246,13 @@ fn property(name: &str, is_negated: bool, word: &str) -> Result<String> {
 
 /// The set of these items, or all other characters.
 fn negated(items: &str, is_negated: bool) -> String {
+    // A property that stands alone needs no brackets.
+    if let Some(name) = items
+        .strip_prefix(r"\p")
+        .filter(|name| name.find('}') == Some(name.len() - 1))
+    {
+        return format!(r"\{}{name}", if is_negated { 'P' } else { 'p' });
+    }
     let sign = if is_negated { "^" } else { "" };
     format!("[{sign}{items}]")
 }

@@ -147,10 +147,14 @@ fn character_of(digits: &str, radix: u32) -> Result<char> {
 
 /// A character, written so that it stands for itself.
 pub(super) fn escaped(character: char) -> String {
-    if character.is_ascii_alphanumeric() || !character.is_ascii() {
-        return character.to_string();
+    match character {
+        '\n' => r"\n".to_owned(),
+        '\r' => r"\r".to_owned(),
+        '\t' => r"\t".to_owned(),
+        control if control.is_control() => format!("\\x{{{:X}}}", u32::from(control)),
+        sign if r"\.+*?()|[]{}^$#&-~".contains(sign) => format!("\\{sign}"),
+        other => other.to_string(),
     }
-    format!("\\x{{{:X}}}", u32::from(character))
 }
 
 /// A range of characters inside brackets.
