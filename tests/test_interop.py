@@ -476,18 +476,9 @@ def test_trained_by_sentencepiece(name: str, tmp_path: Path) -> None:
         assert tok.decode(ids).replace("<unk>", " ⁇ ") == peer.decode(ids)
 
 
-@pytest.mark.parametrize(
-    ("options", "reason"),
-    [
-        ({"normalization_rule_name": "nmt_nfkc"}, "found a map of characters"),
-        ({"remove_extra_whitespaces": True}, "found remove_extra_whitespaces"),
-        ({"treat_whitespace_as_suffix": True}, "found white space as a suffix"),
-        ({"model_type": "unigram"}, "a model of the kind unigram, expected BPE"),
-    ],
-)
-def test_models_that_are_refused(options: dict[str, Any], reason: str, tmp_path: Path) -> None:
-    path = trained_by_sentencepiece(tmp_path, **options)
-    with pytest.raises(FormatError, match=reason):
+def test_other_models_are_refused(tmp_path: Path) -> None:
+    path = trained_by_sentencepiece(tmp_path, model_type="unigram")
+    with pytest.raises(FormatError, match="a model of the kind unigram, expected BPE"):
         mw.Tokenizer.from_file(path)
 
 

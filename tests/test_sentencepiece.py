@@ -11,13 +11,15 @@ from typing import Any
 
 import pytest
 import sentencepiece
+import tokenizers
 from peers import reduced
 from sample_texts import CODE, LANGUAGES, OPTICKS, random_text, texts_around, varied_texts
 
 import mergewise as mw
+from mergewise.errors import ConversionError
 from mergewise.formats.protobuf import bytes_field, fields, number_field
 from mergewise.formats.reading import Reading
-from mergewise.formats.sentencepiece_writer import Kind
+from mergewise.formats.sentencepiece_writer import Kind, written_piece
 
 Edit = Callable[[bytes], bytes]
 
@@ -225,3 +227,66 @@ def test_models_behave_as_in_their_library(
     assert back.vocabulary.roles == tok.vocabulary.roles
     assert_alike(tmp_path / "x.model", tok)
     assert pickle.loads(pickle.dumps(tok)) == tok  # noqa: S301
+
+
+def test_special_tokens_end_texts(models: Callable[[str], Path]) -> None:
+    """What is between special tokens that are allowed is encoded as if it were the whole text."""
+    for name in ("default", "plain", "nmt_nfkc_cf", "symbols", "symbols, no marks", "unused"):
+        tok = mw.Tokenizer.from_file(models(name))
+        peer = sentencepiece.SentencePieceProcessor(model_file=str(models(name)))
+        for parts in (["", ""], ["a", "b"], [" The  light ", "<b>"], ["<b>", "", "x ▁▁<b>"]):
+            expected = peer.encode(parts[0])
+            for part in parts[1:]:
+                expected += [peer.bos_id(), *peer.encode(part)]
+            assert tok.encode("<s>".join(parts), allowed_special="all") == expected
+
+
+def test_new_special_tokens(models: Callable[[str], Path]) -> None:
+    tok = mw.Tokenizer.from_file(models("nmt_nfkc_cf")).with_special_tokens(["<NEW>"])
+    (new,) = {tok.special_tokens["<NEW>"]}
+    ids = tok.encode("Light<NEW> Light", allowed_special={"<NEW>"})
+    assert ids == [*tok.encode("light"), new, *tok.encode("light")]
+
+
+@pytest.mark.parametrize("name", ["default", "nmt_nfkc_cf", "symbols", "not escaped", "suffix"])
+def test_bytes_that_are_not_utf8(name: str, models: Callable[[str], Path]) -> None:
+    tok = mw.Tokenizer.from_file(models(name))
+    peer = sentencepiece.SentencePieceProcessor(model_file=str(models(name)))
+    for text in (b"\xff", b"a\xc3", b" \xe2\x96 b\xed\xa0\x80", "é�".encode()[1:], b"\0a\0"):
+        assert tok.encode(text) == peer.encode(text), text
+
+
+def test_special_tokens_in_tokenizer_json(models: Callable[[str], Path], tmp_path: Path) -> None:
+    tok = mw.Tokenizer.from_file(models("plain, bytes"))
+    tok.save(tmp_path / "tokenizer.json")
+    peer = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    for text in [*texts_around("<s>"), *texts_around("</s>"), "a<s></s> b<s>c", "", "<s> <s>"]:
+        assert tok.encode(text, allowed_special="all") == peer.encode(text).ids, text
+
+
+@pytest.mark.parametrize("name", ["default", "suffix, keeps spaces", "symbols, plain", "unused"])
+def test_what_other_formats_cannot_hold(
+    name: str, models: Callable[[str], Path], tmp_path: Path
+) -> None:
+    tok = mw.Tokenizer.from_file(models(name))
+    for file in ("tokenizer.json", "x.tiktoken", "x.codes"):
+        with pytest.raises(ConversionError, match="SentencePiece"):
+            tok.save(tmp_path / file)
+
+
+def test_a_token_is_taken_apart_by_the_last_pair(tmp_path: Path) -> None:
+    """The unused "abc" may be a pair "ab" and "c", and later "a" and "bc", which do not merge."""
+    scores = {"a": -9.0, "b": -9.0, "c": -9.0, "ab": -1.0, "bc": -3.0, "abc": -2.0, "ca": -0.5}
+    model = bytes_field(1, written_piece("<unk>", 0.0, Kind.UNKNOWN))
+    for text, score in scores.items():
+        kind = Kind.UNUSED if text in {"abc", "ca"} else Kind.NORMAL
+        model += bytes_field(1, written_piece(text, score, kind))
+    model += bytes_field(2, number_field(3, 2)) + bytes_field(3, number_field(3, 0))
+    path = tmp_path / "x.model"
+    path.write_bytes(model)
+    tok = mw.Tokenizer.from_file(path)
+    peer = sentencepiece.SentencePieceProcessor(model_file=str(path))
+    draw = random.Random(5)  # noqa: S311 (not for secrets)
+    for _ in range(500):
+        text = "".join(draw.choices("abcx ", k=draw.randrange(20)))
+        assert tok.encode(text) == peer.encode(text), text

@@ -44,8 +44,8 @@ class Vocabulary:
 
     Attributes:
         tokens: the string and the id of every token that is not special. With an alphabet of bytes
-            all 256 of them are here. A token of SentencePiece is written with spaces, not with
-            its marks for them (U+2581).
+            all 256 of them are here. Where `mark_is_space`, a token is written with spaces,
+            not with marks for them (U+2581).
         merges: the pairs in order.
         ranks: the rank of each token that a pair may make; low ranks merge first.
         alphabet: whether the symbols of a word are its bytes or its characters.
