@@ -23,7 +23,7 @@ PACKAGE = ROOT / "python" / "mergewise"
 # A module may import from the levels after its own, and from `formal` only where FORMAL_USERS says.
 LEVELS = [
     {"cli"},
-    {"demo", "reporting", "explaining", "cluster"},
+    {"demo", "reporting", "explaining", "cluster", "integrations"},
     {"training", "pages"},
     {"optimize", "drawing"},
     {"merge_lists"},

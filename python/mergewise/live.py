@@ -70,7 +70,13 @@ def to_tiktoken(
 ) -> Any:  # noqa: ANN401 - of an optional package
     """A `tiktoken.Encoding` of this name that encodes alike."""
     package = import_optional("tiktoken", extra="tiktoken", package="tiktoken")
+    return package.Encoding(name, **tiktoken_settings(core, vocabulary, lossy=lossy))
+
+
+def tiktoken_settings(
+    core: _core.Tokenizer, vocabulary: Vocabulary, *, lossy: bool = False
+) -> dict[str, Any]:
+    """The arguments of a `tiktoken.Encoding` that encodes alike."""
     files = checked_files(core, vocabulary, RANKS, name="tiktoken", lossy=lossy)
-    settings = json.loads(files[tiktoken.settings_path(RANKS)])
-    ranks = _core.Ranks(files[RANKS]).tokens.to_dict()
-    return package.Encoding(name, mergeable_ranks=ranks, **settings)
+    settings: dict[str, Any] = json.loads(files[tiktoken.settings_path(RANKS)])
+    return {"mergeable_ranks": _core.Ranks(files[RANKS]).tokens.to_dict(), **settings}

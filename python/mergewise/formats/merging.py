@@ -121,7 +121,10 @@ def check_bytes(reading: Reading, tokens: Container[bytes], *, place: str) -> No
 def check_special_ids(
     reading: Reading, special_tokens: Mapping[str, int], ids: Iterable[int]
 ) -> None:
-    """Refuse a special token without text or with the id of another; `ids` are those of others."""
+    """Refuse a special token without text, or with one of these ids, which other tokens have.
+
+    Two special tokens may have one id, as in tiktoken's o200k_harmony.
+    """
     if "" in special_tokens:
         raise reading.wrong("special_tokens", "a special token without text", "its text")
     taken = set(special_tokens.values()).intersection(ids)
@@ -129,7 +132,6 @@ def check_special_ids(
         if token_id in taken:
             found = f"the special token {shown(text)} with the id {token_id} of another token"
             raise reading.wrong("special_tokens", found, "an id of its own")
-        taken.add(token_id)
 
 
 def check_ids_differ(reading: Reading, ids: Mapping[str, int], *, place: str) -> None:

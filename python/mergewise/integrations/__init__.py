@@ -1,0 +1,1 @@
+"""mergewise behind the interfaces of other libraries."""

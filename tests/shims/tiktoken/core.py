@@ -1,0 +1,1 @@
+from mergewise.integrations.tiktoken import Encoding as Encoding
