@@ -189,13 +189,11 @@ fn is_byte_name(text: &str) -> bool {
 impl Spelling<'_> {
     /// Append the string of a token; whether a text can have it.
     fn spell(self, text: &str, bytes: &mut Vec<u8>) -> bool {
-        let text = match text.strip_prefix(self.prefix) {
-            Some(rest) => rest,
-            None => {
-                bytes.extend_from_slice(self.start_of_word);
-                text
-            }
-        };
+        let rest = text.strip_prefix(self.prefix);
+        if rest.is_none() {
+            bytes.extend_from_slice(self.start_of_word);
+        }
+        let text = rest.unwrap_or(text);
         if self.has_letters {
             let letters = text.chars().map(byte_of);
             let start = bytes.len();
@@ -260,7 +258,7 @@ impl Rest {
     fn keep<'d, A: MapAccess<'d>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
         let value: &RawValue = map.next_value()?;
         let name = serde_json::to_string(key).map_err(A::Error::custom)?;
-        self.json.push_str(&format!("{name}:{value},"));
+        self.json.extend([&name, ":", value.get(), ","]);
         Ok(())
     }
 

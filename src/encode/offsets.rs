@@ -57,7 +57,7 @@ impl Encoder {
                 token.trim(index == 0, keeps_prefix);
             }
         }
-        Ok(framed(found, &choice.frame))
+        Ok(framed(&found, &choice.frame))
     }
 
     /// The tokens of a text without a pipeline.
@@ -235,7 +235,7 @@ impl Placed {
 }
 
 /// The ids and places of tokens, with what is around the text.
-fn framed(found: Vec<Placed>, frame: &Frame) -> (Vec<Id>, Vec<Place>) {
+fn framed(found: &[Placed], frame: &Frame) -> (Vec<Id>, Vec<Place>) {
     let mut ids = Vec::with_capacity(found.len());
     let start = frame.open(&mut ids);
     ids.extend(found.iter().map(|token| token.id));

@@ -41,6 +41,9 @@ pub struct Preparation {
     pub mark_is_space: bool,
 }
 
+/// A prepared text, and, where it was changed, what each of its bytes stands for.
+type Placed<'t> = (Cow<'t, [u8]>, Option<Vec<Place>>);
+
 impl Preparation {
     /// Whether words that were cut out of prepared texts stay as they are.
     pub(crate) fn keeps_words(self) -> bool {
@@ -81,11 +84,7 @@ impl Preparation {
     }
 
     /// A stretch ready to be cut, and, where it is changed, what each of its bytes stands for.
-    pub(super) fn prepare_placed<'t>(
-        self,
-        text: &'t [u8],
-        watch: &Watch,
-    ) -> Result<(Cow<'t, [u8]>, Option<Vec<Place>>)> {
+    pub(super) fn prepare_placed<'t>(self, text: &'t [u8], watch: &Watch) -> Result<Placed<'t>> {
         let prepared = self.prepare(text);
         if *prepared == *text {
             return Ok((prepared, None));

@@ -1,6 +1,6 @@
 //! Texts that are merged together, because a token that is taken apart again depends on all of them.
 
-use super::unused::Parts;
+use super::unused::{Parts, take_apart};
 use super::words::{Piece, Words, Writer};
 use crate::error::Result;
 use crate::vocabulary::Number;
@@ -51,7 +51,7 @@ impl Words {
             for number in merged.by_ref() {
                 if number != Number::NONE {
                     tokens.clear();
-                    self.unused.take_apart(number, &parts, 0, &mut tokens);
+                    take_apart(number, &parts, 0, &mut tokens);
                     writer.push_all(&tokens)?;
                 } else if let Some(stranger) = strangers.next().flatten() {
                     writer.push_unknown(stranger)?;

@@ -41,20 +41,15 @@ impl Unused {
     pub(super) fn are_made(&self) -> bool {
         !self.made.is_empty()
     }
+}
 
-    pub(super) fn take_apart(
-        &self,
-        token: Number,
-        parts: &Parts,
-        times: usize,
-        tokens: &mut Vec<Number>,
-    ) {
-        match parts.get(&token) {
-            Some(&(left, right)) if times <= MOST_TIMES => {
-                self.take_apart(left, parts, times + 1, tokens);
-                self.take_apart(right, parts, times + 1, tokens);
-            }
-            _ => tokens.push(token),
+/// Append what a token is taken apart into.
+pub(super) fn take_apart(token: Number, parts: &Parts, times: usize, tokens: &mut Vec<Number>) {
+    match parts.get(&token) {
+        Some(&(left, right)) if times <= MOST_TIMES => {
+            take_apart(left, parts, times + 1, tokens);
+            take_apart(right, parts, times + 1, tokens);
         }
+        _ => tokens.push(token),
     }
 }

@@ -40,8 +40,8 @@ pub(crate) enum Normalizer {
     /// With a string before a text that is not empty.
     Prepend { prepend: String },
     /// What BERT does.
-    #[serde(alias = "Bert")]
-    BertNormalizer(Bert),
+    #[serde(alias = "BertNormalizer")]
+    Bert(Bert),
     /// Without control characters, and with spaces for other white space and some characters that
     /// cannot be seen.
     Nmt,
@@ -93,7 +93,7 @@ impl Normalizer {
                 rewriter.prepend(prepend);
                 rewriter.keep(rewriter.rest().len());
             }),
-            Self::BertNormalizer(bert) => bert.apply(text),
+            Self::Bert(bert) => bert.apply(text),
             Self::Nmt => text.rewrite(|rewriter| map(rewriter, nmt)),
             Self::Precompiled(map) => map.apply(text),
             Self::ByteLevel => text.rewrite(write_letters),

@@ -315,7 +315,7 @@ impl PyTokenizer {
         let (encoder, bytes) = (self.0.encoder(), text.as_bytes());
         let unit = match &text {
             TextArgument::Text(_) => Unit::Characters,
-            _ => Unit::Bytes,
+            TextArgument::Bytes(_) => Unit::Bytes,
         };
         Self::run(py, self.is_quick(bytes.len()), |watch| {
             encoder.encode_with_offsets(bytes, unit, &choice.0, watch)

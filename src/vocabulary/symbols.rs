@@ -111,9 +111,10 @@ impl Vocabulary {
             let numbers = units.iter().map(|&unit| self.number(unit).ok_or(unit));
             return numbers.collect();
         }
-        let end_of_last: &[u8] = match self.end_is_symbol {
-            true => b"",
-            false => &self.end_of_word,
+        let end_of_last: &[u8] = if self.end_is_symbol {
+            b""
+        } else {
+            &self.end_of_word
         };
         let last = units.len().saturating_sub(1);
         let marked = units.iter().enumerate().map(|(index, &unit)| {

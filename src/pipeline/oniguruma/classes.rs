@@ -137,9 +137,8 @@ impl Parser<'_> {
             && !is_last
             && self.takes("-")
         {
-            let last = match self.class_character()? {
-                Ok(last) => last,
-                Err(_) => return Err(refused("a range that ends with a set")),
+            let Ok(last) = self.class_character()? else {
+                return Err(refused("a range that ends with a set"));
             };
             if first > last {
                 return Err(refused("a range that ends before it begins"));

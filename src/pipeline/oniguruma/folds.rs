@@ -61,7 +61,7 @@ impl Folds {
             };
             made.push_str(&simple(&text[start..at]));
             let alike: Vec<String> = alike.iter().map(|&one| simple(&[one])).collect();
-            made.push_str(&format!("(?:{}|{})", simple(several), alike.join("|")));
+            made.extend(["(?:", &simple(several), "|", &alike.join("|"), ")"]);
             at += len;
             start = at;
         }
