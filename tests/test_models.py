@@ -17,7 +17,7 @@ SMALL = [
     *("gguf-llama-spm", "gguf-falcon", "gguf-starcoder"),
 ]
 # Who makes one alike takes it out.
-DIFFERENT = {"claude-ranks", "clip", "yi-spm", "pix2tex"}
+DIFFERENT = {"claude-ranks", "clip", "pix2tex"}
 
 
 @pytest.mark.parametrize(
