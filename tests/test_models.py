@@ -17,7 +17,7 @@ SMALL = [
     *("gguf-llama-spm", "gguf-falcon", "gguf-starcoder"),
 ]
 # Who makes one alike takes it out.
-DIFFERENT = {"yi-spm", "pix2tex"}
+DIFFERENT = {"pix2tex"}
 
 
 @pytest.mark.parametrize(
