@@ -13,7 +13,9 @@ Form: TypeAlias = Literal["nfc", "nfkc"]
 # across it; so it is with lone surrogates.
 NEWER: Final = re.compile(
     "([^{}]+)".format(
-        "".join(rf"\U{first:08x}-\U{last:08x}" for first, last in _core.class_ranges(r"\p{age=9.0}"))
+        "".join(
+            rf"\U{first:08x}-\U{last:08x}" for first, last in _core.class_ranges(r"\p{age=9.0}")
+        )
     )
 )
 

@@ -69,7 +69,7 @@ def test_a_file_becomes_ranks_that_tiktoken_reads(tokenizer: Path, tmp_path: Pat
         (["convert", "{low}", "{folder}/x.codes"], "hint: --lossy"),
         (["convert", "{low}", "{folder}/no/such/folder/x.json"], "No such file"),
         (["inspect", "{folder}/missing.json"], "missing.json: No such file"),
-        (["inspect", __file__], "expected one of gpt2, sentencepiece"),
+        (["inspect", __file__], "expected one of clip, gguf, gpt2"),
         (["inspect", "{low}", "--from", "sentencepiece"], "low.json"),
         (["encode", "{folder}"], "a directory of other files"),
         (["encode", "{low}", "missing.txt"], "missing.txt"),
@@ -228,7 +228,10 @@ def test_bash_completes() -> None:
     script = call("completion", "bash").text
     assert completed(script, "mergewise", "co") == ["count", "convert", "completion"]
     assert completed(script, "mergewise", "decode", "--l") == ["--lines"]
-    assert completed(script, "mergewise", "convert", "a", "b", "--to", "ti") == ["tiktoken"]
+    assert completed(script, "mergewise", "convert", "a", "b", "--to", "ti") == [
+        "tiktoken",
+        "tiktoken_json",
+    ]
     assert completed(script, "mergewise", "completion", "") == ["bash", "fish", "zsh"]
     assert completed(script, "mergewise", "inspect", "--pattern", "") == []
 
