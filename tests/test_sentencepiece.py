@@ -32,7 +32,7 @@ def trained(rules: Path | None = None, **options: Any) -> bytes:
     if rules is not None:
         rules.write_text("41\t61 61\n62 63\t42\nFB01\t66 69\n78\t\n7A 7A\t20\n79\t20 79 20\n")
         options = {"normalization_rule_tsv": str(rules), **options}
-    settings = {"model_type": "bpe", "vocab_size": 700, "minloglevel": 2, **options}
+    settings = {"model_type": "bpe", "vocab_size": 1200, "minloglevel": 2, **options}
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter(CORPUS), model_writer=model, **settings
     )
@@ -93,7 +93,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "nfkc_cf": {"normalization_rule_name": "nfkc_cf"},
     "nmt_nfkc_cf": {"normalization_rule_name": "nmt_nfkc_cf", "byte_fallback": True},
     "keeps spaces": {"remove_extra_whitespaces": False, "byte_fallback": True},
-    "bytes": {"byte_fallback": True, "vocab_size": 800},
+    "bytes": {"byte_fallback": True},
     "symbols": {"user_defined_symbols": SYMBOLS},
     "symbols, plain": {**PLAIN, "user_defined_symbols": SYMBOLS, "byte_fallback": True},
     "symbols, no marks": {**PLAIN, "user_defined_symbols": ["<b>", "<b><c", "b>", "light"]},
@@ -103,9 +103,9 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "suffix, keeps spaces": {**PLAIN, "treat_whitespace_as_suffix": True},
     "no prefix": {"add_dummy_prefix": False},
     "no prefix, keeps spaces": {**PLAIN, "add_dummy_prefix": False},
-    "unknown surface": {"unk_surface": "<?>", "unk_piece": "[UNK]", "character_coverage": 0.95},
-    "no unknown surface": {"unk_surface": "", "character_coverage": 0.95},
-    "covers less": {**PLAIN, "character_coverage": 0.9},
+    "unknown surface": {"unk_surface": "<?>", "unk_piece": "[UNK]", "character_coverage": 0.98},
+    "no unknown surface": {"unk_surface": "", "character_coverage": 0.98},
+    "covers less": {**PLAIN, "character_coverage": 0.98},
     "splits less": {
         "split_by_whitespace": False,
         "split_by_unicode_script": False,
