@@ -108,6 +108,11 @@ impl TokenizerJson {
         Some(self.ids[number.index()])
     }
 
+    /// Whether a token has this id.
+    pub fn has(&self, id: Id) -> bool {
+        self.ids.contains(&id)
+    }
+
     /// The tokens that a text can have, without those that are only `added`, and the merges of these;
     /// `None` if a merge makes no token, or is listed twice.
     pub fn spelled(&self, spelling: Spelling<'_>, added: &[&str]) -> Option<Spelled> {

@@ -140,7 +140,7 @@ def test_a_model_costs_its_header_alone(tmp_path: Path) -> None:
 
 def test_a_vocabulary_of_bytes(tmp_path: Path) -> None:
     control, user = gguf.TokenType.CONTROL, gguf.TokenType.USER_DEFINED
-    path = byte_level(tmp_path / "x.gguf", "l o", "lo w", **{"<u>": user, "<s>": control})
+    path = byte_level(tmp_path / "x.gguf", "l o", "lo w", **{"<u>": user, "<s>": control})  # type: ignore[arg-type]
     tok = mw.Tokenizer.from_file(path)
     assert tok.encode("low<u>", add_special_tokens=False) == [257, 258]
     assert tok.encode("<s>low", allowed_special="all") == [259, 259, 257]

@@ -39,6 +39,12 @@ impl PyTokenizerJson {
         self.0.id(text)
     }
 
+    /// Whether a token has this id.
+    #[pyo3(signature = (id, /))]
+    fn has(&self, id: Id) -> bool {
+        self.0.has(id)
+    }
+
     /// The tokens that a text can have, without those that are only `added`, the merges of these,
     /// and what is written for ids where it does not follow from the string of a token; None if something about them is unusual.
     #[pyo3(signature = (*, added, has_letters, mark_is_space, prefix, start_of_word, has_byte_names))]

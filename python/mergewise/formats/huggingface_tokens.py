@@ -88,6 +88,9 @@ class WrittenTokens(Protocol):
     def get(self, text: str) -> int | None:
         """The id of a token; None if there is none."""
 
+    def has(self, token_id: int) -> bool:
+        """Whether a token has this id."""
+
     def spelled(self, spelling: Spelling, added: Collection[str]) -> SpelledTokens:
         """Tokens and merges, without tokens that are only added and those for single bytes."""
 
@@ -104,6 +107,10 @@ class TokensOfCore:
     def get(self, text: str) -> int | None:
         """The id of a token; None if there is none."""
         return self.table.id(text)
+
+    def has(self, token_id: int) -> bool:
+        """Whether a token has this id."""
+        return self.table.has(token_id)
 
     def spelled(self, spelling: Spelling, added: Collection[str]) -> SpelledTokens:
         """Tokens and merges, without tokens that are only added and those for single bytes."""
@@ -147,6 +154,10 @@ class TokensOfDocument:
     def get(self, text: str) -> int | None:
         """The id of a token; None if there is none."""
         return self.ids.get(text)
+
+    def has(self, token_id: int) -> bool:
+        """Whether a token has this id."""
+        return token_id in self.ids.values()
 
     def spelled(self, spelling: Spelling, added: Collection[str]) -> SpelledTokens:
         """Tokens and merges, without tokens that are only added and those for single bytes."""

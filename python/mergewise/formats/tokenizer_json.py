@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from mergewise.formats.naming import START_OF_WORD
 from mergewise.formats.post_processors import read_framing
 from mergewise.formats.reading import Reading, decoded, shown
 from mergewise.formats.tokenizer_json_writer import files_of, losses
+from mergewise.framing import Framing
 from mergewise.vocabulary import Search, Step, Vocabulary
 
 __all__ = ["files_of", "looks_like", "losses", "read"]
@@ -73,7 +75,8 @@ def vocabulary_of(document: Value, written: WrittenTokens) -> Vocabulary:
         # In mergewise it would be a symbol of its own, in tokenizers it is part of the last one.
         raise suffix.wrong("an end of words that is no token by itself")
     # Where symbols are bytes and all of them are tokens, no character is unknown.
-    is_closed = spelling.has_letters and len(single_bytes) == 256
+    marks_words = bool(prefix or end_of_word)
+    is_closed = spelling.has_letters and len(single_bytes) == 256 and not marks_words
     unknown = None if is_closed else read_unknown(model, written)
     kept: Json = {"post_processor": document.get("post_processor").raw}
     decoder: list[Step] | None = read_decoder(document.get("decoder"))
@@ -99,7 +102,7 @@ def vocabulary_of(document: Value, written: WrittenTokens) -> Vocabulary:
         special_tokens={text: token.id for text, token in added.items() if token.special},
         added_tokens={text: token.id for text, token in added.items() if not token.special},
         searches={text: token.search for text, token in added.items() if any(token.search)},
-        framing=read_framing(document),
+        framing=checked_framing(document, written, added),
         decoder=decoder,
         written=unspelled,
         extras={"tokenizer_json": kept},
@@ -161,6 +164,21 @@ def read_added_tokens(document: Value, written: WrittenTokens) -> dict[str, Adde
             for text, token in added.items()
         }
     return added
+
+
+def checked_framing(
+    document: Value, written: WrittenTokens, added: Mapping[str, AddedToken]
+) -> Framing:
+    """What is put around texts; refuses ids that no token has."""
+    framing = read_framing(document)
+    padding = () if framing.padding is None else (framing.padding.id,)
+    ids = {token.id for token in added.values()}
+    for part in (*framing.before, *framing.after, *framing.pair, *padding):
+        if isinstance(part, int) and part not in ids and not written.has(part):
+            found = f"the id {part}, which no token has"
+            place = "padding" if part in padding else "post_processor"
+            raise document.reading.wrong(place, found, "ids of tokens")
+    return framing
 
 
 def read_unknown(model: Value, written: WrittenTokens) -> int | None:

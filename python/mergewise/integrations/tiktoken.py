@@ -10,6 +10,7 @@ from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mergewise import _core
+from mergewise._core import Choice
 from mergewise.arguments import check_num_threads
 from mergewise.coder import list_of
 from mergewise.errors import InputError, UnknownTokenError
@@ -233,13 +234,20 @@ class Encoding:
         return b"".join(strings).decode(), offsets
 
     def decode_batch(
-        self, batch: Iterable[Iterable[int]], *, errors: str = "replace", num_threads: int = 8
+        self,
+        batch: Iterable[Iterable[int]],
+        *,
+        errors: str = "replace",
+        num_threads: int = 8,  # noqa: ARG002 - tiktoken's
     ) -> list[str]:
         """The text of each sequence of ids, by one thread."""
         return [string.decode(errors=errors) for string in self.decode_bytes_batch(batch)]
 
     def decode_bytes_batch(
-        self, batch: Iterable[Iterable[int]], *, num_threads: int = 8
+        self,
+        batch: Iterable[Iterable[int]],
+        *,
+        num_threads: int = 8,  # noqa: ARG002 - tiktoken's
     ) -> list[bytes]:
         """The bytes of each sequence of ids, by one thread."""
         return [self.decode_bytes(tokens) for tokens in batch]
@@ -284,16 +292,14 @@ class Encoding:
         return TextEnds(self._core, self.tokenizer.vocabulary)
 
     @cached_property
-    def _ordinary(self) -> _core.Choice:
+    def _ordinary(self) -> Choice:
         return choice_of(self._core.specials(always=False), (), (), ())
 
     @cached_property
-    def _usual(self) -> _core.Choice:
+    def _usual(self) -> Choice:
         return choice_of(self._core.specials(always=False), (), (), "all")
 
-    def _choice(
-        self, allowed: Specials, disallowed: Specials, texts: Iterable[str]
-    ) -> _core.Choice:
+    def _choice(self, allowed: Specials, disallowed: Specials, texts: Iterable[str]) -> Choice:
         """What a call asks of the core; names that are no special tokens may be refused, too."""
         if not allowed and disallowed == "all":
             return self._usual
