@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::{Tokenizer, TokenizerBuilder};
 use crate::error::{Error, Result};
 
-const MAGIC: [u8; 22] = *b"mergewise tokenizer 2\n";
+const MAGIC: [u8; 22] = *b"mergewise tokenizer 3\n";
 
 impl Tokenizer {
     /// All that the tokenizer is. The same version of this crate reads it anywhere.
