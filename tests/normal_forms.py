@@ -27,4 +27,6 @@ def normalized(form: Form, text: str) -> str:
     ('é', False)
     """
     upper: Literal["NFC", "NFKC"] = "NFC" if form == "nfc" else "NFKC"
-    return "".join(unicodedata.normalize(upper, part) for part in NEWER.split(text))
+    parts = NEWER.split(text)
+    parts[::2] = [unicodedata.normalize(upper, part) for part in parts[::2]]
+    return "".join(parts)
