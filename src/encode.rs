@@ -21,7 +21,6 @@ mod sink;
 mod stretches;
 #[cfg(test)]
 mod tests;
-mod together;
 mod trie;
 mod unused;
 mod whole;

@@ -168,17 +168,9 @@ impl<T: Copy + Eq + Hash> Ranks<T> {
     /// tokens that are left.
     ///
     /// `merged` is called with each pair that merges and may end the work by an error. O(n log n).
-    pub fn apply(&self, tokens: Vec<T>, merged: impl FnMut(T, T) -> Result<()>) -> Result<Vec<T>> {
-        self.apply_seeing(tokens, |_, _| {}, merged)
-    }
-
-    /// The same. `paired` is called with each two tokens that become neighbours: first those of the
-    /// text from left to right, then for each merge its product with the token before and the one
-    /// behind.
-    pub(crate) fn apply_seeing(
+    pub fn apply(
         &self,
         mut tokens: Vec<T>,
-        mut paired: impl FnMut(T, T),
         mut merged: impl FnMut(T, T) -> Result<()>,
     ) -> Result<Vec<T>> {
         let end = tokens.len();
@@ -188,7 +180,6 @@ impl<T: Copy + Eq + Hash> Ranks<T> {
         let mut is_token = vec![true; end];
         let rank =
             |tokens: &[T], next: &[usize], left: usize| self.get(tokens[left], tokens[next[left]]);
-        tokens.windows(2).for_each(|pair| paired(pair[0], pair[1]));
         let mut queue: BinaryHeap<_> = (1..end)
             .filter_map(|right| Some(Reverse((rank(&tokens, &next, right - 1)?.0, right - 1))))
             .collect();
@@ -207,15 +198,13 @@ impl<T: Copy + Eq + Hash> Ranks<T> {
             tokens[left] = product;
             is_token[right] = false;
             next[left] = next[right];
-            if left != 0 {
-                let before = previous[left];
-                paired(tokens[before], product);
-                queue.extend(rank(&tokens, &next, before).map(|(r, _)| Reverse((r, before))));
-            }
             if next[left] != end {
                 previous[next[left]] = left;
-                paired(product, tokens[next[left]]);
                 queue.extend(rank(&tokens, &next, left).map(|(r, _)| Reverse((r, left))));
+            }
+            if left != 0 {
+                let before = previous[left];
+                queue.extend(rank(&tokens, &next, before).map(|(r, _)| Reverse((r, before))));
             }
         }
         let mut kept = is_token.into_iter();

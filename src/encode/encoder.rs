@@ -260,10 +260,7 @@ impl Encoder {
 
     /// Finds the stretches of texts.
     pub(super) fn stretches(&self) -> Stretches<'_> {
-        Stretches {
-            specials: &self.specials,
-            words: &self.words,
-        }
+        Stretches(&self.specials)
     }
 
     /// Lend a desk; each thread has its own, and they are kept for the next call.
@@ -332,23 +329,10 @@ impl Encoder {
         sink: &mut Sink<'_>,
         watch: &Watch,
     ) -> Result<()> {
-        if self.words.unused.are_made() {
-            return self.stretches().for_each_merged(
-                pipeline,
-                text,
-                finders,
-                false,
-                watch,
-                |stretch, tokens| match stretch {
-                    Stretch::Special(id, ..) => sink.push_apart(&[*id]),
-                    Stretch::Words(_) => tokens.iter().for_each(|&(id, _)| sink.push_apart(&[id])),
-                },
-            );
-        }
         self.stretches()
             .for_each_stretch(pipeline, text, finders, false, watch, |stretch| {
                 let prepared = match stretch {
-                    Stretch::Special(id, ..) => {
+                    Stretch::Special(id, _) => {
                         sink.push_apart(&[id]);
                         return Ok(());
                     }

@@ -4,7 +4,6 @@ use super::Choice;
 use super::encoder::Encoder;
 use super::search::Scratch;
 use super::stretches::Stretch;
-use super::words::Piece;
 use crate::error::Result;
 use crate::framing::{Frame, Side};
 use crate::merges::Id;
@@ -101,27 +100,6 @@ impl Encoder {
         watch: &Watch,
     ) -> Result<Vec<Placed>> {
         let mut found = Vec::new();
-        let special = |id, place: Place| {
-            let spaces = white_ends(&text[place.0..place.1]);
-            Placed { id, place, spaces }
-        };
-        if self.words.unused.are_made() {
-            self.stretches().for_each_merged(
-                pipeline,
-                text,
-                finders,
-                true,
-                watch,
-                |stretch, tokens| match stretch {
-                    Stretch::Special(id, place, _) => found.push(special(*id, *place)),
-                    Stretch::Words(words) => {
-                        let place_of = |start, end| place_of(words, start, end);
-                        self.push_placed(&words.text, 0, tokens, &place_of, &mut found);
-                    }
-                },
-            )?;
-            return Ok(found);
-        }
         self.stretches()
             .for_each_stretch(
                 pipeline,
@@ -130,8 +108,9 @@ impl Encoder {
                 true,
                 watch,
                 |stretch| match stretch {
-                    Stretch::Special(id, place, _) => {
-                        found.push(special(id, place));
+                    Stretch::Special(id, place) => {
+                        let spaces = white_ends(&text[place.0..place.1]);
+                        found.push(Placed { id, place, spaces });
                         Ok(())
                     }
                     Stretch::Words(words) => {
@@ -144,25 +123,6 @@ impl Encoder {
                 },
             )?;
         Ok(found)
-    }
-
-    /// Append the tokens of a word that begins at `at`.
-    fn push_placed(
-        &self,
-        text: &[u8],
-        mut at: usize,
-        tokens: &[Piece],
-        place_of: &dyn Fn(usize, usize) -> Place,
-        found: &mut Vec<Placed>,
-    ) {
-        for &(id, length) in tokens {
-            found.push(Placed {
-                id,
-                place: place_of(at, at + length),
-                spaces: self.spaces_of(&text[at..at + length]),
-            });
-            at += length;
-        }
     }
 
     /// Append the tokens of a prepared text: those of each word that `for_each_word` gives, with the
@@ -186,7 +146,15 @@ impl Encoder {
                 .words
                 .encode(&text[from..to], &mut scratch, &mut pieces, watch)
                 .map_err(|error| error.moved(from, 0));
-            self.push_placed(text, from, &pieces, place_of, found);
+            let mut at = from;
+            for &(id, length) in &pieces {
+                found.push(Placed {
+                    id,
+                    place: place_of(at, at + length),
+                    spaces: self.spaces_of(&text[at..at + length]),
+                });
+                at += length;
+            }
         })?;
         result?;
         if let Some(id) = self.fused() {

@@ -1,7 +1,6 @@
 //! The stretches of a text: special tokens, and what is between them.
 
 use super::prepare::Preparation;
-use super::words::{Piece, Words};
 use crate::error::Result;
 use crate::merges::Id;
 use crate::pipeline::{Pipeline, Place, Prepared};
@@ -10,8 +9,8 @@ use crate::watch::Watch;
 
 /// A stretch of a text.
 pub(super) enum Stretch {
-    /// A special token, what it stands for in the text, and when it was found.
-    Special(Id, Place, Phase),
+    /// A special token, and what it stands for in the text.
+    Special(Id, Place),
     Words(Prepared),
 }
 
@@ -33,10 +32,7 @@ impl Shift {
 
 /// Finds the stretches of texts.
 #[derive(Clone, Copy)]
-pub(super) struct Stretches<'e> {
-    pub(super) specials: &'e Specials,
-    pub(super) words: &'e Words,
-}
+pub(super) struct Stretches<'e>(pub(super) &'e Specials);
 
 impl Stretches<'_> {
     /// Call `use_stretch` with each stretch of a text. Special tokens are found first in the text as
@@ -51,11 +47,11 @@ impl Stretches<'_> {
         mut use_stretch: impl FnMut(Stretch) -> Result<()>,
     ) -> Result<()> {
         let is_tracked = is_tracked || pipeline.needs_places();
-        let specials = self.specials;
+        let specials = self.0;
         specials.for_each_part(Phase::Given, text, finders, |part| match part {
             Part::Special(special, place) => {
                 let place = (place.start, place.end);
-                use_stretch(Stretch::Special(special.id, place, Phase::Given))
+                use_stretch(Stretch::Special(special.id, place))
             }
             Part::Ordinary(start, text) => {
                 let kept = |from: usize| Specials::next_late(text, from, finders);
@@ -64,7 +60,7 @@ impl Stretches<'_> {
                 specials.for_each_part(Phase::Late, bytes, finders, |part| match part {
                     Part::Special(special, range) => {
                         let place = normal.place(range).unwrap_or((start, start));
-                        use_stretch(Stretch::Special(special.id, place, Phase::Late))
+                        use_stretch(Stretch::Special(special.id, place))
                     }
                     Part::Ordinary(at, text) => {
                         let stretch = normal.slice(at..at + text.len());
@@ -78,41 +74,6 @@ impl Stretches<'_> {
         })
     }
 
-    /// Call `use_stretch` with each stretch of a text and its tokens, where some tokens are taken
-    /// apart again: what they become depends on all that is between two special tokens of the first
-    /// phase.
-    pub(super) fn for_each_merged(
-        &self,
-        pipeline: &Pipeline,
-        text: &[u8],
-        finders: &Finders,
-        is_tracked: bool,
-        watch: &Watch,
-        mut use_stretch: impl FnMut(&Stretch, &[Piece]),
-    ) -> Result<()> {
-        let mut stretches = Vec::new();
-        self.for_each_stretch(pipeline, text, finders, is_tracked, watch, |stretch| {
-            stretches.push(stretch);
-            Ok(())
-        })?;
-        let is_given = |stretch: &Stretch| matches!(stretch, Stretch::Special(.., Phase::Given));
-        for group in stretches.chunk_by(|before, _| !is_given(before)) {
-            let words = group.iter().filter_map(|stretch| match stretch {
-                Stretch::Words(prepared) => Some(&*prepared.text),
-                Stretch::Special(..) => None,
-            });
-            let mut tokens = self.words.encode_together(words, watch)?.into_iter();
-            for stretch in group {
-                let tokens = match stretch {
-                    Stretch::Words(_) => tokens.next().unwrap_or_default(),
-                    Stretch::Special(..) => Vec::new(),
-                };
-                use_stretch(stretch, &tokens);
-            }
-        }
-        Ok(())
-    }
-
     /// Call `use_part` with each part of a text without a pipeline, and how places in it become those
     /// of the text. A space that is put before a text only once stands before each stretch between
     /// special tokens of the first phase.
@@ -123,7 +84,7 @@ impl Stretches<'_> {
         finders: &Finders,
         mut use_part: impl FnMut(Part<'_>, Shift) -> Result<()>,
     ) -> Result<()> {
-        let specials = self.specials;
+        let specials = self.0;
         specials.for_each_part(Phase::Given, text, finders, |part| match part {
             Part::Special(..) => use_part(
                 part,

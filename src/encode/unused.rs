@@ -1,12 +1,13 @@
 //! Tokens that merges make and that no text has: the pieces of SentencePiece of the type unused.
 //!
 //! Such a token merges like any other, also with its neighbours. At the end it is taken apart into two
-//! tokens, and these again if they are unused. The two are not always those that made it: they are the
-//! last pair with its string that became neighbours anywhere in the text, merged or not. So a text with
-//! such tokens is merged as a whole.
+//! tokens, and these again if they are unused. SentencePiece takes the last two neighbours of the text
+//! with its string, merged or not. Those are always the two of its own merge: no merge has crossed the
+//! ends of two neighbours, so the merges inside them are those of their string alone, all but the last.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::error::Result;
 use crate::merges::Id;
 use crate::vocabulary::{Number, Vocabulary};
 
@@ -18,38 +19,49 @@ const MOST_TIMES: usize = 100;
 pub(super) struct Unused {
     /// All that were given.
     pub(super) given: Vec<Id>,
-    /// Those that some merge makes.
-    pub(super) made: FxHashSet<Number>,
+    /// The two parts of those that some text makes.
+    parts: FxHashMap<Number, [Number; 2]>,
 }
-
-/// For each unused token the last pair with its string.
-pub(super) type Parts = FxHashMap<Number, (Number, Number)>;
 
 impl Unused {
     pub(super) fn new(given: Vec<Id>, vocabulary: &Vocabulary) -> Self {
         let ids: FxHashSet<Id> = given.iter().copied().collect();
-        let products = vocabulary.merges().iter().map(|merge| merge.product);
-        let is_unused =
-            |number: &Number| vocabulary.id(*number).is_some_and(|id| ids.contains(&id));
+        let is_unused = |number: Number| vocabulary.id(number).is_some_and(|id| ids.contains(&id));
+        let merges = vocabulary.merges().iter();
+        let merges = merges.filter(|merge| is_unused(merge.product));
         Self {
             given,
-            made: products.filter(is_unused).collect(),
+            parts: merges
+                .map(|merge| (merge.product, [merge.left, merge.right]))
+                .collect(),
         }
     }
 
-    /// Whether some text makes one.
-    pub(super) fn are_made(&self) -> bool {
-        !self.made.is_empty()
+    /// Whether no text makes one.
+    pub(super) fn is_empty(&self) -> bool {
+        self.parts.is_empty()
     }
-}
 
-/// Append what a token is taken apart into.
-pub(super) fn take_apart(token: Number, parts: &Parts, times: usize, tokens: &mut Vec<Number>) {
-    match parts.get(&token) {
-        Some(&(left, right)) if times <= MOST_TIMES => {
-            take_apart(left, parts, times + 1, tokens);
-            take_apart(right, parts, times + 1, tokens);
+    /// Call `use_token` with what a token becomes: with itself, unless it is one.
+    pub(super) fn take_apart(
+        &self,
+        token: Number,
+        use_token: &mut impl FnMut(Number) -> Result<()>,
+    ) -> Result<()> {
+        self.take_apart_again(token, 0, use_token)
+    }
+
+    fn take_apart_again(
+        &self,
+        token: Number,
+        times: usize,
+        use_token: &mut impl FnMut(Number) -> Result<()>,
+    ) -> Result<()> {
+        match self.parts.get(&token) {
+            Some(parts) if times <= MOST_TIMES => parts
+                .iter()
+                .try_for_each(|&part| self.take_apart_again(part, times + 1, use_token)),
+            _ => use_token(token),
         }
-        _ => tokens.push(token),
     }
 }

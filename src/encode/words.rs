@@ -113,9 +113,11 @@ impl Words {
         let has_other_tokens = vocabulary.unreachable().next().is_some();
         let looks_up_whole = whole_words && (has_other_tokens || vocabulary.marks_words());
         let search = Search::new(&vocabulary);
-        let short = (!looks_up_whole).then(|| ShortWords::new(&vocabulary));
+        let unused = Unused::new(unused, &vocabulary);
+        let merges_alone = !looks_up_whole && unused.is_empty();
+        let short = merges_alone.then(|| ShortWords::new(&vocabulary));
         Self {
-            unused: Unused::new(unused, &vocabulary),
+            unused,
             vocabulary,
             unknown,
             looks_up_whole,
@@ -181,7 +183,12 @@ impl Words {
         }
         // What is left out is left out before merging: its neighbours may merge.
         let word = &*self.without_dropped(word);
-        let mut writer = Writer::new(self, pieces);
+        let mut writer = Writer {
+            words: self,
+            first: pieces.len(),
+            pieces,
+            pending: None,
+        };
         if let Some(search) = &self.search
             && self.vocabulary.symbols() == Symbols::Bytes
         {
@@ -220,7 +227,7 @@ impl Words {
 }
 
 /// Appends the tokens of a word.
-pub(super) struct Writer<'w> {
+struct Writer<'w> {
     words: &'w Words,
     pieces: &'w mut Vec<Piece>,
     /// Where the word's tokens begin.
@@ -230,38 +237,37 @@ pub(super) struct Writer<'w> {
     pending: Option<Piece>,
 }
 
-impl<'w> Writer<'w> {
-    pub(super) fn new(words: &'w Words, pieces: &'w mut Vec<Piece>) -> Self {
-        Self {
-            words,
-            first: pieces.len(),
-            pieces,
-            pending: None,
-        }
-    }
-
-    pub(super) fn push_all(&mut self, tokens: &[Number]) -> Result<()> {
-        let vocabulary = &self.words.vocabulary;
+impl Writer<'_> {
+    fn push_all(&mut self, tokens: &[Number]) -> Result<()> {
         self.pieces.reserve(tokens.len());
-        for &token in tokens {
-            let text = vocabulary.text_of(token);
-            match vocabulary.id(token) {
-                Some(id) => {
-                    self.flush();
-                    self.pieces.push((id, text.len()));
-                }
-                None => self.push_unknown(text)?,
-            }
+        let unused = &self.words.unused;
+        if unused.is_empty() {
+            return tokens.iter().try_for_each(|&token| self.push(token));
         }
-        Ok(())
+        tokens
+            .iter()
+            .try_for_each(|&token| unused.take_apart(token, &mut |part| self.push(part)))
     }
 
-    pub(super) fn flush(&mut self) {
+    fn push(&mut self, token: Number) -> Result<()> {
+        let vocabulary = &self.words.vocabulary;
+        let text = vocabulary.text_of(token);
+        match vocabulary.id(token) {
+            Some(id) => {
+                self.flush();
+                self.pieces.push((id, text.len()));
+                Ok(())
+            }
+            None => self.push_unknown(text),
+        }
+    }
+
+    fn flush(&mut self) {
         self.pieces.extend(self.pending.take());
     }
 
     /// Append what becomes of a character, or a byte, that is no token.
-    pub(super) fn push_unknown(&mut self, symbol: &[u8]) -> Result<()> {
+    fn push_unknown(&mut self, symbol: &[u8]) -> Result<()> {
         let mut unknown = &self.words.unknown;
         if let Unknown::SomeBytes { ids, otherwise } = unknown {
             let known = symbol

@@ -289,16 +289,14 @@ impl<'a> TokenizerBuilder<'a> {
         decoder: Option<&'a str> => decoder;
     }
 
-    /// Tokens that merges make and that are taken apart again, as the unused pieces of SentencePiece:
-    /// into the last two tokens of the text that made their strings as neighbours. There must be
-    /// [`steps`](Self::steps).
+    /// Tokens that merges make and that are taken apart again, into the two that made them: the unused
+    /// pieces of SentencePiece.
     ///
     /// ```
     /// # use mergewise::Tokenizer;
     /// let tokenizer = Tokenizer::builder()
     ///     .tokens([(&b"a"[..], 0), (b"b", 1), (b"ab", 2), (b"abb", 3)])
     ///     .merges([(&b"a"[..], &b"b"[..]), (b"ab", b"b")])
-    ///     .steps(Some("{}"))
     ///     .unused([3])
     ///     .build()?;
     /// assert_eq!(tokenizer.encode("abb")?, [2, 1]);
@@ -371,11 +369,6 @@ impl<'a> TokenizerBuilder<'a> {
     pub fn build(self) -> Result<Tokenizer> {
         if self.specials.iter().any(|special| special.text.is_empty()) {
             return Err(Error::EmptySpecial);
-        }
-        if !self.unused.is_empty() && self.steps.is_none() {
-            return Err(Error::InvalidSteps {
-                message: "tokens are unused where steps are given, and only there".to_owned(),
-            });
         }
         let steps = match self.steps {
             Some(steps) => Steps {

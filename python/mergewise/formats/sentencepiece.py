@@ -124,10 +124,9 @@ def is_plainly_spaced(settings: Settings, by_kind: dict[int, dict[str, int]]) ->
     others = ("charsmap", "remove_extra_whitespaces", "treat_whitespace_as_suffix")
     if any(settings[name] for name in others) or not settings["escape_whitespaces"]:
         return False
-    return (
-        not by_kind[Kind.UNUSED]
-        and not any(" " in text for text in by_kind[Kind.NORMAL])
-        and not any(" " in text or MARK in text for text in by_kind[Kind.USER_DEFINED])
+    found = (*by_kind[Kind.NORMAL], *by_kind[Kind.UNUSED])
+    return not any(" " in text for text in found) and not any(
+        " " in text or MARK in text for text in by_kind[Kind.USER_DEFINED]
     )
 
 
