@@ -43,7 +43,8 @@ def fill_cache(folder: Path) -> None:
 
 def passes(name: str, checkout: Path) -> bool:
     """Whether all tests of a library pass; prints what pytest says."""
-    print(f"{name}:", flush=True)
+    sys.stdout.write(f"{name}:\n")
+    sys.stdout.flush()
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary).resolve()
         shutil.copytree(checkout / "tests", folder / "tests")

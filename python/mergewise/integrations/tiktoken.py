@@ -1,4 +1,4 @@
-r"""tiktoken's interface: `Encoding` has the methods of `tiktoken.Encoding`, with the same results.
+"""tiktoken's interface: `Encoding` has the methods of `tiktoken.Encoding`, with the same results.
 
 A program that uses tiktoken changes one import: `from mergewise.integrations import tiktoken`.
 """
@@ -23,6 +23,14 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+__all__ = [
+    "Encoding",
+    "encoding_for_model",
+    "encoding_name_for_model",
+    "get_encoding",
+    "list_encoding_names",
+]
+
 Text = TypeVar("Text", str, Sequence[str])
 Result = TypeVar("Result")
 
@@ -46,6 +54,7 @@ class Encoding:
         name: the name of the encoding.
         max_token_value: the largest id.
         tokenizer: the tokenizer that does the work.
+        core: its core.
     """
 
     def __init__(
@@ -62,6 +71,7 @@ class Encoding:
         self._mergeable_ranks = mergeable_ranks
         self._special_tokens = special_tokens
         self.tokenizer = Tokenizer.from_tiktoken(self)
+        self.core = self.tokenizer.core
         self.max_token_value = max(*mergeable_ranks.values(), *special_tokens.values())
         num_tokens = len(mergeable_ranks) + len(special_tokens)
         if explicit_n_vocab and not num_tokens == self.n_vocab == explicit_n_vocab:
@@ -110,11 +120,11 @@ class Encoding:
         Halves of surrogate pairs are joined, and replaced where the other is missing.
         """
         choice = self._choice(allowed_special, disallowed_special, [text])
-        return with_valid_text(lambda text: self._core.encode(text, choice), text)
+        return with_valid_text(lambda text: self.core.encode(text, choice), text)
 
     def encode_ordinary(self, text: str) -> list[int]:
         """The ids of a text in which special tokens are not found."""
-        return with_valid_text(lambda text: self._core.encode(text, self._ordinary), text)
+        return with_valid_text(lambda text: self.core.encode(text, self._ordinary), text)
 
     def encode_batch(
         self,
@@ -127,7 +137,7 @@ class Encoding:
         """The ids of each text; see `encode`."""
         choice = self._choice(allowed_special, disallowed_special, text)
         num_threads = check_num_threads(num_threads)
-        encode = partial(self._core.encode_batch_lists, num_threads=num_threads)
+        encode = partial(self.core.encode_batch_lists, num_threads=num_threads)
         return with_valid_text(lambda texts: encode(texts, choice), list(text))
 
     def encode_ordinary_batch(
@@ -146,7 +156,7 @@ class Encoding:
         """The ids of a text as an array; see `encode`."""
         numpy = import_optional("numpy", extra="numpy", package="numpy")
         choice = self._choice(allowed_special, disallowed_special, [text])
-        encode = partial(self._core.encode_batch, num_threads=1)
+        encode = partial(self.core.encode_batch, num_threads=1)
         ids, _ = with_valid_text(lambda texts: encode(texts, choice), [text])
         array: NDArray[np.uint32] = numpy.asarray(ids)
         return array
@@ -163,9 +173,9 @@ class Encoding:
         See `encode`. The completions are in order.
         """
         choice = self._choice(allowed_special, disallowed_special, [text])
-        ids = with_valid_text(lambda text: self._core.encode(text, choice), text)
+        ids = with_valid_text(lambda text: self.core.encode(text, choice), text)
         num_stable = with_valid_text(lambda text: self._ends.num_stable(text, ids, choice), text)
-        rest = self._core.decode(ids[num_stable:])
+        rest = self.core.decode(ids[num_stable:])
         return ids[:num_stable], self._ends.completions(rest)
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
@@ -191,7 +201,7 @@ class Encoding:
         valid = text[:num_valid].decode()
         ids = self.encode_ordinary(valid)
         num_stable = self._ends.num_stable(valid, ids, self._ordinary)
-        rest = self._core.decode(ids[num_stable:]) + text[num_valid:]
+        rest = self.core.decode(ids[num_stable:]) + text[num_valid:]
         return ids[:num_stable] + self._encode_single_piece(rest)
 
     # Ids to texts.
@@ -199,7 +209,7 @@ class Encoding:
     def decode_bytes(self, tokens: Iterable[int]) -> bytes:
         """The bytes that ids stand for; a KeyError if an id is unknown."""
         try:
-            return self._core.decode(list_of(tokens))
+            return self.core.decode(list_of(tokens))
         except UnknownTokenError as error:
             raise KeyError(str(error)) from None
 
@@ -210,7 +220,7 @@ class Encoding:
     def decode_single_token_bytes(self, token: int) -> bytes:
         """The string of a token; a KeyError if the id is unknown."""
         try:
-            return self._core.token_bytes(token)
+            return self.core.token_bytes(token)
         except UnknownTokenError:
             raise KeyError(token) from None
 
@@ -233,13 +243,20 @@ class Encoding:
         return b"".join(strings).decode(), offsets
 
     def decode_batch(
-        self, batch: Iterable[Iterable[int]], *, errors: str = "replace", num_threads: int = 8
+        self,
+        batch: Iterable[Iterable[int]],
+        *,
+        errors: str = "replace",
+        num_threads: int = 8,  # noqa: ARG002 - tiktoken's
     ) -> list[str]:
         """The text of each sequence of ids, by one thread."""
         return [string.decode(errors=errors) for string in self.decode_bytes_batch(batch)]
 
     def decode_bytes_batch(
-        self, batch: Iterable[Iterable[int]], *, num_threads: int = 8
+        self,
+        batch: Iterable[Iterable[int]],
+        *,
+        num_threads: int = 8,  # noqa: ARG002 - tiktoken's
     ) -> list[bytes]:
         """The bytes of each sequence of ids, by one thread."""
         return [self.decode_bytes(tokens) for tokens in batch]
@@ -271,25 +288,21 @@ class Encoding:
 
     # Parts.
 
-    @property
-    def _core(self) -> _core.Tokenizer:
-        return self.tokenizer.core
-
     @cached_property
     def _special_strings(self) -> Mapping[bytes, int]:
         return {text.encode(): token_id for text, token_id in self._special_tokens.items()}
 
     @cached_property
     def _ends(self) -> TextEnds:
-        return TextEnds(self._core, self.tokenizer.vocabulary)
+        return TextEnds(self.core, self.tokenizer.vocabulary)
 
     @cached_property
     def _ordinary(self) -> _core.Choice:
-        return choice_of(self._core.specials(always=False), (), (), ())
+        return choice_of(self.core.specials(always=False), (), (), ())
 
     @cached_property
     def _usual(self) -> _core.Choice:
-        return choice_of(self._core.specials(always=False), (), (), "all")
+        return choice_of(self.core.specials(always=False), (), (), "all")
 
     def _choice(
         self, allowed: Specials, disallowed: Specials, texts: Iterable[str]
@@ -299,7 +312,7 @@ class Encoding:
             return self._usual
         if not allowed and not disallowed:
             return self._ordinary
-        special = self._core.specials(always=False)
+        special = self.core.specials(always=False)
         if allowed != "all":
             allowed = [name for name in allowed if name in special]
         if disallowed != "all":

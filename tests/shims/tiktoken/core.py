@@ -1,1 +1,3 @@
-from mergewise.integrations.tiktoken import Encoding as Encoding
+from mergewise.integrations.tiktoken import Encoding
+
+__all__ = ["Encoding"]
