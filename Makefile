@@ -40,6 +40,10 @@ test-models: .venv/.built  ## compare every vocabulary the tests know with its o
 models: .venv/.built  ## write docs/models.md anew: every vocabulary the tests know beside its own library
 	$(BIN)/python docs/models_page.py
 
+.PHONY: test-suites
+test-suites: .venv/.built  ## run the tests of other libraries on mergewise: make test-suites SUITES="tiktoken=DIR minbpe=DIR rustbpe=DIR"
+	$(BIN)/python tests/peer_suites.py $(SUITES)
+
 .venv/.cluster: .venv/.tools
 	$(BIN)/python -m pip install --quiet --group cluster
 	touch $@

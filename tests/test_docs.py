@@ -25,6 +25,7 @@ from command_line import PROGRAM
 import mergewise as mw
 from mergewise.cli.parser import make_parser, parse
 from mergewise.demo import opticks
+from mergewise.integrations import tiktoken
 
 ROOT = Path(__file__).parent.parent
 GUIDE = sorted((ROOT / "docs" / "guide").glob("*.md"))
@@ -220,7 +221,12 @@ def reference_name(room: str, name: str, thing: object) -> str:
 def test_the_reference_has_every_public_name() -> None:
     reference = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
     shown = re.findall(r"^::: (\S+)$", reference, re.MULTILINE)
-    rooms = {"mergewise": mw, "mergewise.cluster": mw.cluster, "mergewise.formal": mw.formal}
+    rooms = {
+        "mergewise": mw,
+        "mergewise.cluster": mw.cluster,
+        "mergewise.formal": mw.formal,
+        "mergewise.integrations.tiktoken": tiktoken,
+    }
     public = [
         reference_name(room, name, getattr(module, name))
         for room, module in rooms.items()

@@ -92,8 +92,9 @@ class TextEnds:
         """All ids that texts beginning with these bytes may begin with, as far as these go."""
         if not rest:
             return []
-        first = {(self._vocabulary.tokens[string],) for string in self._beginning_with(rest)}
-        found: set[tuple[int, ...]] = {*first}
+        found: set[tuple[int, ...]] = {
+            (self._vocabulary.tokens[string],) for string in self._beginning_with(rest)
+        }
         for index in range(1, len(rest)):
             longer = [rest[:index] + string for string in self._beginning_with(rest[index:])]
             found.update(self._first_ids(ids, len(rest)) for ids in self._encoded(longer))

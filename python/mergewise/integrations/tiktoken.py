@@ -1,4 +1,4 @@
-r"""tiktoken's interface: `Encoding` has the methods of `tiktoken.Encoding`, with the same results.
+"""tiktoken's interface: `Encoding` has the methods of `tiktoken.Encoding`, with the same results.
 
 A program that uses tiktoken changes one import: `from mergewise.integrations import tiktoken`.
 """
@@ -10,7 +10,6 @@ from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mergewise import _core
-from mergewise._core import Choice
 from mergewise.arguments import check_num_threads
 from mergewise.coder import list_of
 from mergewise.errors import InputError, UnknownTokenError
@@ -23,6 +22,14 @@ from mergewise.tokenizer import Tokenizer
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+__all__ = [
+    "Encoding",
+    "encoding_for_model",
+    "encoding_name_for_model",
+    "get_encoding",
+    "list_encoding_names",
+]
 
 Text = TypeVar("Text", str, Sequence[str])
 Result = TypeVar("Result")
@@ -47,6 +54,7 @@ class Encoding:
         name: the name of the encoding.
         max_token_value: the largest id.
         tokenizer: the tokenizer that does the work.
+        core: its core.
     """
 
     def __init__(
@@ -63,6 +71,7 @@ class Encoding:
         self._mergeable_ranks = mergeable_ranks
         self._special_tokens = special_tokens
         self.tokenizer = Tokenizer.from_tiktoken(self)
+        self.core = self.tokenizer.core
         self.max_token_value = max(*mergeable_ranks.values(), *special_tokens.values())
         num_tokens = len(mergeable_ranks) + len(special_tokens)
         if explicit_n_vocab and not num_tokens == self.n_vocab == explicit_n_vocab:
@@ -111,11 +120,11 @@ class Encoding:
         Halves of surrogate pairs are joined, and replaced where the other is missing.
         """
         choice = self._choice(allowed_special, disallowed_special, [text])
-        return with_valid_text(lambda text: self._core.encode(text, choice), text)
+        return with_valid_text(lambda text: self.core.encode(text, choice), text)
 
     def encode_ordinary(self, text: str) -> list[int]:
         """The ids of a text in which special tokens are not found."""
-        return with_valid_text(lambda text: self._core.encode(text, self._ordinary), text)
+        return with_valid_text(lambda text: self.core.encode(text, self._ordinary), text)
 
     def encode_batch(
         self,
@@ -128,7 +137,7 @@ class Encoding:
         """The ids of each text; see `encode`."""
         choice = self._choice(allowed_special, disallowed_special, text)
         num_threads = check_num_threads(num_threads)
-        encode = partial(self._core.encode_batch_lists, num_threads=num_threads)
+        encode = partial(self.core.encode_batch_lists, num_threads=num_threads)
         return with_valid_text(lambda texts: encode(texts, choice), list(text))
 
     def encode_ordinary_batch(
@@ -147,7 +156,7 @@ class Encoding:
         """The ids of a text as an array; see `encode`."""
         numpy = import_optional("numpy", extra="numpy", package="numpy")
         choice = self._choice(allowed_special, disallowed_special, [text])
-        encode = partial(self._core.encode_batch, num_threads=1)
+        encode = partial(self.core.encode_batch, num_threads=1)
         ids, _ = with_valid_text(lambda texts: encode(texts, choice), [text])
         array: NDArray[np.uint32] = numpy.asarray(ids)
         return array
@@ -164,9 +173,9 @@ class Encoding:
         See `encode`. The completions are in order.
         """
         choice = self._choice(allowed_special, disallowed_special, [text])
-        ids = with_valid_text(lambda text: self._core.encode(text, choice), text)
+        ids = with_valid_text(lambda text: self.core.encode(text, choice), text)
         num_stable = with_valid_text(lambda text: self._ends.num_stable(text, ids, choice), text)
-        rest = self._core.decode(ids[num_stable:])
+        rest = self.core.decode(ids[num_stable:])
         return ids[:num_stable], self._ends.completions(rest)
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
@@ -192,7 +201,7 @@ class Encoding:
         valid = text[:num_valid].decode()
         ids = self.encode_ordinary(valid)
         num_stable = self._ends.num_stable(valid, ids, self._ordinary)
-        rest = self._core.decode(ids[num_stable:]) + text[num_valid:]
+        rest = self.core.decode(ids[num_stable:]) + text[num_valid:]
         return ids[:num_stable] + self._encode_single_piece(rest)
 
     # Ids to texts.
@@ -200,7 +209,7 @@ class Encoding:
     def decode_bytes(self, tokens: Iterable[int]) -> bytes:
         """The bytes that ids stand for; a KeyError if an id is unknown."""
         try:
-            return self._core.decode(list_of(tokens))
+            return self.core.decode(list_of(tokens))
         except UnknownTokenError as error:
             raise KeyError(str(error)) from None
 
@@ -211,7 +220,7 @@ class Encoding:
     def decode_single_token_bytes(self, token: int) -> bytes:
         """The string of a token; a KeyError if the id is unknown."""
         try:
-            return self._core.token_bytes(token)
+            return self.core.token_bytes(token)
         except UnknownTokenError:
             raise KeyError(token) from None
 
@@ -279,33 +288,31 @@ class Encoding:
 
     # Parts.
 
-    @property
-    def _core(self) -> _core.Tokenizer:
-        return self.tokenizer.core
-
     @cached_property
     def _special_strings(self) -> Mapping[bytes, int]:
         return {text.encode(): token_id for text, token_id in self._special_tokens.items()}
 
     @cached_property
     def _ends(self) -> TextEnds:
-        return TextEnds(self._core, self.tokenizer.vocabulary)
+        return TextEnds(self.core, self.tokenizer.vocabulary)
 
     @cached_property
-    def _ordinary(self) -> Choice:
-        return choice_of(self._core.specials(always=False), (), (), ())
+    def _ordinary(self) -> _core.Choice:
+        return choice_of(self.core.specials(always=False), (), (), ())
 
     @cached_property
-    def _usual(self) -> Choice:
-        return choice_of(self._core.specials(always=False), (), (), "all")
+    def _usual(self) -> _core.Choice:
+        return choice_of(self.core.specials(always=False), (), (), "all")
 
-    def _choice(self, allowed: Specials, disallowed: Specials, texts: Iterable[str]) -> Choice:
+    def _choice(
+        self, allowed: Specials, disallowed: Specials, texts: Iterable[str]
+    ) -> _core.Choice:
         """What a call asks of the core; names that are no special tokens may be refused, too."""
         if not allowed and disallowed == "all":
             return self._usual
         if not allowed and not disallowed:
             return self._ordinary
-        special = self._core.specials(always=False)
+        special = self.core.specials(always=False)
         if allowed != "all":
             allowed = [name for name in allowed if name in special]
         if disallowed != "all":

@@ -8,11 +8,8 @@ from pathlib import Path
 import mergewise as mw
 from mergewise.integrations.tiktoken import get_encoding
 from mergewise.specials import Specials
+from shims import GPT4
 
-GPT4 = (
-    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*"
-    r"|\s*[\r\n]|\s+(?!\S)|\s+"
-)
 # What minbpe's words for special tokens are in mergewise: allowed, and disallowed.
 SPECIALS: dict[str, tuple[Specials, Specials]] = {
     "all": ("all", "all"),

@@ -6,11 +6,7 @@ from collections.abc import Iterable
 
 import mergewise as mw
 from mergewise.errors import UnknownTokenError
-
-GPT4 = (
-    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*"
-    r"|\s*[\r\n]|\s+(?!\S)|\s+"
-)
+from shims import GPT4
 
 
 class Tokenizer:
