@@ -7,7 +7,7 @@ use super::stretches::Stretch;
 use crate::error::Result;
 use crate::framing::{Frame, Side};
 use crate::merges::Id;
-use crate::pipeline::{Pipeline, Place, Prepared};
+use crate::pipeline::{Pipeline, Place, Prepared, letter_of};
 use crate::specials::{Finders, Part};
 use crate::vocabulary::Symbols;
 use crate::watch::Watch;
@@ -146,12 +146,20 @@ impl Encoder {
                 .words
                 .encode(&text[from..to], &mut scratch, &mut pieces, watch)
                 .map_err(|error| error.moved(from, 0));
-            let mut at = from;
+            let word = &text[from..to];
+            let kept = self.words.without_dropped(word);
+            let mut at = 0;
             for &(id, length) in &pieces {
+                let token = &kept[at..at + length];
+                let (start, end) = if kept.len() == word.len() {
+                    (at, at + length)
+                } else {
+                    self.counted(word, &kept[..at], token)
+                };
                 found.push(Placed {
                     id,
-                    place: place_of(at, at + length),
-                    spaces: self.spaces_of(&text[at..at + length]),
+                    place: place_of(from + start, from + end),
+                    spaces: self.spaces_of(token),
                 });
                 at += length;
             }
@@ -169,6 +177,30 @@ impl Encoder {
             found.append(&mut stretch);
         }
         Ok(())
+    }
+
+    /// Where a token stands in a word of which symbols were left out, as tokenizers says it: as if they
+    /// had not been there, in the letters of bytes where there are such.
+    fn counted(&self, word: &[u8], before: &[u8], token: &[u8]) -> (usize, usize) {
+        let has_letters = self.words.vocabulary.symbols() == Symbols::Bytes;
+        let width = |&byte: &u8| {
+            if has_letters {
+                letter_of(byte).len_utf8()
+            } else {
+                1
+            }
+        };
+        let index = |letter: usize| {
+            let mut end = 0;
+            let found = word.iter().position(|byte| {
+                end += width(byte);
+                letter < end
+            });
+            found.unwrap_or(word.len() - 1)
+        };
+        let start: usize = before.iter().map(width).sum();
+        let length: usize = token.iter().map(width).sum();
+        (index(start), index(start + length - 1) + 1)
     }
 
     /// How many characters of white space an ordinary token has at its ends. Where spaces are marks,

@@ -38,7 +38,7 @@ impl Stretches<'_> {
     /// Call `use_stretch` with each stretch of a text. Special tokens are found first in the text as
     /// it is, then in what the normalizer makes of the rest; what is left is cut into words.
     pub(super) fn for_each_stretch(
-        &self,
+        self,
         pipeline: &Pipeline,
         text: &[u8],
         finders: &Finders,
@@ -78,7 +78,7 @@ impl Stretches<'_> {
     /// of the text. A space that is put before a text only once stands before each stretch between
     /// special tokens of the first phase.
     pub(super) fn for_each_part(
-        &self,
+        self,
         preparation: Preparation,
         text: &[u8],
         finders: &Finders,

@@ -145,7 +145,7 @@ impl Words {
     }
 
     /// A word without the symbols that are left out.
-    fn without_dropped<'w>(&self, word: &'w [u8]) -> Cow<'w, [u8]> {
+    pub(super) fn without_dropped<'w>(&self, word: &'w [u8]) -> Cow<'w, [u8]> {
         let vocabulary = &self.vocabulary;
         if self.unknown != Unknown::Dropped {
             return Cow::Borrowed(word);
