@@ -16,19 +16,9 @@ SMALL = [
     *("llama2", "gpt2-json", "claude", "moonshine", "tortoise", "pix2tex", "gpt-neox", "deepseek"),
     *("gguf-llama-spm", "gguf-falcon", "gguf-starcoder"),
 ]
-# Who makes one alike takes it out.
-DIFFERENT = {"clip", "pix2tex"}
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(
-            name, marks=[pytest.mark.xfail(reason="different")] if name in DIFFERENT else []
-        )
-        for name in SMALL
-    ],
-)
+@pytest.mark.parametrize("name", SMALL)
 def test_vocabulary(name: str) -> None:
     outcome = examine(name, every=20)
     assert outcome.is_alike, str(outcome)
@@ -42,4 +32,3 @@ def test_the_smallest_difference_is_found() -> None:
 def test_texts_and_names() -> None:
     assert len(set(varied_texts())) == 2150
     assert set(SMALL) <= set(VOCABULARIES)
-    assert not DIFFERENT - set(SMALL)

@@ -31,7 +31,6 @@ MOST_BYTES: Final = 1 << 24
 CUT: Final = (
     r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
 )
-SPACE_AROUND: Final = r"\A[\s\x1c-\x1f]+|[\s\x1c-\x1f]+\z"
 STEPS: Final[dict[str, Any]] = {
     "normalizer": {
         "type": "Sequence",
@@ -61,7 +60,6 @@ STEPS: Final[dict[str, Any]] = {
         "decoders": [
             {"type": "ByteLevel"},
             {"type": "Replace", "pattern": {"String": END}, "content": " "},
-            {"type": "Replace", "pattern": {"Regex": SPACE_AROUND}, "content": ""},
         ],
     },
 }
