@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import tiktoken
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from peer_suites import fill_cache
 from test_patterns import GPT2, tiktoken_pattern
@@ -134,6 +134,7 @@ def ranks_with(strings: list[bytes]) -> dict[bytes, int]:
     text=texts("a", "b", " ", "\n", "é", max_size=6),
     string=st.lists(st.sampled_from(list(b"ab \n\xc3\xa9\xff")), min_size=1, max_size=8).map(bytes),
 )
+@example([b"aab"], PATTERNS["none"], "aab ", b"aab")
 def test_tokens_that_no_merges_make(
     ranks: list[bytes], pattern: str, text: str, string: bytes
 ) -> None:
@@ -143,6 +144,14 @@ def test_tokens_that_no_merges_make(
     stable, completions = peer.encode_with_unstable(text)
     assert mine.encode_with_unstable(text) == (stable, sorted(completions))
     check_bytes(peer, mine, string)
+
+
+def test_a_special_token_of_white_space_stays() -> None:
+    peer, mine = both_of(pat_str=GPT2, mergeable_ranks=BYTES, special_tokens={"\n\n": 300})
+    stable, completions = peer.encode_with_unstable("a\n\n ", allowed_special="all")
+    assert stable == [97, 300]
+    found = mine.encode_with_unstable("a\n\n ", allowed_special="all")
+    assert found == (stable, sorted(completions))
 
 
 @given(texts(*PARTS, max_size=5))
