@@ -148,6 +148,9 @@ impl TokenizerJson {
         }
         let number = |number: Number| numbers[number.index()];
         let merges = self.merges.iter().zip(&products);
+        // What begins a word stands behind nothing.
+        let prefix = spelling.prefix.as_bytes();
+        let merges = merges.filter(|&(&(_, right), _)| self.texts.get(right).starts_with(prefix));
         let merges = merges.filter_map(|(&(left, right), &product)| {
             Some([number(left)?, number(right)?, number(product)?])
         });

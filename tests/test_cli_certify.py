@@ -72,7 +72,7 @@ def test_without_a_tokenizer_only_the_bound_is_stated(
 def test_whole_words_have_no_rivals_among_merge_lists(tokenizer: Path, corpus: Path) -> None:
     text = json.loads(tokenizer.read_text(encoding="utf-8"))
     text["model"]["ignore_merges"] = True
-    text["model"]["vocab"]["Refrangible"] = 5000
+    text["model"]["vocab"] |= {"<|end|>": text["added_tokens"][0]["id"], "Refrangible": 5000}
     tokenizer.write_text(json.dumps(text), encoding="utf-8")
     done = call("certify", tokenizer, corpus, "--time-limit", "0.2", "-q")
     assert (done.status, done.text) == (1, "")

@@ -71,7 +71,7 @@ def test_whole_words_are_compared_with_vocabularies(folder: Path) -> None:
     path = folder / "tokenizer.json"
     text = json.loads(path.read_text(encoding="utf-8"))
     text["model"]["ignore_merges"] = True
-    text["model"]["vocab"]["Refrangible"] = 5000
+    text["model"]["vocab"] |= {"<|end|>": text["added_tokens"][0]["id"], "Refrangible": 5000}
     path.write_text(json.dumps(text), encoding="utf-8")
     done = improve(folder, "--certify", "0.2")
     assert (done.status, done.errors) == (0, "")

@@ -356,6 +356,7 @@ def test_faults_of_tokenizer_json(document: Json, message: str, tmp_path: Path) 
 def test_a_merge_of_what_no_merge_makes(tmp_path: Path) -> None:
     document = with_vocab(abb=6, abbb=7)
     document["model"]["merges"] = [["a", "b"], ["abb", "b"]]
+    document["post_processor"] = None
     path = written(tmp_path, "x.json", document)
     with pytest.warns(UserWarning, match="has the id 7"):
         assert Tokenizer.from_file(path).merges == [(b"a", b"b")]

@@ -15,7 +15,7 @@ HINTS = {
     "normalize_first": "normalise the text first",
     "give_pattern": 'give pattern="cl100k", another name, a regular expression or None',
     "give_format": "give format=",
-    "give_template": "give chat_template=, one of these names or a template",
+    "give_template": "name one of these templates, or give one",
     "give_field": "give field=",
     "write_lossy": "lossy=True writes the rest",
     "read_lossy": "lossy=True reads the file without it",

@@ -7,7 +7,7 @@ use super::stretches::Stretch;
 use crate::error::Result;
 use crate::framing::{Frame, Side};
 use crate::merges::Id;
-use crate::pipeline::{Pipeline, Place, Prepared, letter_of};
+use crate::pipeline::{Pipeline, Place, letter_of};
 use crate::specials::{Finders, Part};
 use crate::vocabulary::Symbols;
 use crate::watch::Watch;
@@ -77,7 +77,7 @@ impl Encoder {
                     let hidden = preparation.hidden_bytes(text);
                     let place_of = |from: usize, to: usize| {
                         let place = match &places {
-                            Some(places) => (places[from].0, places[to - 1].1),
+                            Some(places) => span(places, from, to),
                             None => (from, to),
                         };
                         (shift.shown(start + place.0), shift.shown(start + place.1))
@@ -114,7 +114,7 @@ impl Encoder {
                         Ok(())
                     }
                     Stretch::Words(words) => {
-                        let place_of = |start, end| place_of(&words, start, end);
+                        let place_of = |start, end| span(&words.places, start, end);
                         self.place(&words.text, &mut found, watch, &place_of, |use_word| {
                             self.for_each_prepared_word(&words, use_word);
                             Ok(())
@@ -268,11 +268,14 @@ fn white_ends(text: &[u8]) -> (usize, usize) {
     (leading, text.chars().rev().take_while(is_space).count())
 }
 
-/// What the bytes from `start` to `end` stand for.
-fn place_of(prepared: &Prepared, start: usize, end: usize) -> Place {
-    let places = &prepared.places[start..end];
-    let place = |place: Option<&Place>| place.copied().unwrap_or_default();
-    (place(places.first()).0, place(places.last()).1)
+/// What bytes with these places stand for, from one of them to another; no bytes, such as a mark for
+/// the end of a word, stand for nothing behind those before them.
+fn span(places: &[Place], start: usize, end: usize) -> Place {
+    if start < end {
+        return (places[start].0, places[end - 1].1);
+    }
+    let at = places[..start].last().map_or(0, |place| place.1);
+    (at, at)
 }
 
 /// Turn places in the bytes of a text into places among its characters.

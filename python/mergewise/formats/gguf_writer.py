@@ -124,6 +124,8 @@ def files_of(vocabulary: Vocabulary, path: Path) -> dict[Path, bytes]:
         twice = named([text for text, token_id in names.items() if texts[token_id] != text])
         raise ConversionError(f"{path}: tokens of one id are written in two ways: {twice}")
     size = max(texts, default=-1) + 1
+    if size > 4 * len(texts) + 65_536:
+        raise ConversionError(f"{path}: its ids begin at 0 and have few holes; here is {size - 1}")
     kept = vocabulary.extras.get("gguf", {})
     values: dict[str, Value] = {
         "general.architecture": kept.get("architecture", "llama"),

@@ -180,7 +180,9 @@ class TokensOfDocument:
             [
                 (strings[merge[0]], strings[merge[1]])
                 for merge in merges
-                if strings.keys() >= {*merge, spelling.product(merge)}
+                # What begins a word stands behind nothing.
+                if merge[1].startswith(spelling.prefix)
+                and strings.keys() >= {*merge, spelling.product(merge)}
             ],
             [string for string in tokens if len(string) == 1],
             written,

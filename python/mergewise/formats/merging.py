@@ -27,8 +27,10 @@ class Symbols:
     alphabet: str
     end_of_word: bytes = b""
     end_is_symbol: bool = False
+    start_of_word: bytes = b""
 
     def __contains__(self, string: bytes) -> bool:
+        string = string.removeprefix(self.start_of_word)
         if self.end_is_symbol and string == self.end_of_word:
             return True
         if not self.end_is_symbol and string != self.end_of_word:
@@ -40,7 +42,12 @@ class Symbols:
 def symbols_of(vocabulary: Vocabulary) -> Symbols:
     """The symbols of a vocabulary."""
     ending = vocabulary.end_of_word
-    return Symbols(vocabulary.alphabet, ending, end_is_symbol=ending in vocabulary.tokens)
+    return Symbols(
+        vocabulary.alphabet,
+        ending,
+        end_is_symbol=ending in vocabulary.tokens,
+        start_of_word=vocabulary.start_of_word,
+    )
 
 
 def live_merges(

@@ -87,7 +87,9 @@ def read_parts(value: Value, name: str, texts: dict[str, str]) -> list[int | str
     for part in value[name].items():
         if "SpecialToken" in part.object():
             text = part["SpecialToken"]["id"].text()
-            parts += [item.id() for item in value["special_tokens"][text]["ids"].items()]
+            token = value["special_tokens"][text]
+            token["id"].text()
+            parts += [item.id() for item in token["ids"].items()]
         else:
             name_of_text = part["Sequence"]["id"]
             if name_of_text.text() not in texts:

@@ -27,8 +27,9 @@ ROLES: Final = {"bos": "<s>", "eos": "</s>", "pad": "<pad>"}
 def losses(vocabulary: Vocabulary) -> list[str]:
     """What a model cannot represent of a vocabulary."""
     model = normalizer_of(vocabulary)
+    vocabulary = replace(vocabulary, unused=())
     if model is not None:
-        vocabulary = replace(vocabulary, normalizer=None, pre_tokenizer=None, unused=())
+        vocabulary = replace(vocabulary, normalizer=None, pre_tokenizer=None)
     found = plain_losses(vocabulary, "chars", "normalize", "whole_words", "end_of_word")
     if vocabulary.prefix_space == "unless_space":
         found.append("it puts a space before every text or before none, whatever their beginning")
@@ -36,6 +37,8 @@ def losses(vocabulary: Vocabulary) -> list[str]:
         found.append("it puts no space behind tokens that are found in every text")
     if model is None:
         found += losses_of_spaces(vocabulary)
+    if vocabulary.drops_unknown and not vocabulary.byte_tokens:
+        found.append("it makes a token of characters that are none, and leaves none out")
     if vocabulary.unknown_token is not None and not vocabulary.fuse_unknown:
         found.append("it makes one token of neighbouring unknown characters")
     if not is_cut_by_tokens(vocabulary):
