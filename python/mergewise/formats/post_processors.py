@@ -88,7 +88,8 @@ def read_parts(value: Value, name: str, texts: dict[str, str]) -> list[int | str
         if "SpecialToken" in part.object():
             text = part["SpecialToken"]["id"].text()
             token = value["special_tokens"][text]
-            token["id"].text()
+            # The ids alone are used.
+            _ = token["id"].text(), [item.text() for item in token["tokens"].items()]
             parts += [item.id() for item in token["ids"].items()]
         else:
             name_of_text = part["Sequence"]["id"]
