@@ -35,6 +35,7 @@ test-slow: .venv/.built  ## the tests that take minutes
 .PHONY: test-models
 test-models: .venv/.built  ## compare every vocabulary the tests know with its own library: make test-models [NAMES="gemma yi"]
 	$(BIN)/python tests/models.py $(NAMES)
+	$(BIN)/python tests/round_trips.py $(NAMES)
 
 .PHONY: models
 models: .venv/.built  ## write docs/models.md anew: every vocabulary the tests know beside its own library

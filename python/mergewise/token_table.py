@@ -120,7 +120,7 @@ class TokenTable:
         """All tokens, as tokenizer.json writes them, and their ids; special tokens included.
 
         >>> from mergewise import count, train
-        >>> tok = train(count(["a a"]), num_merges=1)
+        >>> tok = train(count(["a a"]), num_merges=0)
         >>> tok.get_vocab()["Ġ"], tok.token_to_id("Ġ"), tok.id_to_token(32)
         (32, 32, 'Ġ')
         """
