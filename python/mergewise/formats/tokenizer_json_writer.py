@@ -17,13 +17,13 @@ from mergewise.formats.post_processors import (
     written_truncation,
 )
 from mergewise.formats.regexes import METASPACE, to_oniguruma
-from mergewise.formats.unsupported import named
+from mergewise.formats.unsupported import losses_of_unused, named
 from mergewise.vocabulary import Search, Step, Vocabulary
 
 
 def losses(vocabulary: Vocabulary) -> list[str]:
     """What tokenizer.json cannot represent of a vocabulary."""
-    if any(step["type"] == "SentencePiece" for step in vocabulary.normalizer or ()):
+    if is_sentencepiece(vocabulary.normalizer or ()):
         return ["it has no step that does what the normalizer of a SentencePiece model does"]
     if vocabulary.steps is not None:
         return losses_of_tokens(vocabulary)
@@ -50,7 +50,7 @@ def losses(vocabulary: Vocabulary) -> list[str]:
 
 def losses_of_tokens(vocabulary: Vocabulary) -> list[str]:
     """What tokenizer.json cannot represent of the tokens of a vocabulary."""
-    found = []
+    found = losses_of_unused(vocabulary)
     if vocabulary.end_of_word and vocabulary.end_of_word in vocabulary.tokens:
         found.append("the end of a word is part of its last character there, not a token")
     parts = {part for merge in vocabulary.merges or () for part in merge}
@@ -148,8 +148,26 @@ def added_tokens(vocabulary: Vocabulary) -> list[Json]:
     ]
 
 
+def steps_like(model: Step) -> list[Json]:
+    """The steps that are nearest to the normalizer of a SentencePiece model."""
+    steps: list[Json] = []
+    if model["charsmap"]:
+        steps.append({"type": "Precompiled", "precompiled_charsmap": model["charsmap"]})
+    if model["remove_extra_whitespaces"]:
+        steps.append({"type": "Strip", "strip_left": True, "strip_right": True})
+        steps.append({"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "})
+    if model["add_dummy_prefix"]:
+        steps.append({"type": "Prepend", "prepend": " "})
+    if model["escape_whitespaces"]:
+        steps.append({"type": "Replace", "pattern": {"String": " "}, "content": MARK})
+    return steps
+
+
 def normalizer(vocabulary: Vocabulary) -> Step | None:
     """The normalizer."""
+    if is_sentencepiece(vocabulary.normalizer or ()):
+        (model,) = vocabulary.normalizer or ()
+        return in_sequence("normalizers", steps_like(model))
     if vocabulary.steps is not None:
         return in_sequence("normalizers", list(vocabulary.normalizer or ()))
     steps: list[Json] = []
@@ -196,7 +214,8 @@ def pre_tokenizer(vocabulary: Vocabulary) -> Step | None:
 
 def decoder(vocabulary: Vocabulary) -> Step | None:
     """The decoder."""
-    if vocabulary.decoder is not None and not is_sentencepiece(vocabulary.decoder):
+    model = vocabulary.decoder if is_sentencepiece(vocabulary.decoder or ()) else ()
+    if vocabulary.decoder is not None and not model:
         return written_decoder(vocabulary.decoder)
     kept: Step | None = vocabulary.extras.get("tokenizer_json", {}).get("decoder")
     if kept is not None:
@@ -211,12 +230,12 @@ def decoder(vocabulary: Vocabulary) -> Step | None:
         return in_sequence("decoders", steps)
     if ending:
         return {"type": "BPEDecoder", "suffix": ending}
-    if vocabulary.mark_is_space:
+    if vocabulary.mark_is_space or model:
         steps.append({"type": "Replace", "pattern": {"String": MARK}, "content": " "})
     if vocabulary.byte_tokens:
         steps.append({"type": "ByteFallback"})
     steps.append({"type": "Fuse"})
-    if vocabulary.prefix_space:
+    if vocabulary.prefix_space or any(step.get("add_dummy_prefix") for step in model or ()):
         steps.append({"type": "Strip", "content": " ", "start": 1, "stop": 0})
     return in_sequence("decoders", steps)
 

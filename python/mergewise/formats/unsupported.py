@@ -35,7 +35,7 @@ def plain_losses(vocabulary: Vocabulary, alphabet: Alphabet, *fields: str) -> li
             value = value and unmade(vocabulary)
         if value or (field == "unknown_token" and value is not None):
             found.append(REASONS[field].format(named(value)))
-    found += losses_of_steps(vocabulary)
+    found += losses_of_steps(vocabulary) + losses_of_unused(vocabulary)
     around = surrounding_tokens(vocabulary)
     if around:
         names = named(around)
@@ -53,14 +53,18 @@ def losses_of_steps(vocabulary: Vocabulary) -> list[str]:
         steps = [*(vocabulary.normalizer or ()), *(vocabulary.pre_tokenizer or ())]
         names = named([step["type"] for step in steps])
         found.append(f"it cannot represent the steps before merging ({names})")
-    if vocabulary.unused:
-        found.append(f"it has no tokens that are taken apart again ({len(vocabulary.unused):,})")
     if vocabulary.start_of_word:
         found.append("it cannot mark the start of a word")
     if vocabulary.searches:
         names = named(vocabulary.searches)
         found.append(f"it has no options for how special tokens are found ({names})")
     return found
+
+
+def losses_of_unused(vocabulary: Vocabulary) -> list[str]:
+    """A reason for what models of SentencePiece alone can say of tokens."""
+    number = len(vocabulary.unused)
+    return [f"it has no tokens that are taken apart again ({number:,})"] if number else []
 
 
 def unmade(vocabulary: Vocabulary) -> list[bytes]:
