@@ -240,7 +240,8 @@ def slow_encode_part(
         pieces += [
             (
                 token,
-                start_of_part + max(start - added, 0),
+                # What has no bytes, such as the end of a word, stands behind what is before it.
+                start_of_part + (max(start - added, 0) if start < end or start > added else first),
                 start_of_part + (end - added if end > added else first),
             )
             for token, start, end in in_part

@@ -151,7 +151,9 @@ def merged_characters(header: Header, tokens: Tokens) -> dict[str, Any]:
         if not strings.keys() >= {left, right, left + right}:
             place = f"{PREFIX}merges[{index}]"
             raise header.reading.wrong(place, shown(f"{left} {right}"), "tokens of the vocabulary")
-        merges.append((strings[left], strings[right]))
+        # Tokens of other kinds are not made of words.
+        if tokens.plain.keys() >= {left, right, left + right}:
+            merges.append((strings[left], strings[right]))
     return {
         "tokens": {strings[text]: token_id for text, token_id in tokens.plain.items()},
         "merges": merges,

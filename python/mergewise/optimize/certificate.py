@@ -38,6 +38,8 @@ LIMITS = {
     "longest": (2, (1 << 32) - 2),
 }
 MOST_DISCOUNT = (1 << 31) - 1
+# Of a number in ten bytes, the most that the core reads.
+MOST_BITS = 70
 # A byte of a compressed proof stands for at most this number of bytes.
 MOST_EXPANSION = 100
 DIGEST_SIZE = hashlib.sha256().digest_size
@@ -309,8 +311,9 @@ def numbers_in(discounts: bytes) -> Iterator[int]:
     for byte in discounts:
         number |= (byte & 0x7F) << shift
         shift += 7
-        if number > MOST_DISCOUNT:
-            raise ValueError(f"a discount is above {MOST_DISCOUNT}")
+        # Zeros may make a number longer, but not without end.
+        if number > MOST_DISCOUNT or (shift == MOST_BITS and byte >= 0x80):
+            raise ValueError(f"a discount is above {MOST_DISCOUNT}, or longer than ten bytes")
         if byte < 0x80:
             yield number
             number = shift = 0
