@@ -89,8 +89,6 @@ def losses(vocabulary: Vocabulary) -> list[str]:
     if (vocabulary.pattern, vocabulary.drops_gaps) != (WORDS, True):
         pattern = named(vocabulary.pattern)
         found.append(f"its words lie between spaces, which it drops; the pattern is {pattern}")
-    if vocabulary.drops_unknown:
-        found.append("it keeps characters that are no tokens, and leaves none out")
     unwritable = [merge for merge in vocabulary.merges or () if not is_writable(merge)]
     if unwritable:
         found.append(f"its merges have no white space ({named(unwritable)})")
