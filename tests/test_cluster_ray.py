@@ -27,6 +27,9 @@ pytestmark = [
     pytest.mark.usefixtures("cluster"),
     # What Ray says of its own settings.
     pytest.mark.filterwarnings(r"ignore::DeprecationWarning:ray\."),
+    # Threads and log files of Ray that end at any time, on a busy machine within a test.
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
 
 NODE = {"num_cpus": 1, "object_store_memory": 100_000_000}
