@@ -140,15 +140,15 @@ impl<'r> Reader<'r> {
         if let Some((length, replacement)) = map.and_then(|map| map.0.longest(rest)) {
             return Some((replacement, length));
         }
-        let beginning = &rest[..rest.len().min(4)];
-        let valid = beginning
-            .utf8_chunks()
-            .next()
-            .map_or("", |chunk| chunk.valid());
-        match valid.chars().next() {
-            Some(character) => Some((&valid[..character.len_utf8()], character.len_utf8())),
-            None => Some(("\u{FFFD}", 1)),
-        }
+        let width = match rest[0] {
+            0..0x80 => 1,
+            0x80..0xE0 => 2,
+            0xE0..0xF0 => 3,
+            0xF0.. => 4,
+        };
+        let character = rest.get(..width);
+        let character = character.and_then(|bytes| std::str::from_utf8(bytes).ok());
+        Some(character.map_or(("\u{FFFD}", 1), |character| (character, width)))
     }
 }
 
