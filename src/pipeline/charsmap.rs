@@ -58,6 +58,23 @@ impl CharsMap {
         self.prefixes(text).next()
     }
 
+    /// Whether each byte below 128 stays as it is before such a byte, and at the end: no string of the
+    /// map is it, or begins with it and such a byte.
+    pub(crate) fn staying_ascii(&self) -> [bool; 128] {
+        let has_child = |node: usize, byte: u8| {
+            let unit = self.units.get(node ^ usize::from(byte))?;
+            (unit & (1 << 31 | 0xFF) == u32::from(byte)).then_some(*unit)
+        };
+        let root = offset(self.units[0]);
+        std::array::from_fn(|first| {
+            let Some(unit) = has_child(root, first as u8) else {
+                return true;
+            };
+            let node = root ^ first ^ offset(unit);
+            unit & (1 << 8) == 0 && (1..128).all(|second| has_child(node, second).is_none())
+        })
+    }
+
     /// The strings of the map that a text begins with, from the shortest on.
     fn prefixes<'m>(&'m self, text: &[u8]) -> impl Iterator<Item = (usize, &'m str)> {
         let mut node = offset(self.units[0]);
@@ -146,6 +163,11 @@ mod tests {
         assert_eq!(map.longest(b"b"), None);
         assert_eq!(map.longest(b"\0"), None);
         assert_eq!(map.longest(b""), None);
+        let staying = map.staying_ascii();
+        assert_eq!(
+            (staying[b'a' as usize], staying[b'b' as usize]),
+            (false, true)
+        );
     }
 
     #[test]

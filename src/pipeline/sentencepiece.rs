@@ -37,13 +37,19 @@ pub(crate) struct SentencePiece {
 
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "String")]
-struct Map(CharsMap);
+struct Map {
+    strings: CharsMap,
+    /// The bytes that stay before others below 128.
+    staying: [bool; 128],
+}
 
 impl TryFrom<String> for Map {
     type Error = Error;
 
     fn try_from(written: String) -> Result<Self> {
-        CharsMap::from_base64(&written).map(Self)
+        let strings = CharsMap::from_base64(&written)?;
+        let staying = strings.staying_ascii();
+        Ok(Self { strings, staying })
     }
 }
 
@@ -87,7 +93,18 @@ impl SentencePiece {
         }
         let mut last = (at, length);
         let mut is_behind_space = self.remove_extra_whitespaces;
-        while let Some((mut unit, length)) = reader.unit(at) {
+        loop {
+            let run = if is_tracked { 0 } else { reader.run(at) };
+            if let Ok(run) = std::str::from_utf8(&text[at..at + run])
+                && !run.is_empty()
+            {
+                normal.push(run, place(at, run.len()));
+                is_behind_space = false;
+                at += run.len();
+            }
+            let Some((mut unit, length)) = reader.unit(at) else {
+                break;
+            };
             if is_behind_space {
                 unit = unit.trim_start_matches(' ');
             }
@@ -121,6 +138,24 @@ impl SentencePiece {
 }
 
 impl<'r> Reader<'r> {
+    /// How many of the next bytes surely stay as they are: no spaces, and all below 128.
+    fn run(&self, at: usize) -> usize {
+        let end = match &self.next_kept {
+            Some(kept) => kept.start.max(at),
+            None => self.text.len(),
+        };
+        let map = self.step.charsmap.as_ref();
+        let stays = |byte: u8| map.is_none_or(|map| map.staying[usize::from(byte)]);
+        let rest = &self.text[at..end];
+        let is_run = |byte: &&u8| byte.is_ascii() && **byte != b' ' && stays(**byte);
+        let run = rest.iter().take_while(is_run).count();
+        // The last one may be part of a string with what follows.
+        match self.text.get(at + run) {
+            Some(next) if !next.is_ascii() => run.saturating_sub(1),
+            _ => run,
+        }
+    }
+
     /// What is written for the next bytes, and how many they are; `None` at the end.
     fn unit(&mut self, at: usize) -> Option<(&'r str, usize)> {
         let rest = self.text.get(at..).filter(|rest| !rest.is_empty())?;
@@ -137,7 +172,7 @@ impl<'r> Reader<'r> {
             self.next_kept = (self.kept)(at.max(kept.start + 1));
         }
         let map = self.step.charsmap.as_ref();
-        if let Some((length, replacement)) = map.and_then(|map| map.0.longest(rest)) {
+        if let Some((length, replacement)) = map.and_then(|map| map.strings.longest(rest)) {
             return Some((replacement, length));
         }
         let width = match rest[0] {
