@@ -687,6 +687,7 @@ LOSSES = [
     (replace(ENDING, special_tokens={"<s>": 99}), "x.codes", "no special tokens .'<s>'"),
     (replace(ENDING, pattern="whitespace"), "codes.txt", "between spaces"),
     (replace(ENDING, end_of_word=b"_"), "codes.txt", "by </w>, not _"),
+    (replace(END_IS_TOKEN, merges=[(b"l", b"o")]), "codes.txt", "</w> only if a merge"),
     (BYTES, "codes.txt", "its symbols are characters"),
     (replace(CHARS, prefix_space="unless_space"), "x.json", "before texts that have none"),
     (

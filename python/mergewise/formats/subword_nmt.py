@@ -8,6 +8,7 @@ if a merge uses it; otherwise it is left out. In version 0.2 it is part of the l
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -44,7 +45,7 @@ def read(reading: Reading) -> Vocabulary:
     merges = [(left.encode(), right.encode()) for left, right in pairs]
     end_of_word = END_OF_WORD.encode()
     live = live_merges(reading, merges, Symbols("chars", end_of_word, end_is_symbol))
-    if end_is_symbol and not any(right.endswith(end_of_word) for _, right in live):
+    if end_is_symbol and not merges_end(live):
         # A symbol that never merges changes nothing.
         end_of_word = b""
     live_pairs = [(left.decode(), right.decode()) for left, right in live]
@@ -56,6 +57,11 @@ def read(reading: Reading) -> Vocabulary:
         pattern=WORDS,
         drops_gaps=True,
     )
+
+
+def merges_end(merges: Iterable[Merge]) -> bool:
+    """Whether a merge has `</w>` at its end; the other merges cannot meet the end of a word."""
+    return any(right.endswith(END_OF_WORD.encode()) for _, right in merges)
 
 
 def numbered(pairs: list[tuple[str, str]], *, end_is_symbol: bool) -> dict[bytes, int]:
@@ -86,6 +92,8 @@ def losses(vocabulary: Vocabulary) -> list[str]:
     if vocabulary.end_of_word not in {b"", END_OF_WORD.encode()}:
         ending = named(vocabulary.end_of_word)
         found.append(f"it marks the end of a word by {END_OF_WORD}, not {ending}")
+    elif vocabulary.end_of_word in vocabulary.tokens and not merges_end(vocabulary.merges or ()):
+        found.append(f"it has the token {END_OF_WORD} only if a merge uses it")
     if (vocabulary.pattern, vocabulary.drops_gaps) != (WORDS, True):
         pattern = named(vocabulary.pattern)
         found.append(f"its words lie between spaces, which it drops; the pattern is {pattern}")
