@@ -80,7 +80,7 @@ impl ShortWords {
         let id = |&number: &Number| vocabulary.id(number).unwrap_or(NO_ID);
         let num_lines = (merges.len() / 4 + 1).next_power_of_two();
         let mut words = Self {
-            first_turns: vec![NEVER; 1 << 16],
+            first_turns: vec![[NEVER; 256]; 256].into_flattened(),
             lines: vec![Line([EMPTY; 8]); num_lines],
             ids: numbers.iter().map(id).collect(),
             numbers,

@@ -27,7 +27,7 @@ impl Strings {
             bytes: Vec::with_capacity(num_strings * 8),
             ends: Vec::with_capacity(num_strings),
             slots: vec![EMPTY; (num_strings * 2).next_power_of_two().max(16)],
-            short: vec![Number::NONE; 256 + (1 << 16)],
+            short: vec![[Number::NONE; 256]; 1 + 256].into_flattened(),
         }
     }
 
