@@ -182,6 +182,9 @@ def test_clips_file(tmp_path: Path) -> None:
     data = gzip.decompress(vocabulary("clip").read_bytes())
     (tmp_path / "plain.txt").write_bytes(data)
     assert mw.Tokenizer.from_file(tmp_path / "plain.txt") == tok
+    tok.save(tmp_path / "tokenizer.json")
+    peer = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    assert peer.encode("A photo of a  CAT").ids == tok.encode("A photo of a  CAT")
     for name, wrong in (
         ("cut.gz", gzip.compress(data)[:-9]),
         ("few.gz", gzip.compress(data[:999])),

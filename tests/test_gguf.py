@@ -7,6 +7,7 @@ import re
 import struct
 import tracemalloc
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -188,6 +189,14 @@ def test_real_vocabularies_go_round(tmp_path: Path, name: str) -> None:
     assert again.config == tok.config
     for text in TEXTS:
         assert again.encode(text, allowed_special="all") == tok.encode(text, allowed_special="all")
+
+
+def test_a_plain_token_that_llama_cpp_finds_is_refused(tmp_path: Path) -> None:
+    tok = mw.train(mw.count(["</s> </s>"], pattern=r"\S+|\s+"), num_merges=3)
+    plain = replace(tok.vocabulary, pattern="gpt2")
+    assert b"</s>" in plain.tokens
+    with pytest.raises(ConversionError, match=r"of these texts otherwise .'</s>'"):
+        mw.Tokenizer(plain).save(tmp_path / "x.gguf")
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,12 @@ MOST_BYTES: Final = 1 << 24
 CUT: Final = (
     r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
 )
+BYTE_LEVEL: Final = {
+    "type": "ByteLevel",
+    "add_prefix_space": False,
+    "trim_offsets": True,
+    "use_regex": True,
+}
 STEPS: Final[dict[str, Any]] = {
     "normalizer": {
         "type": "Sequence",
@@ -44,7 +50,7 @@ STEPS: Final[dict[str, Any]] = {
         "type": "Sequence",
         "pretokenizers": [
             {"type": "Split", "pattern": {"Regex": CUT}, "behavior": "Removed", "invert": True},
-            {"type": "ByteLevel", "add_prefix_space": False, "use_regex": True},
+            BYTE_LEVEL,
         ],
     },
     "post_processor": {
@@ -58,7 +64,7 @@ STEPS: Final[dict[str, Any]] = {
     "decoder": {
         "type": "Sequence",
         "decoders": [
-            {"type": "ByteLevel"},
+            BYTE_LEVEL,
             {"type": "Replace", "pattern": {"String": END}, "content": " "},
         ],
     },

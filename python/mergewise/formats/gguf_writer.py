@@ -55,9 +55,12 @@ def losses(vocabulary: Vocabulary) -> list[str]:
         found.append("it puts one special token before a text and one behind, and nothing else")
     elif not ids >= {*framing.before, *framing.after}:
         found.append("it puts special tokens around a text, not others")
-    ways = exceptional_ways(names_of(vocabulary).keys())
-    wrong = [text for text in vocabulary.special_tokens if ways.get(text, "special") != "special"]
-    wrong += [text for text in vocabulary.added_tokens if ways.get(text, "added") != "added"]
+    names = names_of(vocabulary).keys()
+    usual = dict.fromkeys(names, "plain")
+    usual |= dict.fromkeys(vocabulary.special_tokens, "special")
+    usual |= dict.fromkeys(vocabulary.added_tokens, "added")
+    ways = exceptional_ways(names)
+    wrong = [text for text, way in usual.items() if ways.get(text, way) != way]
     if wrong:
         found.append(f"llama.cpp finds tokens of these texts otherwise ({named(wrong)})")
     return found
