@@ -17,31 +17,41 @@ from mergewise.formats.regexes import PATTERNS
 sys.path.append(str(Path(__file__).parent.parent / "tests"))
 from models import Outcome, examine, load_here
 from peers import ENCODINGS
+from round_trips import Trip, trips_of
 from vocabularies import VOCABULARIES, vocabulary
 
 PAGE = Path(__file__).parent / "models.md"
 LIBRARIES = ["tokenizers", "tiktoken", "sentencepiece", "transformers"]
 INTRODUCTION = """# Models
 
-Written by `docs/models_page.py`. Each vocabulary that the tests know, taken from the package that
-carries it, beside its own library: {libraries}; those of GGUF beside the texts and ids that
-llama.cpp has recorded for them. The texts are 2,150 of many kinds (languages, code, emoji, odd
-spaces, long repetitions, random characters) and the vocabulary's own special tokens in various
-places; decoded are the ids of these texts and 300 random sequences of ids. A number is that of
-cases, all equal.
+Written by `docs/models_page.py` (`make models`). {number} vocabularies of published models, each
+read by mergewise and compared with the library that it was made for: {libraries}. A number in the
+table is that of the cases compared, all of them equal; what differs, or is refused, is in bold.
+An empty cell: nothing to compare with.
 
-- **ids**: with special tokens found in the text; without and with those that the file puts around
-  it, and of pairs of texts, where the library does that.
-- **decoded**: with special tokens, and without.
-- **offsets**: where each token lies in the text.
-- **speed**: what cuts a text into words. A *named* pattern has a scanner of its own, the fastest;
-  an *expression* is a regular expression; *steps* are carried out one after the other; *none*: the
-  text is not cut.
+The texts are 2,150 of many kinds (languages, code, emoji, odd spaces, long repetitions, random
+characters), and the vocabulary's own special tokens in various places.
 
-{alike} of {number} are equal in everything; {refused} are refused.
+- **ids**: of {ids} vocabularies. Special tokens are found in the text. Where the library can,
+  also with the special tokens that the file puts around a text, and of pairs of texts.
+- **decoded**: of {decoded}. The ids of these texts and 300 random sequences of ids, with special
+  tokens and, where the library can, without.
+- **offsets**: of {offsets}. Where each token lies in the text, as tokenizers says.
+- **saved as**: the formats in which `save` writes it; it refuses the others, because the file
+  would encode differently. {files} files, {files_alike} of them with equal ids for the 2,150
+  texts in the library of the format. Codes and GGUF are read by mergewise itself.
+- **cut by**: what cuts a text into words. A *named* pattern has a scanner of its own, the
+  fastest; an *expression* is a regular expression; *steps* are carried out one after the other;
+  *nothing*: the text is not cut.
 
-| vocabulary | package | tokens | what it needs | ids | decoded | offsets | speed |
-|---|---|--:|---|---|---|---|---|
+llama.cpp is not run. Vocabularies in GGUF are compared with the ids that its repository records,
+of about 50 texts; where it records none, the texts come back from their ids, which is counted
+under decoded.
+
+{alike} of {number} are equal in everything that is compared; {refused} are refused.
+
+| vocabulary | package | tokens | what it needs | ids | decoded | offsets | saved as | cut by |
+|---|---|--:|---|--:|--:|--:|---|---|
 """
 
 
@@ -105,13 +115,16 @@ def needs_of(name: str) -> str:
     return next(kind for ending, kind in KINDS.items() if path.name.endswith(ending))
 
 
-def speed_of(tok: mw.Tokenizer) -> str:
+def cut_by(tok: mw.Tokenizer) -> str:
     """What cuts texts into words."""
     if tok.vocabulary.steps is not None:
         return "steps"
     if tok.pattern is None:
-        return "none"
+        return "nothing"
     return "named" if tok.pattern in PATTERNS else "expression"
+
+
+RESPECTS = {"ids": ("ids", "pairs"), "decoded": ("decoded",), "offsets": ("offsets",)}
 
 
 def cell(outcome: Outcome, *names: str) -> str:
@@ -124,38 +137,56 @@ def cell(outcome: Outcome, *names: str) -> str:
     return f"**{number:,} of {cases:,} differ**" if number else f"{cases:,}"
 
 
-def row(outcome: Outcome) -> str:
+def saved_as(trips: list[Trip]) -> str:
+    """The formats in which a vocabulary is saved, and how many texts have other ids there."""
+    return ", ".join(
+        trip.format_name + (f" (**{trip.texts.number:,} differ**)" if trip.texts.number else "")
+        for trip in trips
+    )
+
+
+def row(outcome: Outcome, trips: list[Trip]) -> str:
     """One line of the table."""
     package = VOCABULARIES[outcome.name].package
     if outcome.refused:
-        tokens, compared = "", ["**refused**", "", "", ""]
+        tokens, compared = "", ["**refused**", "", "", "", ""]
     else:
         tok = load_here(outcome.name)
         tokens = f"{tok.vocab_size:,}"
-        compared = [
-            cell(outcome, "ids", "pairs"),
-            cell(outcome, "decoded"),
-            cell(outcome, "offsets"),
-            speed_of(tok),
-        ]
+        respects = [cell(outcome, *names) for names in RESPECTS.values()]
+        compared = [*respects, saved_as(trips), cut_by(tok)]
     cells = [outcome.name, f"{package.name} {package.version}", tokens, needs_of(outcome.name)]
     return f"| {' | '.join([*cells, *compared])} |"
 
 
+def introduction(outcomes: list[Outcome], trips: list[Trip]) -> str:
+    """What the numbers mean, with their totals."""
+    compared = {
+        name: sum(bool(cell(outcome, *names)) for outcome in outcomes)
+        for name, names in RESPECTS.items()
+    }
+    return INTRODUCTION.format(
+        libraries=", ".join(f"{name} {version(name)}" for name in LIBRARIES),
+        number=len(outcomes),
+        alike=sum(outcome.is_alike for outcome in outcomes),
+        refused=sum(bool(outcome.refused) for outcome in outcomes),
+        files=len(trips),
+        files_alike=sum(not trip.texts.number for trip in trips),
+        **compared,
+    )
+
+
 def main() -> None:
     """Compare every vocabulary, and write the page."""
-    outcomes = []
+    outcomes, saved = [], {}
     for name in VOCABULARIES:
         outcomes.append(examine(name))
         print(outcomes[-1], flush=True)
-    introduction = INTRODUCTION.format(
-        libraries=", ".join(f"{name} {version(name)}" for name in LIBRARIES),
-        alike=sum(outcome.is_alike for outcome in outcomes),
-        number=len(outcomes),
-        refused=sum(bool(outcome.refused) for outcome in outcomes),
-    )
-    page = introduction + "".join(f"{row(outcome)}\n" for outcome in outcomes)
-    PAGE.write_text(page, encoding="utf-8")
+        trips = [] if outcomes[-1].refused else list(trips_of(name))
+        saved[name] = [trip for trip in trips if not trip.refused]
+    every_trip = [trip for trips in saved.values() for trip in trips]
+    rows = [f"{row(outcome, saved[outcome.name])}\n" for outcome in outcomes]
+    PAGE.write_text(introduction(outcomes, every_trip) + "".join(rows), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -13,9 +13,11 @@ import argparse
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
-from models import FINDING, NOT_FINDING, compare, load_here, shown
+from models import FINDING, NOT_FINDING, Differences, compare, load_here, shown
 from peers import Peer, in_gpt2, in_sentencepiece, in_tiktoken, in_tokenizers
 from sample_texts import varied_texts
 from vocabularies import VOCABULARIES
@@ -42,8 +44,24 @@ FORMATS: dict[str, tuple[str, Callable[[Path], Peer]]] = {
 }
 
 
-def trips_of(name: str, every: int) -> Iterator[tuple[str, str, bool]]:
-    """Each format, what became of the vocabulary in it, and whether that is right."""
+@dataclass(frozen=True)
+class Trip:
+    """What became of a vocabulary in a format: why it was refused, or which texts differ there."""
+
+    format_name: str
+    refused: str = ""
+    texts: Differences = field(default_factory=Differences)
+
+    def __str__(self) -> str:
+        if self.refused:
+            return f"{self.format_name:15} refused: {self.refused}"
+        number, cases = self.texts.number, self.texts.cases
+        words = f"DIFFER {number} of {cases}: {self.texts.smallest}" if number else f"ids {cases}"
+        return f"{self.format_name:15} {words}"
+
+
+def trips_of(name: str, *, every: int = 1) -> Iterator[Trip]:
+    """What becomes of a vocabulary in each format."""
     tok = load_here(name)
     texts = varied_texts()[::every]
     for format_name, (file_name, load) in FORMATS.items():
@@ -52,21 +70,12 @@ def trips_of(name: str, every: int) -> Iterator[tuple[str, str, bool]]:
             try:
                 tok.save(path, format=format_name)
             except ConversionError as error:
-                yield format_name, f"refused: {shown(error.message, 150)}", True
+                yield Trip(format_name, refused=shown(error.message, 150))
                 continue
             peer = load(path)
             choice = FINDING if peer.finds_specials else NOT_FINDING
-            found = compare(
-                lambda text, choice=choice: tok.encode(text, **choice, add_special_tokens=False),  # type: ignore[misc]
-                peer.encode,
-                texts,
-            )
-            words = f"ids {found.cases}" if not found.number else f"DIFFER {found.number} of "
-            yield (
-                format_name,
-                words + (found.smallest and f"{found.cases}: {found.smallest}"),
-                (not found.number),
-            )
+            ours = partial(tok.encode, **choice, add_special_tokens=False)
+            yield Trip(format_name, texts=compare(ours, peer.encode, texts))
 
 
 def main() -> int:
@@ -76,10 +85,10 @@ def main() -> int:
     arguments = parser.parse_args()
     are_right = True
     for name in arguments.names:
-        for format_name, words, is_right in trips_of(name, arguments.every):
-            sys.stdout.write(f"{name:18} {format_name:15} {words}\n")
+        for trip in trips_of(name, every=arguments.every):
+            sys.stdout.write(f"{name:18} {trip}\n")
             sys.stdout.flush()
-            are_right = are_right and is_right
+            are_right = are_right and not trip.texts.number
     return 0 if are_right else 1
 
 
