@@ -11,6 +11,7 @@ mod counter;
 mod curvature;
 mod decoding;
 mod failures;
+mod ids;
 mod merge_list;
 mod optimize;
 mod patterns;
@@ -42,7 +43,7 @@ mod _core {
         blocks::PyBlocks,
         counter::PyCounter,
         curvature::{curvature_units, measure_curvature, measure_sigma, walk_curvature},
-        decoding::{PyStream, decode_tokens},
+        decoding::{PyStreamDecoder, decode_tokens},
         merge_list::PyMergeList,
         optimize::{find_bound, improve_merges, solve_exactly, verify_bound},
         patterns::{check_pattern, class_ranges, named_patterns},

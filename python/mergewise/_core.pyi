@@ -14,7 +14,7 @@ __all__ = [
     "Pairs",
     "Pipeline",
     "Ranks",
-    "Stream",
+    "StreamDecoder",
     "Tokenizer",
     "TokenizerJson",
     "Tokens",
@@ -51,7 +51,12 @@ _Pair: TypeAlias = tuple[int, int]
 @final
 class Choice:
     def __new__(
-        cls, allowed: Sequence[bool], refused: Sequence[bool], frame: Frame | None = None, /
+        cls,
+        tokenizer: Tokenizer,
+        allowed: Sequence[bool],
+        refused: Sequence[bool],
+        frame: Frame | None = None,
+        /,
     ) -> Choice: ...
 
 @final
@@ -182,15 +187,16 @@ class Tokenizer:
         is_narrow: bool,
         num_threads: int,
     ) -> bytes: ...
-    def decode(self, ids: Sequence[int], /, *, skip_special_tokens: bool = False) -> bytes: ...
-    def decode_text(self, ids: Sequence[int], /, *, skip_special_tokens: bool = False) -> str: ...
+    def decode(self, ids: Iterable[int], skip_special_tokens: bool = False, /) -> bytes: ...
+    def decode_text(self, ids: Iterable[int], skip_special_tokens: bool = False, /) -> str: ...
 
 @final
-class Stream:
+class StreamDecoder:
     def __new__(
-        cls, tokenizer: Tokenizer, /, *, as_text: bool, skip_special_tokens: bool
-    ) -> Stream: ...
-    def add(self, ids: Sequence[int], /, *, is_end: bool = False) -> bytes: ...
+        cls, tokenizer: Tokenizer, /, *, skip_special_tokens: bool, errors: str
+    ) -> StreamDecoder: ...
+    def add(self, *ids: int) -> str: ...
+    def finish(self) -> str: ...
 
 @final
 class MergeList:

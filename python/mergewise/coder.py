@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, cast, overload
 
 from mergewise import _core
 from mergewise.arguments import check_num_threads
-from mergewise.decoding import NOT_AN_ID, StreamDecoder
-from mergewise.errors import UnknownTokenError
 from mergewise.framing import padded
 from mergewise.optional import import_optional
 from mergewise.sources import Document
@@ -116,7 +114,7 @@ class Coder(TokenTable):
             return self.core.encode_batch_lists(
                 documents_of(texts), choice, num_threads=num_threads
             )
-        choice = choice_of(*self._specials, allowed_special, disallowed_special)
+        choice = choice_of(self.core, allowed_special, disallowed_special)
         first, second = (
             self.core.encode_batch_lists(documents_of(documents), choice, num_threads=num_threads)
             for documents in (texts, pairs)
@@ -184,10 +182,7 @@ class Coder(TokenTable):
 
         With a decoder that makes texts of more than the bytes of tokens, those of the text.
         """
-        try:
-            return self.core.decode(list_of(ids), skip_special_tokens=skip_special_tokens)
-        except OverflowError:
-            raise UnknownTokenError(NOT_AN_ID) from None
+        return self.core.decode(ids, skip_special_tokens)
 
     def decode(
         self, ids: Iterable[int], *, skip_special_tokens: bool = False, errors: str = "replace"
@@ -203,10 +198,7 @@ class Coder(TokenTable):
             return self.decode_bytes(ids, skip_special_tokens=skip_special_tokens).decode(
                 errors=errors
             )
-        try:
-            return self.core.decode_text(list_of(ids), skip_special_tokens=skip_special_tokens)
-        except OverflowError:
-            raise UnknownTokenError(NOT_AN_ID) from None
+        return self.core.decode_text(ids, skip_special_tokens)
 
     def decode_batch(
         self,
@@ -223,7 +215,7 @@ class Coder(TokenTable):
 
     def stream_decoder(
         self, *, skip_special_tokens: bool = False, errors: str = "replace"
-    ) -> StreamDecoder:
+    ) -> _core.StreamDecoder:
         """A decoder that takes ids as they come, and never gives out half a character.
 
         >>> from mergewise import count, train
@@ -231,7 +223,9 @@ class Coder(TokenTable):
         >>> decoder.add(0xC3), decoder.add(0xA9), decoder.finish()
         ('', 'é', '')
         """
-        return StreamDecoder(self.core, skip_special_tokens=skip_special_tokens, errors=errors)
+        return _core.StreamDecoder(
+            self.core, skip_special_tokens=skip_special_tokens, errors=errors
+        )
 
     def forest(self, text: Document, *, allowed_special: Specials = ()) -> list[Tree]:
         """The merge trees of a text's tokens, in order."""
@@ -245,11 +239,11 @@ class Coder(TokenTable):
         if not allowed and disallowed == "all" and add_special_tokens:
             return self._usual_choice
         frame = self._framing.frame(add_special_tokens=add_special_tokens)
-        return choice_of(*self._specials, allowed, disallowed, frame)
+        return choice_of(self.core, allowed, disallowed, frame)
 
     @cached_property
     def _usual_choice(self) -> _core.Choice:
-        return choice_of(*self._specials, (), "all", self._framing.frame(add_special_tokens=True))
+        return choice_of(self.core, (), "all", self._framing.frame(add_special_tokens=True))
 
 
 def documents_of(texts: Iterable[Document]) -> Sequence[Document]:
@@ -259,8 +253,3 @@ def documents_of(texts: Iterable[Document]) -> Sequence[Document]:
         raise TypeError(f"expected an iterable of texts, found one {kind}; hint: encode(text)")
     is_whole = isinstance(texts, (list, tuple)) or hasattr(texts, "__arrow_c_array__")
     return cast("Sequence[Document]", texts) if is_whole else list(texts)
-
-
-def list_of(ids: Iterable[int]) -> list[int]:
-    """Ids of any kind, also in an array, as a list."""
-    return ids.tolist() if hasattr(ids, "tolist") else list(ids)

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 
 use super::chain::{Memories, Opening};
+#[cfg(feature = "python")]
+use super::characters::{Invalid, complete};
 use super::{Decoder, Joined};
 use crate::error::Result;
 use crate::merges::Id;
@@ -17,6 +19,8 @@ pub(crate) struct Stream {
     state: State,
     /// Whether special tokens are left out.
     skips_special: bool,
+    /// The beginning of a character.
+    rest: Vec<u8>,
 }
 
 #[derive(Debug)]
@@ -74,7 +78,27 @@ impl Decoder {
         Stream {
             state,
             skips_special,
+            rest: Vec::new(),
         }
+    }
+
+    /// The text that some more ids complete, with U+FFFD where it is not UTF-8; `is_end`: the last
+    /// ones.
+    #[cfg(feature = "python")]
+    pub(crate) fn add_text(
+        &self,
+        stream: &mut Stream,
+        ids: &[Id],
+        is_end: bool,
+        watch: &Watch,
+    ) -> Result<String> {
+        let bytes = self.add(stream, ids, is_end, watch)?;
+        if stream.rest.is_empty() {
+            stream.rest = bytes;
+        } else {
+            stream.rest.extend(bytes);
+        }
+        Ok(complete(&mut stream.rest, Invalid::Sequences, is_end))
     }
 
     /// The bytes that some more ids complete; `is_end`: the last ones.

@@ -5,41 +5,63 @@ use rustc_hash::FxHashMap;
 use crate::merges::Id;
 use crate::pipeline::letter_of;
 
-/// A string for each id.
+/// A string for each id. Nearly all ids are below a limit; the others may be any numbers.
 #[derive(Debug, Default)]
 pub(super) struct Strings {
     bytes: Vec<u8>,
-    /// Where the string of each id lies in `bytes`.
-    places: FxHashMap<Id, (usize, usize)>,
+    /// Where the string of each id below the limit lies in `bytes`.
+    near: Vec<Place>,
+    limit: usize,
+    far: FxHashMap<Id, Place>,
+    len: usize,
 }
 
+type Place = (usize, usize);
+
+/// The place of no string, where nothing can lie.
+const NOWHERE: Place = (1, 0);
+
 impl Strings {
+    /// For about `num_ids` strings.
     pub(super) fn with_capacity(num_ids: usize) -> Self {
-        let mut strings = Self::default();
-        strings.places.reserve(num_ids);
-        strings
+        Self {
+            near: Vec::with_capacity(num_ids),
+            limit: 2 * num_ids + 1024,
+            ..Self::default()
+        }
     }
 
     /// Set the string of an id.
     pub(super) fn set(&mut self, id: Id, string: &[u8]) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(string);
-        self.places.insert(id, (start, self.bytes.len()));
+        let index = id as usize;
+        let place = if index < self.limit {
+            self.near.resize(self.near.len().max(index + 1), NOWHERE);
+            &mut self.near[index]
+        } else {
+            self.far.entry(id).or_insert(NOWHERE)
+        };
+        self.len += usize::from(*place == NOWHERE);
+        *place = (start, self.bytes.len());
     }
 
     #[inline]
     pub(super) fn get(&self, id: Id) -> Option<&[u8]> {
-        let &(start, end) = self.places.get(&id)?;
-        Some(&self.bytes[start..end])
+        let near = self.near.get(id as usize);
+        let &(start, end) = near.or_else(|| self.far.get(&id))?;
+        self.bytes.get(start..end)
     }
 
     pub(super) fn len(&self) -> usize {
-        self.places.len()
+        self.len
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (Id, &[u8])> {
-        let places = self.places.iter();
-        places.map(|(&id, &(start, end))| (id, &self.bytes[start..end]))
+        let near = (0..).zip(&self.near);
+        let far = self.far.iter().map(|(&id, place)| (id, place));
+        near.chain(far)
+            .filter_map(|(id, &(start, end))| Some((id, self.bytes.get(start..end)?)))
     }
 }
 

@@ -4,23 +4,23 @@ use std::collections::BTreeMap;
 
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyList};
 
 use super::arguments::{NORMALIZATIONS, choose_or_default, name_of};
 use super::array::{Numbers, PyArray};
 use super::arrow_tables::Texts;
+use super::ids::Ids;
 use super::vocabulary::{self, Fields, SYMBOLS};
+use super::waiting::run;
 use super::{PyMergeList, PyWordCounts, TextArgument, threads, watched};
-use crate::encode::{Choice, Encoded, Frame, Padding, Place, Side, Unit};
+use crate::encode::{Call, Choice, Encoded, Encoder, Frame, Padding, Place, Side, Unit};
 use crate::error::Result;
 use crate::merges::Id;
 use crate::tokenizer::{Source, Tokenizer};
 use crate::watch::Watch;
 
-/// Less text than this is encoded before anyone would want to interrupt it.
-const QUICK: usize = 1 << 20;
-/// The same where a regular expression may take hundreds of steps for each byte.
-const QUICK_EXPRESSION: usize = 1 << 12;
+/// How many steps a regular expression may take for a byte.
+const STEPS_OF_EXPRESSION: usize = 256;
 
 /// Encodes texts and decodes ids.
 #[pyclass(frozen, eq, module = "mergewise._core", name = "Tokenizer")]
@@ -28,27 +28,22 @@ const QUICK_EXPRESSION: usize = 1 << 12;
 pub(super) struct PyTokenizer(pub(super) Tokenizer);
 
 impl PyTokenizer {
-    /// Work on this thread if that is quick, else on one that can be interrupted.
-    pub(super) fn run<T: Send>(
+    /// Encode that much text, on this thread if it is quick.
+    fn run<T: Send>(
+        &self,
         py: Python<'_>,
-        is_quick: bool,
-        work: impl FnOnce(&Watch) -> Result<T> + Send,
+        num_bytes: usize,
+        work: impl FnOnce(&Encoder, &Watch) -> Result<T> + Send,
     ) -> PyResult<T> {
-        if is_quick {
-            return Ok(py.detach(|| work(&Watch::default()))?);
-        }
-        watched(py, None, work)
-    }
-
-    /// Whether ids are decoded before anyone would want to interrupt it.
-    pub(super) fn is_quickly_decoded(ids: &[Id]) -> bool {
-        ids.len() < QUICK
-    }
-
-    /// Whether that much text is encoded before anyone would want to interrupt it.
-    fn is_quick(&self, num_bytes: usize) -> bool {
-        let is_linear = self.0.encoder().pattern().is_linear();
-        num_bytes < if is_linear { QUICK } else { QUICK_EXPRESSION }
+        let encoder = self.0.encoder();
+        let num_steps = if encoder.pattern().is_linear() {
+            1
+        } else {
+            STEPS_OF_EXPRESSION
+        };
+        run(py, num_bytes.saturating_mul(num_steps), |watch| {
+            work(encoder, watch)
+        })
     }
 
     /// What `convert` makes of the ids of all texts and where each text's begin and the last's end.
@@ -62,9 +57,8 @@ impl PyTokenizer {
     ) -> PyResult<T> {
         let texts = texts.slices();
         let num_bytes = texts.iter().map(|text| text.len()).sum();
-        Self::run(py, self.is_quick(num_bytes), |watch| {
-            let (encoder, num_threads) = (self.0.encoder(), threads(num_threads));
-            let ids = encoder.encode_batch(&texts, &choice.0, num_threads, watch);
+        self.run(py, num_bytes, |encoder, watch| {
+            let ids = encoder.encode_batch(&texts, &choice.0, threads(num_threads), watch);
             ids.map(convert)
         })
     }
@@ -113,20 +107,25 @@ impl From<PyFrame> for Frame {
 
 /// Which special tokens a call finds in texts, which it refuses, and what is around the ids.
 #[pyclass(frozen, module = "mergewise._core", name = "Choice")]
-pub(super) struct PyChoice(Choice);
+pub(super) struct PyChoice(Call);
 
 #[pymethods]
 impl PyChoice {
     #[new]
-    #[pyo3(signature = (allowed, refused, frame=None, /))]
-    fn new(allowed: Vec<bool>, refused: Vec<bool>, frame: Option<PyFrame>) -> Self {
+    #[pyo3(signature = (tokenizer, allowed, refused, frame=None, /))]
+    fn new(
+        tokenizer: &PyTokenizer,
+        allowed: Vec<bool>,
+        refused: Vec<bool>,
+        frame: Option<PyFrame>,
+    ) -> PyResult<Self> {
         let trims_spaces = frame.as_ref().and_then(|frame| frame.trims_spaces);
-        Self(Choice {
+        Ok(Self(tokenizer.0.encoder().call(&Choice {
             allowed,
             refused,
             frame: frame.map(Frame::from).unwrap_or_default(),
             trims_spaces,
-        })
+        })?))
     }
 }
 
@@ -299,8 +298,8 @@ impl PyTokenizer {
     #[pyo3(signature = (text, choice, /))]
     fn encode(&self, py: Python<'_>, text: TextArgument, choice: &PyChoice) -> PyResult<Vec<Id>> {
         let text = text.as_bytes();
-        Self::run(py, self.is_quick(text.len()), |watch| {
-            self.0.encoder().encode(text, &choice.0, watch)
+        self.run(py, text.len(), |encoder, watch| {
+            encoder.encode(text, &choice.0, watch)
         })
     }
 
@@ -312,12 +311,12 @@ impl PyTokenizer {
         text: TextArgument,
         choice: &PyChoice,
     ) -> PyResult<(Vec<Id>, Vec<Place>)> {
-        let (encoder, bytes) = (self.0.encoder(), text.as_bytes());
         let unit = match &text {
             TextArgument::Text(_) => Unit::Characters,
             TextArgument::Bytes(_) => Unit::Bytes,
         };
-        Self::run(py, self.is_quick(bytes.len()), |watch| {
+        let bytes = text.as_bytes();
+        self.run(py, bytes.len(), |encoder, watch| {
             encoder.encode_with_offsets(bytes, unit, &choice.0, watch)
         })
     }
@@ -325,8 +324,8 @@ impl PyTokenizer {
     #[pyo3(signature = (text, choice, /))]
     fn count(&self, py: Python<'_>, text: TextArgument, choice: &PyChoice) -> PyResult<usize> {
         let text = text.as_bytes();
-        Self::run(py, self.is_quick(text.len()), |watch| {
-            self.0.encoder().count(text, &choice.0, watch)
+        self.run(py, text.len(), |encoder, watch| {
+            encoder.count(text, &choice.0, watch)
         })
     }
 
@@ -349,17 +348,19 @@ impl PyTokenizer {
 
     /// The same as lists.
     #[pyo3(signature = (texts, choice, /, *, num_threads))]
-    fn encode_batch_lists(
+    fn encode_batch_lists<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         texts: Texts,
         choice: &PyChoice,
         num_threads: usize,
-    ) -> PyResult<Vec<Vec<Id>>> {
-        self.encode_texts(py, &texts, choice, num_threads, |(ids, offsets)| {
-            let ends = offsets.windows(2);
-            ends.map(|ends| ids[ends[0]..ends[1]].to_vec()).collect()
-        })
+    ) -> PyResult<Bound<'py, PyList>> {
+        let (ids, offsets) = self.encode_texts(py, &texts, choice, num_threads, |ids| ids)?;
+        let lists = PyList::empty(py);
+        for ends in offsets.windows(2) {
+            lists.append(PyList::new(py, &ids[ends[0]..ends[1]])?)?;
+        }
+        Ok(lists)
     }
 
     /// The ids of all texts as little-endian numbers of 16 bits, if they are narrow, or of 32; the
@@ -388,23 +389,18 @@ impl PyTokenizer {
     }
 
     /// The bytes that the ids of a text stand for.
-    #[pyo3(signature = (ids, /, *, skip_special_tokens=false))]
-    fn decode(&self, py: Python<'_>, ids: Vec<Id>, skip_special_tokens: bool) -> PyResult<Vec<u8>> {
-        Self::run(py, Self::is_quickly_decoded(&ids), |watch| {
-            self.0.decoder().bytes(&ids, skip_special_tokens, watch)
+    #[pyo3(signature = (ids, skip_special_tokens=false, /))]
+    fn decode(&self, py: Python<'_>, ids: Ids, skip_special_tokens: bool) -> PyResult<Vec<u8>> {
+        run(py, ids.0.len(), |watch| {
+            self.0.decoder().bytes(&ids.0, skip_special_tokens, watch)
         })
     }
 
     /// Their text.
-    #[pyo3(signature = (ids, /, *, skip_special_tokens=false))]
-    fn decode_text(
-        &self,
-        py: Python<'_>,
-        ids: Vec<Id>,
-        skip_special_tokens: bool,
-    ) -> PyResult<String> {
-        Self::run(py, Self::is_quickly_decoded(&ids), |watch| {
-            self.0.decoder().text(&ids, skip_special_tokens, watch)
+    #[pyo3(signature = (ids, skip_special_tokens=false, /))]
+    fn decode_text(&self, py: Python<'_>, ids: Ids, skip_special_tokens: bool) -> PyResult<String> {
+        run(py, ids.0.len(), |watch| {
+            self.0.decoder().text(&ids.0, skip_special_tokens, watch)
         })
     }
 }
