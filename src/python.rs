@@ -7,6 +7,8 @@ mod arguments;
 mod array;
 mod arrow_tables;
 mod blocks;
+mod calls;
+mod choice;
 mod counter;
 mod curvature;
 mod decoding;
@@ -41,6 +43,8 @@ mod _core {
         array::PyArray,
         arrow_tables::{counts_of_arrow, rows_of_counts},
         blocks::PyBlocks,
+        calls::PyCalls,
+        choice::PyChoice,
         counter::PyCounter,
         curvature::{curvature_units, measure_curvature, measure_sigma, walk_curvature},
         decoding::{PyStreamDecoder, decode_tokens},
@@ -50,7 +54,7 @@ mod _core {
         pipeline::{PyPipeline, from_oniguruma},
         ranks::PyRanks,
         tables::{PyPairs, PyTokens},
-        tokenizer::{PyChoice, PyTokenizer},
+        tokenizer::PyTokenizer,
         tokenizer_json::PyTokenizerJson,
         training::{fewest_tokens, train_greedily},
         word_counts::PyWordCounts,

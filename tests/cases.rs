@@ -331,9 +331,9 @@ fn check_text(tokenizer: &Tokenizer, case: &Value) {
         assert_eq!(tokenizer.encode(&text), found);
     }
     let batch = [&text[..], &text[..]];
-    let encoded = encoder.encode_batch(&batch, &call, 2, &watch);
+    let batch_ids = encoder.encode_batch(&batch, &call, 2, &watch);
     assert_eq!(
-        encoded.expect("texts that can be encoded").0,
+        batch_ids.expect("texts that can be encoded").0,
         expected.repeat(2)
     );
     let decoded = case.get("decoded").unwrap_or(&case["text"]);

@@ -39,4 +39,4 @@ def choice_of(
         and (not is_allowed[index] if disallowed == "all" else name in disallowed)
         for index, name in enumerate(names)
     ]
-    return _core.Choice(core, is_allowed, is_refused, frame)
+    return core.choice(is_allowed, is_refused, frame)

@@ -164,22 +164,27 @@ impl Decoder {
             if index % BATCH == 0 {
                 watch.check()?;
             }
-            let string = strings.get(id).ok_or_else(|| self.unknown(id))?;
-            if string.is_empty() {
-                empty.push(bytes.len());
+            let start = bytes.len();
+            let length = strings.append(id, &mut bytes);
+            let length = length.ok_or_else(|| self.unknown(id))?;
+            if length == 0 {
+                empty.push(start);
             }
             match joined.opening {
                 Opening::Stripped if !state.is_begun => {
-                    state.is_begun = !string.is_empty();
-                    bytes.extend_from_slice(string.strip_prefix(b" ").unwrap_or(string));
+                    state.is_begun = length > 0;
+                    if bytes.get(start) == Some(&b' ') {
+                        bytes.remove(start);
+                    }
                 }
                 Opening::Piece if !state.is_begun => {
+                    bytes.truncate(start);
                     let piece = self.written(id, self.string(id)?);
                     if let Some((chain, _)) = &self.chain {
                         bytes.extend(chain.bytes(piece, &mut state.is_begun, watch)?);
                     }
                 }
-                _ => bytes.extend_from_slice(string),
+                _ => {}
             }
         }
         if joined.ends_words {

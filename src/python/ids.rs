@@ -1,8 +1,10 @@
-//! Ids as arguments.
+//! Ids as arguments, and in lists.
+
+use std::sync::OnceLock;
 
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple};
+use pyo3::types::{PyInt, PyList, PyTuple};
 
 use crate::error::Error;
 use crate::merges::Id;
@@ -47,4 +49,32 @@ fn unknown(py: Python<'_>, error: PyErr) -> PyErr {
     let unknown = PyErr::from(Error::NotAnId);
     unknown.set_cause(py, Some(error));
     unknown
+}
+
+/// Python's integers for the ids of a tokenizer. Each is made once, when it is first needed, so that
+/// lists of ids take no memory but their own, and little time.
+#[derive(Default)]
+pub(super) struct Integers(OnceLock<Box<[OnceLock<Py<PyInt>>]>>);
+
+impl Integers {
+    /// A list of ids. The integers of those below `num_kept` are kept.
+    pub(super) fn list<'py>(
+        &self,
+        py: Python<'py>,
+        ids: &[Id],
+        num_kept: impl FnOnce() -> usize,
+    ) -> PyResult<Bound<'py, PyList>> {
+        // Python code does not run while these are made, so that no thread waits for another.
+        let kept = self
+            .0
+            .get_or_init(|| (0..num_kept()).map(|_| OnceLock::new()).collect());
+        let new = |id| PyInt::new(py, id);
+        PyList::new(
+            py,
+            ids.iter().map(|&id| match kept.get(id as usize) {
+                Some(place) => place.get_or_init(|| new(id).unbind()).bind(py).clone(),
+                None => new(id),
+            }),
+        )
+    }
 }
