@@ -28,7 +28,7 @@ mod words;
 
 pub use crate::framing::{Frame, Padding, Side};
 pub use crate::pipeline::Place;
-pub use crate::specials::{Choice, Search, Special};
+pub use crate::specials::{Call, Choice, Search, Special};
 pub use batches::Encoded;
 pub use encoder::Encoder;
 pub(crate) use encoder::Steps;

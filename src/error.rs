@@ -137,6 +137,9 @@ pub enum Error {
         /// How many tokens there are.
         num_tokens: usize,
     },
+    /// A number that cannot be an id.
+    #[error("an id is negative, or has more than 32 bits")]
+    NotAnId,
     /// A character that the alphabet does not hold, at a byte offset of the text.
     #[error("not in the alphabet: the character {character:?} at byte {offset}")]
     UnknownCharacter {
@@ -312,7 +315,9 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self.cause() {
             Self::InvalidMerge { .. } | Self::UnknownPart { .. } => ErrorKind::Merges,
-            Self::UnknownCharacter { .. } | Self::UnknownId { .. } => ErrorKind::UnknownToken,
+            Self::UnknownCharacter { .. } | Self::UnknownId { .. } | Self::NotAnId => {
+                ErrorKind::UnknownToken
+            }
             Self::Malformed { .. } | Self::InvalidCount { .. } | Self::UnequalColumns { .. } => {
                 ErrorKind::Format
             }

@@ -85,6 +85,17 @@ impl Frame {
         total.max(padded)
     }
 
+    /// The ids of a text that is alone in its batch, filled up if they are too few.
+    pub(crate) fn fill_one(&self, ids: Vec<Id>) -> Vec<Id> {
+        match &self.padding {
+            Some(padding) => {
+                let ends = vec![0, ids.len()];
+                padding.fill((ids, ends)).0
+            }
+            None => ids,
+        }
+    }
+
     /// The ids of texts, and where each text's end, with those that are too few filled up.
     pub(crate) fn fill(&self, encoded: (Vec<Id>, Vec<usize>)) -> (Vec<Id>, Vec<usize>) {
         match &self.padding {

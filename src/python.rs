@@ -7,10 +7,13 @@ mod arguments;
 mod array;
 mod arrow_tables;
 mod blocks;
+mod calls;
+mod choice;
 mod counter;
 mod curvature;
 mod decoding;
 mod failures;
+mod ids;
 mod merge_list;
 mod optimize;
 mod patterns;
@@ -40,16 +43,18 @@ mod _core {
         array::PyArray,
         arrow_tables::{counts_of_arrow, rows_of_counts},
         blocks::PyBlocks,
+        calls::PyCalls,
+        choice::PyChoice,
         counter::PyCounter,
         curvature::{curvature_units, measure_curvature, measure_sigma, walk_curvature},
-        decoding::{PyStream, decode_tokens},
+        decoding::{PyStreamDecoder, decode_tokens},
         merge_list::PyMergeList,
         optimize::{find_bound, improve_merges, solve_exactly, verify_bound},
         patterns::{check_pattern, class_ranges, named_patterns},
         pipeline::{PyPipeline, from_oniguruma},
         ranks::PyRanks,
         tables::{PyPairs, PyTokens},
-        tokenizer::{PyChoice, PyTokenizer},
+        tokenizer::PyTokenizer,
         tokenizer_json::PyTokenizerJson,
         training::{fewest_tokens, train_greedily},
         word_counts::PyWordCounts,

@@ -67,6 +67,15 @@ pub struct Choice {
     pub trims_spaces: Option<bool>,
 }
 
+/// A [`Choice`] that is ready for any number of texts, of the encoder that made it and of others with
+/// the same special tokens; see [`Encoder::call`](crate::encode::Encoder::call).
+#[derive(Debug)]
+pub struct Call {
+    pub(crate) finders: Finders,
+    pub(crate) frame: Frame,
+    pub(crate) trims_spaces: Option<bool>,
+}
+
 /// The special tokens of an encoder or a counter.
 #[derive(Debug)]
 pub(crate) struct Specials {

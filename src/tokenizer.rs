@@ -122,8 +122,8 @@ impl Tokenizer {
     /// # Ok::<(), mergewise::Error>(())
     /// ```
     pub fn encode_with(&self, text: impl AsRef<[u8]>, choice: &Choice) -> Result<Vec<Id>> {
-        self.encoder
-            .encode(text.as_ref(), choice, &Watch::default())
+        let call = self.encoder.call(choice)?;
+        self.encoder.encode(text.as_ref(), &call, &Watch::default())
     }
 
     /// The bytes that the ids of a text stand for.
@@ -161,8 +161,9 @@ impl Tokenizer {
     /// # use mergewise::{Choice, Tokenizer, Watch, WordCounts};
     /// let tokenizer = Tokenizer::train(&WordCounts::of(["abab"], None)?, 1)?;
     /// let texts = [&b"ab"[..], b"aba"];
-    /// let (choice, watch) = (Choice::default(), Watch::default());
-    /// let (ids, starts) = tokenizer.encoder().encode_batch(&texts, &choice, 2, &watch)?;
+    /// let encoder = tokenizer.encoder();
+    /// let call = encoder.call(&Choice::default())?;
+    /// let (ids, starts) = encoder.encode_batch(&texts, &call, 2, &Watch::default())?;
     /// assert_eq!((ids, starts), (vec![256, 256, 97], vec![0, 1, 3]));
     /// # Ok::<(), mergewise::Error>(())
     /// ```

@@ -316,7 +316,9 @@ fn check_text(tokenizer: &Tokenizer, case: &Value) {
     let (text, watch) = (bytes(&case["text"]), Watch::default());
     let choice = choice_of(tokenizer, case);
     let found = tokenizer.encode_with(&text, &choice);
-    let count = tokenizer.encoder().count(&text, &choice, &watch);
+    let encoder = tokenizer.encoder();
+    let call = encoder.call(&choice).expect("automata");
+    let count = encoder.count(&text, &call, &watch);
     if let Err(error) = &found {
         assert_eq!(count.as_ref(), Err(error));
         return check_error(&case["error"], error);
@@ -329,9 +331,9 @@ fn check_text(tokenizer: &Tokenizer, case: &Value) {
         assert_eq!(tokenizer.encode(&text), found);
     }
     let batch = [&text[..], &text[..]];
-    let encoded = tokenizer.encoder().encode_batch(&batch, &choice, 2, &watch);
+    let batch_ids = encoder.encode_batch(&batch, &call, 2, &watch);
     assert_eq!(
-        encoded.expect("texts that can be encoded").0,
+        batch_ids.expect("texts that can be encoded").0,
         expected.repeat(2)
     );
     let decoded = case.get("decoded").unwrap_or(&case["text"]);

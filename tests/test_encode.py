@@ -825,6 +825,17 @@ def test_added_tokens_are_always_found() -> None:
         assert tok.encode("</s>the<s><s>", **choice) == [2001, 2003, 2002]
 
 
+def test_calls_do_not_share_what_they_allow() -> None:
+    tok = with_specials()
+    allowed: set[str] = set()
+    plain = tok.encode("</s>", allowed_special=allowed, disallowed_special=())
+    allowed.add("</s>")
+    found = tok.encode("</s>", allowed_special=allowed, disallowed_special=())
+    allowed.clear()
+    assert (plain, found) == (trained().encode("</s>"), [2001])
+    assert tok.encode("</s>", allowed_special=allowed, disallowed_special=()) == plain
+
+
 def test_a_special_token_is_no_text_unless_it_is_asked_for() -> None:
     tok = specials_of((("<s>", 2000),))
     assert tok.encode("<s>", disallowed_special=()) == trained().encode("<s>")

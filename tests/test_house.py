@@ -30,7 +30,7 @@ LEVELS = [
     {"tokenizer", "counts"},
     {"coder", "live", "chat"},
     {"token_table", "saving"},
-    {"encoding", "decoding", "count_tables"},
+    {"encoding", "count_tables"},
     {"formats", "sources", "progress"},
     {"files", "vocabulary", "arguments", "parquet", "specials", "trees", "interrupts"},
     {"config"},

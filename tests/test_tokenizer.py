@@ -119,6 +119,16 @@ def test_ids_come_as_any_iterable() -> None:
     assert tok.decode_batch([[108], [], np.array([111])]) == ["l", "", "o"]
 
 
+def test_a_subclass_has_arguments_of_its_own() -> None:
+    class Named(mw.Tokenizer):
+        def __init__(self, name: str, *, vocabulary: Vocabulary) -> None:
+            super().__init__(vocabulary)
+            self.name = name
+
+    tok = Named("low", vocabulary=LOW)
+    assert (tok.name, tok.decode(tok.encode("low"))) == ("low", "low")
+
+
 def test_the_unknown_token_has_a_string() -> None:
     tok = mw.Tokenizer(over_chars("ab", merges=[], unknown_token=50))
     assert tok.vocab_size == 51

@@ -52,7 +52,8 @@ fn a_tokenizer_serves_many_threads() {
     });
     let batch: Vec<&[u8]> = texts.iter().map(String::as_bytes).collect();
     let encoder = tokenizer.encoder();
-    let found = encoder.encode_batch(&batch, &Choice::default(), NUM_THREADS, &Watch::default());
+    let call = encoder.call(&Choice::default()).expect("no special tokens");
+    let found = encoder.encode_batch(&batch, &call, NUM_THREADS, &Watch::default());
     assert_eq!(found.expect("ids").0, expected.concat());
 }
 

@@ -1,20 +1,24 @@
 from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
-from typing import Any, Protocol, TypeAlias, final
+from typing import Any, Literal, Protocol, TypeAlias, final, overload
+
+from typing_extensions import Self
 
 from mergewise.framing import Frame
+from mergewise.specials import Specials
 from mergewise.vocabulary import Alphabet, Normalize, Vocabulary
 
 __all__ = [
     "Array",
     "Blocks",
+    "Calls",
     "Choice",
     "Counter",
     "MergeList",
     "Pairs",
     "Pipeline",
     "Ranks",
-    "Stream",
+    "StreamDecoder",
     "Tokenizer",
     "TokenizerJson",
     "Tokens",
@@ -48,11 +52,43 @@ _Texts: TypeAlias = Sequence[str | bytes] | _ArrowArray
 _Progress: TypeAlias = Callable[[int], None] | None
 _Pair: TypeAlias = tuple[int, int]
 
+class Calls:
+    def __new__(cls, *_arguments: object, **_options: object) -> Self: ...
+    @overload
+    def encode(
+        self,
+        text: str | bytes,
+        *,
+        pair: str | bytes | None = None,
+        allowed_special: Specials = (),
+        disallowed_special: Specials = "all",
+        add_special_tokens: bool = True,
+        offsets: Literal[False] = False,
+    ) -> list[int]: ...
+    @overload
+    def encode(
+        self,
+        text: str | bytes,
+        *,
+        allowed_special: Specials = (),
+        disallowed_special: Specials = "all",
+        add_special_tokens: bool = True,
+        offsets: Literal[True],
+    ) -> tuple[list[int], list[_Pair]]: ...
+    def count_tokens(
+        self,
+        text: str | bytes,
+        *,
+        allowed_special: Specials = (),
+        disallowed_special: Specials = "all",
+        add_special_tokens: bool = True,
+    ) -> int: ...
+    def decode(
+        self, ids: Iterable[int], *, skip_special_tokens: bool = False, errors: str = "replace"
+    ) -> str: ...
+
 @final
-class Choice:
-    def __new__(
-        cls, allowed: Sequence[bool], refused: Sequence[bool], frame: Frame | None = None, /
-    ) -> Choice: ...
+class Choice: ...
 
 @final
 class Array:
@@ -160,6 +196,9 @@ class Tokenizer:
     def ties_matter(self) -> bool: ...
     def num_tokens(self, counts: WordCounts, /) -> int: ...
     def token_counts(self, counts: WordCounts, /) -> dict[int, int]: ...
+    def choice(
+        self, allowed: Sequence[bool], refused: Sequence[bool], frame: Frame | None = None, /
+    ) -> Choice: ...
     def encode(self, text: str | bytes, choice: Choice, /) -> list[int]: ...
     def encode_with_offsets(
         self, text: str | bytes, choice: Choice, /
@@ -182,15 +221,16 @@ class Tokenizer:
         is_narrow: bool,
         num_threads: int,
     ) -> bytes: ...
-    def decode(self, ids: Sequence[int], /, *, skip_special_tokens: bool = False) -> bytes: ...
-    def decode_text(self, ids: Sequence[int], /, *, skip_special_tokens: bool = False) -> str: ...
+    def decode(self, ids: Iterable[int], skip_special_tokens: bool = False, /) -> bytes: ...
+    def decode_text(self, ids: Iterable[int], skip_special_tokens: bool = False, /) -> str: ...
 
 @final
-class Stream:
+class StreamDecoder:
     def __new__(
-        cls, tokenizer: Tokenizer, /, *, as_text: bool, skip_special_tokens: bool
-    ) -> Stream: ...
-    def add(self, ids: Sequence[int], /, *, is_end: bool = False) -> bytes: ...
+        cls, tokenizer: Tokenizer, /, *, skip_special_tokens: bool, errors: str
+    ) -> StreamDecoder: ...
+    def add(self, *ids: int) -> str: ...
+    def finish(self) -> str: ...
 
 @final
 class MergeList:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Literal, TypeAlias, cast, overload
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property, lru_cache, partial
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from mergewise import _core
 from mergewise.arguments import check_num_threads
-from mergewise.decoding import NOT_AN_ID, StreamDecoder
-from mergewise.errors import UnknownTokenError
-from mergewise.framing import padded
+from mergewise.framing import Framing, padded
 from mergewise.optional import import_optional
 from mergewise.sources import Document
 from mergewise.specials import Specials, choice_of
@@ -24,75 +22,8 @@ if TYPE_CHECKING:
 Offsets: TypeAlias = list[tuple[int, int]]
 
 
-class Coder(TokenTable):
+class Coder(_core.Calls, TokenTable):
     """Encodes texts and decodes ids. Immutable."""
-
-    @overload
-    def encode(
-        self,
-        text: Document,
-        *,
-        pair: Document | None = ...,
-        allowed_special: Specials = ...,
-        disallowed_special: Specials = ...,
-        add_special_tokens: bool = ...,
-        offsets: Literal[False] = ...,
-    ) -> list[int]: ...
-
-    @overload
-    def encode(
-        self,
-        text: Document,
-        *,
-        allowed_special: Specials = ...,
-        disallowed_special: Specials = ...,
-        add_special_tokens: bool = ...,
-        offsets: Literal[True],
-    ) -> tuple[list[int], Offsets]: ...
-
-    def encode(
-        self,
-        text: Document,
-        *,
-        pair: Document | None = None,
-        allowed_special: Specials = (),
-        disallowed_special: Specials = "all",
-        add_special_tokens: bool = True,
-        offsets: bool = False,
-    ) -> list[int] | tuple[list[int], Offsets]:
-        """The ids of a text.
-
-        The text of a special token is an error unless it is allowed, where it becomes that token,
-        or not disallowed, where it is encoded like any other text: what a user typed should not
-        pass for a special token by accident.
-
-        Args:
-            text: `str` or `bytes`.
-            pair: a second text, which follows the first as the tokenizer's file says.
-            allowed_special: special tokens to find in the text, or "all".
-            disallowed_special: special tokens to refuse, or "all" that are not allowed.
-            add_special_tokens: put the special tokens around the text that the tokenizer's file
-                asks for. A tokenizer that was trained here asks for none.
-            offsets: also return where each token begins and ends in the text: in characters of a
-                `str`, in `bytes` else.
-        """
-        if pair is not None:
-            if offsets:
-                raise ValueError("offsets are of one text, not of a pair")
-            return self.encode_batch(
-                [text],
-                pairs=[pair],
-                allowed_special=allowed_special,
-                disallowed_special=disallowed_special,
-                add_special_tokens=add_special_tokens,
-                num_threads=1,
-            )[0]
-        choice = self._choice(
-            allowed_special, disallowed_special, add_special_tokens=add_special_tokens
-        )
-        if offsets:
-            return self.core.encode_with_offsets(text, choice)
-        return self.core.encode(text, choice)
 
     def encode_batch(
         self,
@@ -116,7 +47,7 @@ class Coder(TokenTable):
             return self.core.encode_batch_lists(
                 documents_of(texts), choice, num_threads=num_threads
             )
-        choice = choice_of(*self._specials, allowed_special, disallowed_special)
+        choice = choice_of(self.core, allowed_special, disallowed_special)
         first, second = (
             self.core.encode_batch_lists(documents_of(documents), choice, num_threads=num_threads)
             for documents in (texts, pairs)
@@ -165,48 +96,12 @@ class Coder(TokenTable):
         )
         return [self.core.encode_with_offsets(text, choice) for text in documents_of(texts)]
 
-    def count_tokens(
-        self,
-        text: Document,
-        *,
-        allowed_special: Specials = (),
-        disallowed_special: Specials = "all",
-        add_special_tokens: bool = True,
-    ) -> int:
-        """How many ids a text has, without making them; see `encode`."""
-        choice = self._choice(
-            allowed_special, disallowed_special, add_special_tokens=add_special_tokens
-        )
-        return self.core.count(text, choice)
-
     def decode_bytes(self, ids: Iterable[int], *, skip_special_tokens: bool = False) -> bytes:
         """The bytes that ids stand for.
 
         With a decoder that makes texts of more than the bytes of tokens, those of the text.
         """
-        try:
-            return self.core.decode(list_of(ids), skip_special_tokens=skip_special_tokens)
-        except OverflowError:
-            raise UnknownTokenError(NOT_AN_ID) from None
-
-    def decode(
-        self, ids: Iterable[int], *, skip_special_tokens: bool = False, errors: str = "replace"
-    ) -> str:
-        """The text that ids stand for, as the library of the tokenizer's file decodes them.
-
-        Args:
-            ids: the ids.
-            skip_special_tokens: leave out special tokens.
-            errors: for bytes that are not UTF-8; "replace" is what the library does.
-        """
-        if errors != "replace":
-            return self.decode_bytes(ids, skip_special_tokens=skip_special_tokens).decode(
-                errors=errors
-            )
-        try:
-            return self.core.decode_text(list_of(ids), skip_special_tokens=skip_special_tokens)
-        except OverflowError:
-            raise UnknownTokenError(NOT_AN_ID) from None
+        return self.core.decode(ids, skip_special_tokens)
 
     def decode_batch(
         self,
@@ -223,7 +118,7 @@ class Coder(TokenTable):
 
     def stream_decoder(
         self, *, skip_special_tokens: bool = False, errors: str = "replace"
-    ) -> StreamDecoder:
+    ) -> _core.StreamDecoder:
         """A decoder that takes ids as they come, and never gives out half a character.
 
         >>> from mergewise import count, train
@@ -231,25 +126,66 @@ class Coder(TokenTable):
         >>> decoder.add(0xC3), decoder.add(0xA9), decoder.finish()
         ('', 'é', '')
         """
-        return StreamDecoder(self.core, skip_special_tokens=skip_special_tokens, errors=errors)
+        return _core.StreamDecoder(
+            self.core, skip_special_tokens=skip_special_tokens, errors=errors
+        )
 
     def forest(self, text: Document, *, allowed_special: Specials = ()) -> list[Tree]:
         """The merge trees of a text's tokens, in order."""
         ids = self.encode(text, allowed_special=allowed_special, add_special_tokens=False)
         return [self.tree(token_id) for token_id in ids]
 
+    def _encode_pair(
+        self,
+        text: Document,
+        pair: Document,
+        *,
+        allowed_special: Specials,
+        disallowed_special: Specials,
+        add_special_tokens: bool,
+        offsets: bool,
+    ) -> list[int]:
+        if offsets:
+            raise ValueError("offsets are of one text, not of a pair")
+        return self.encode_batch(
+            [text],
+            pairs=[pair],
+            allowed_special=allowed_special,
+            disallowed_special=disallowed_special,
+            add_special_tokens=add_special_tokens,
+            num_threads=1,
+        )[0]
+
     def _choice(
         self, allowed: Specials, disallowed: Specials, *, add_special_tokens: bool
     ) -> _core.Choice:
         """What a call asks of the core."""
-        if not allowed and disallowed == "all" and add_special_tokens:
-            return self._usual_choice
-        frame = self._framing.frame(add_special_tokens=add_special_tokens)
-        return choice_of(*self._specials, allowed, disallowed, frame)
+        return self._choices(
+            keyed(allowed or ()), keyed(disallowed), add_special_tokens=add_special_tokens
+        )
 
     @cached_property
-    def _usual_choice(self) -> _core.Choice:
-        return choice_of(*self._specials, (), "all", self._framing.frame(add_special_tokens=True))
+    def _choices(self) -> Callable[..., _core.Choice]:
+        """Makes the choices of calls, and keeps the last ones."""
+        return lru_cache(maxsize=32)(partial(framed_choice, self.core, self._framing))
+
+
+def framed_choice(
+    core: _core.Tokenizer,
+    framing: Framing,
+    allowed: Specials,
+    disallowed: Specials,
+    *,
+    add_special_tokens: bool,
+) -> _core.Choice:
+    """What a call asks of the core, if it asks for a frame."""
+    frame = framing.frame(add_special_tokens=add_special_tokens)
+    return choice_of(core, allowed, disallowed, frame)
+
+
+def keyed(specials: Specials) -> Specials:
+    """The same special tokens, as a key of a dictionary."""
+    return specials if isinstance(specials, str) else frozenset(specials)
 
 
 def documents_of(texts: Iterable[Document]) -> Sequence[Document]:
@@ -259,8 +195,3 @@ def documents_of(texts: Iterable[Document]) -> Sequence[Document]:
         raise TypeError(f"expected an iterable of texts, found one {kind}; hint: encode(text)")
     is_whole = isinstance(texts, (list, tuple)) or hasattr(texts, "__arrow_c_array__")
     return cast("Sequence[Document]", texts) if is_whole else list(texts)
-
-
-def list_of(ids: Iterable[int]) -> list[int]:
-    """Ids of any kind, also in an array, as a list."""
-    return ids.tolist() if hasattr(ids, "tolist") else list(ids)

@@ -12,22 +12,19 @@ Specials: TypeAlias = Literal["all"] | Collection[str]
 
 
 def choice_of(
-    special: Collection[str],
-    added: Collection[str],
-    allowed: Specials,
-    disallowed: Specials,
-    frame: Frame | None = None,
+    core: _core.Tokenizer, allowed: Specials, disallowed: Specials, frame: Frame | None = None
 ) -> _core.Choice:
     """The choice that the arguments of `Tokenizer.encode` make.
 
     Args:
-        special: the tokens that are found where they are allowed.
-        added: the tokens that are found in every text, and never refused.
+        core: the tokenizer. The choice is also for others with the same special tokens.
         allowed: see `Tokenizer.encode`.
         disallowed: see `Tokenizer.encode`.
         frame: what is put around the ids of each text.
     """
-    names = [*special, *added]
+    special = core.specials(always=False)
+    # Those that are found in every text are never refused.
+    names = [*special, *core.specials(always=True)]
     for argument, given in (("allowed", allowed), ("disallowed", disallowed)):
         if isinstance(given, str) and given != "all":
             raise TypeError(
@@ -42,4 +39,4 @@ def choice_of(
         and (not is_allowed[index] if disallowed == "all" else name in disallowed)
         for index, name in enumerate(names)
     ]
-    return _core.Choice(is_allowed, is_refused, frame)
+    return core.choice(is_allowed, is_refused, frame)

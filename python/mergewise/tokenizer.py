@@ -112,7 +112,7 @@ class Tokenizer(Coder):
             documents=documents,
             field=field,
             dtype=dtype or ("uint16" if self.vocab_size <= 2**16 else "uint32"),
-            choice=choice_of(*self._specials, allowed_special, disallowed_special),
+            choice=choice_of(self.core, allowed_special, disallowed_special),
             num_threads=check_num_threads(num_threads),
             progress=progress,
         )

@@ -12,16 +12,19 @@ pub(super) enum Invalid {
 /// Takes the text out of `bytes`, in which a character that is not complete stays unless this is the
 /// end.
 pub(super) fn complete(bytes: &mut Vec<u8>, invalid: Invalid, is_end: bool) -> String {
-    let mut text = String::with_capacity(bytes.len());
-    let mut chunks = bytes.utf8_chunks().peekable();
-    let mut rest = Vec::new();
+    let given = match String::from_utf8(std::mem::take(bytes)) {
+        Ok(text) => return text,
+        Err(error) => error.into_bytes(),
+    };
+    let mut text = String::with_capacity(given.len());
+    let mut chunks = given.utf8_chunks().peekable();
     while let Some(chunk) = chunks.next() {
         text += chunk.valid();
         let broken = chunk.invalid();
         let is_beginning =
             || std::str::from_utf8(broken).is_err_and(|error| error.error_len().is_none());
         if !is_end && chunks.peek().is_none() && is_beginning() {
-            rest = broken.to_vec();
+            *bytes = broken.to_vec();
         } else if !broken.is_empty() {
             let number = match invalid {
                 Invalid::Sequences => 1,
@@ -30,7 +33,6 @@ pub(super) fn complete(bytes: &mut Vec<u8>, invalid: Invalid, is_end: bool) -> S
             text.extend(std::iter::repeat_n(char::REPLACEMENT_CHARACTER, number));
         }
     }
-    *bytes = rest;
     text
 }
 

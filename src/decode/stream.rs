@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 
 use super::chain::{Memories, Opening};
+#[cfg(feature = "python")]
+use super::characters::{Invalid, complete};
 use super::{Decoder, Joined};
 use crate::error::Result;
 use crate::merges::Id;
@@ -17,6 +19,8 @@ pub(crate) struct Stream {
     state: State,
     /// Whether special tokens are left out.
     skips_special: bool,
+    /// The beginning of a character.
+    rest: Vec<u8>,
 }
 
 #[derive(Debug)]
@@ -74,7 +78,27 @@ impl Decoder {
         Stream {
             state,
             skips_special,
+            rest: Vec::new(),
         }
+    }
+
+    /// The text that some more ids complete, with U+FFFD where it is not UTF-8; `is_end`: the last
+    /// ones.
+    #[cfg(feature = "python")]
+    pub(crate) fn add_text(
+        &self,
+        stream: &mut Stream,
+        ids: &[Id],
+        is_end: bool,
+        watch: &Watch,
+    ) -> Result<String> {
+        let bytes = self.add(stream, ids, is_end, watch)?;
+        if stream.rest.is_empty() {
+            stream.rest = bytes;
+        } else {
+            stream.rest.extend(bytes);
+        }
+        Ok(complete(&mut stream.rest, Invalid::Sequences, is_end))
     }
 
     /// The bytes that some more ids complete; `is_end`: the last ones.
@@ -140,22 +164,27 @@ impl Decoder {
             if index % BATCH == 0 {
                 watch.check()?;
             }
-            let string = strings.get(id).ok_or_else(|| self.unknown(id))?;
-            if string.is_empty() {
-                empty.push(bytes.len());
+            let start = bytes.len();
+            let length = strings.append(id, &mut bytes);
+            let length = length.ok_or_else(|| self.unknown(id))?;
+            if length == 0 {
+                empty.push(start);
             }
             match joined.opening {
                 Opening::Stripped if !state.is_begun => {
-                    state.is_begun = !string.is_empty();
-                    bytes.extend_from_slice(string.strip_prefix(b" ").unwrap_or(string));
+                    state.is_begun = length > 0;
+                    if bytes.get(start) == Some(&b' ') {
+                        bytes.remove(start);
+                    }
                 }
                 Opening::Piece if !state.is_begun => {
+                    bytes.truncate(start);
                     let piece = self.written(id, self.string(id)?);
                     if let Some((chain, _)) = &self.chain {
                         bytes.extend(chain.bytes(piece, &mut state.is_begun, watch)?);
                     }
                 }
-                _ => bytes.extend_from_slice(string),
+                _ => {}
             }
         }
         if joined.ends_words {

@@ -9,12 +9,11 @@ use super::sink::Sink;
 use super::stretches::{Stretch, Stretches};
 use super::words::{Unknown, Words};
 use crate::error::Result;
-use crate::framing::Frame;
 use crate::merges::Id;
 use crate::pattern::Pattern;
 use crate::pipeline::{Pipeline, Prepared};
 use crate::pool::Pool;
-use crate::specials::{Choice, Finders, Part, Special, Specials};
+use crate::specials::{Call, Choice, Finders, Part, Special, Specials};
 use crate::vocabulary::Vocabulary;
 use crate::watch::Watch;
 
@@ -151,28 +150,34 @@ impl Encoder {
         self.words.ties_matter()
     }
 
+    /// What a call asks for, ready for any number of texts.
+    pub fn call(&self, choice: &Choice) -> Result<Call> {
+        Ok(Call {
+            finders: self.specials.finders(choice)?,
+            frame: choice.frame.clone(),
+            trims_spaces: choice.trims_spaces,
+        })
+    }
+
     /// The ids of a text.
-    pub fn encode(&self, text: &[u8], choice: &Choice, watch: &Watch) -> Result<Vec<Id>> {
+    pub fn encode(&self, text: &[u8], call: &Call, watch: &Watch) -> Result<Vec<Id>> {
         let mut ids = Vec::new();
-        let finders = self.specials.finders(choice)?;
-        let start = choice.frame.open(&mut ids);
+        let start = call.frame.open(&mut ids);
         let mut sink = Sink::keeping(&mut ids);
         self.with_desk(|desk| {
-            self.encode_given(Given::Text(text), &finders, desk, &mut sink, watch)
+            self.encode_given(Given::Text(text), &call.finders, desk, &mut sink, watch)
         })?;
-        choice.frame.close(&mut ids, start);
-        let ends = vec![0, ids.len()];
-        Ok(choice.frame.fill((ids, ends)).0)
+        call.frame.close(&mut ids, start);
+        Ok(call.frame.fill_one(ids))
     }
 
     /// How many ids a text has.
-    pub fn count(&self, text: &[u8], choice: &Choice, watch: &Watch) -> Result<usize> {
+    pub fn count(&self, text: &[u8], call: &Call, watch: &Watch) -> Result<usize> {
         let mut count = Sink::default();
-        let finders = self.specials.finders(choice)?;
         self.with_desk(|desk| {
-            self.encode_given(Given::Text(text), &finders, desk, &mut count, watch)
+            self.encode_given(Given::Text(text), &call.finders, desk, &mut count, watch)
         })?;
-        Ok(choice.frame.total(count.num_ids))
+        Ok(call.frame.total(count.num_ids))
     }
 
     /// Call `use_ids` with the index and the ids of each word. The words were cut before: a pattern
@@ -216,11 +221,10 @@ impl Encoder {
     pub fn encode_batch(
         &self,
         documents: &[&[u8]],
-        choice: &Choice,
+        call: &Call,
         num_threads: usize,
         watch: &Watch,
     ) -> Result<Encoded> {
-        let call = (&self.specials.finders(choice)?, &choice.frame);
         let encoded = if num_threads > 1 && documents.len() > 1 {
             encode_in_groups(documents, num_threads, |(start, end), ids| {
                 self.encode_group(&documents[start..end], start, call, ids, watch)
@@ -230,14 +234,14 @@ impl Encoder {
             let offsets = self.encode_group(documents, 0, call, &mut ids, watch)?;
             (ids, offsets)
         };
-        Ok(choice.frame.fill(encoded))
+        Ok(call.frame.fill(encoded))
     }
 
     fn encode_group(
         &self,
         documents: &[&[u8]],
         first: usize,
-        (finders, frame): (&Finders, &Frame),
+        Call { finders, frame, .. }: &Call,
         ids: &mut Vec<Id>,
         watch: &Watch,
     ) -> Result<Vec<usize>> {

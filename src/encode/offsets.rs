@@ -1,6 +1,6 @@
 //! Where the tokens of a text stand in it.
 
-use super::Choice;
+use super::Call;
 use super::encoder::Encoder;
 use super::search::Scratch;
 use super::stretches::Stretch;
@@ -39,24 +39,24 @@ impl Encoder {
         &self,
         text: &[u8],
         unit: Unit,
-        choice: &Choice,
+        call: &Call,
         watch: &Watch,
     ) -> Result<(Vec<Id>, Vec<Place>)> {
-        let finders = self.specials.finders(choice)?;
-        self.specials.check(text, &finders)?;
+        let finders = &call.finders;
+        self.specials.check(text, finders)?;
         let mut found = match &self.pipeline {
-            None => self.placed(text, &finders, watch)?,
-            Some(pipeline) => self.placed_by_steps(pipeline, text, &finders, watch)?,
+            None => self.placed(text, finders, watch)?,
+            Some(pipeline) => self.placed_by_steps(pipeline, text, finders, watch)?,
         };
         if unit == Unit::Characters {
             to_characters(text, &mut found);
         }
-        if let Some(keeps_prefix) = choice.trims_spaces {
+        if let Some(keeps_prefix) = call.trims_spaces {
             for (index, token) in found.iter_mut().enumerate() {
                 token.trim(index == 0, keeps_prefix);
             }
         }
-        Ok(framed(&found, &choice.frame))
+        Ok(framed(&found, &call.frame))
     }
 
     /// The tokens of a text without a pipeline.

@@ -249,8 +249,9 @@ fn a_cache_that_grows_and_overflows_forgets_no_right_answer() {
     let encoder =
         Encoder::new(rules, Unknown::Refused, true, vec![], steps, vec![]).expect("an encoder");
     let text = words.concat();
+    let call = encoder.call(&Choice::default()).expect("no special tokens");
     for _ in 0..2 {
-        let found = encoder.encode(&text, &Choice::default(), &Watch::default());
+        let found = encoder.encode(&text, &call, &Watch::default());
         assert!(found.expect("encodes") == expected);
     }
 }

@@ -4,51 +4,61 @@ use std::collections::BTreeMap;
 
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyList};
 
 use super::arguments::{NORMALIZATIONS, choose_or_default, name_of};
 use super::array::{Numbers, PyArray};
 use super::arrow_tables::Texts;
+use super::choice::{PyChoice, PyFrame, choice_of};
+use super::ids::{Ids, Integers};
 use super::vocabulary::{self, Fields, SYMBOLS};
+use super::waiting::run;
 use super::{PyMergeList, PyWordCounts, TextArgument, threads, watched};
-use crate::encode::{Choice, Encoded, Frame, Padding, Place, Side, Unit};
+use crate::encode::{Encoded, Encoder, Place, Unit};
 use crate::error::Result;
 use crate::merges::Id;
 use crate::tokenizer::{Source, Tokenizer};
 use crate::watch::Watch;
 
-/// Less text than this is encoded before anyone would want to interrupt it.
-const QUICK: usize = 1 << 20;
-/// The same where a regular expression may take hundreds of steps for each byte.
-const QUICK_EXPRESSION: usize = 1 << 12;
+/// How many steps a pipeline may take for a byte, and how many a regular expression.
+const STEPS_OF_PIPELINE: usize = 16;
+const STEPS_OF_EXPRESSION: usize = 256;
+/// Less text than this is not worth a second thread, nor asking how many there may be.
+const WORTH_THREADS: usize = 1 << 14;
 
 /// Encodes texts and decodes ids.
 #[pyclass(frozen, eq, module = "mergewise._core", name = "Tokenizer")]
-#[derive(PartialEq)]
-pub(super) struct PyTokenizer(pub(super) Tokenizer);
+pub(super) struct PyTokenizer(pub(super) Tokenizer, Integers);
+
+impl PartialEq for PyTokenizer {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+impl From<Tokenizer> for PyTokenizer {
+    fn from(tokenizer: Tokenizer) -> Self {
+        Self(tokenizer, Integers::default())
+    }
+}
 
 impl PyTokenizer {
-    /// Work on this thread if that is quick, else on one that can be interrupted.
-    pub(super) fn run<T: Send>(
+    /// Encode that much text, on this thread if it is quick.
+    fn run<T: Send>(
+        &self,
         py: Python<'_>,
-        is_quick: bool,
-        work: impl FnOnce(&Watch) -> Result<T> + Send,
+        num_bytes: usize,
+        work: impl FnOnce(&Encoder, &Watch) -> Result<T> + Send,
     ) -> PyResult<T> {
-        if is_quick {
-            return Ok(py.detach(|| work(&Watch::default()))?);
-        }
-        watched(py, None, work)
-    }
-
-    /// Whether ids are decoded before anyone would want to interrupt it.
-    pub(super) fn is_quickly_decoded(ids: &[Id]) -> bool {
-        ids.len() < QUICK
-    }
-
-    /// Whether that much text is encoded before anyone would want to interrupt it.
-    fn is_quick(&self, num_bytes: usize) -> bool {
-        let is_linear = self.0.encoder().pattern().is_linear();
-        num_bytes < if is_linear { QUICK } else { QUICK_EXPRESSION }
+        let encoder = self.0.encoder();
+        let num_steps = match (encoder.pattern().is_linear(), encoder.pipeline()) {
+            (false, _) => STEPS_OF_EXPRESSION,
+            (true, Some(_)) => STEPS_OF_PIPELINE,
+            (true, None) => 1,
+        };
+        run(py, num_bytes.saturating_mul(num_steps), |watch| {
+            work(encoder, watch)
+        })
     }
 
     /// What `convert` makes of the ids of all texts and where each text's begin and the last's end.
@@ -62,71 +72,22 @@ impl PyTokenizer {
     ) -> PyResult<T> {
         let texts = texts.slices();
         let num_bytes = texts.iter().map(|text| text.len()).sum();
-        Self::run(py, self.is_quick(num_bytes), |watch| {
-            let (encoder, num_threads) = (self.0.encoder(), threads(num_threads));
+        self.run(py, num_bytes, |encoder, watch| {
+            let num_threads = if num_bytes < WORTH_THREADS {
+                1
+            } else {
+                threads(num_threads)
+            };
             let ids = encoder.encode_batch(&texts, &choice.0, num_threads, watch);
             ids.map(convert)
         })
     }
-}
 
-/// Python's `Frame`: what is around the ids of each text.
-#[derive(FromPyObject)]
-struct PyFrame {
-    before: Vec<Id>,
-    after: Vec<Id>,
-    max_length: Option<usize>,
-    cuts_left: bool,
-    padding: Option<PyPadding>,
-    trims_spaces: Option<bool>,
-}
-
-/// Python's `Padding`.
-#[derive(FromPyObject)]
-struct PyPadding {
-    id: Id,
-    length: Option<usize>,
-    multiple_of: usize,
-    is_left: bool,
-}
-
-fn side(is_left: bool) -> Side {
-    if is_left { Side::Left } else { Side::Right }
-}
-
-impl From<PyFrame> for Frame {
-    fn from(frame: PyFrame) -> Self {
-        let padding = frame.padding.map(|padding| Padding {
-            id: padding.id,
-            length: padding.length,
-            multiple_of: padding.multiple_of,
-            side: side(padding.is_left),
-        });
-        Self {
-            before: frame.before,
-            after: frame.after,
-            limit: frame.max_length.map(|most| (most, side(frame.cuts_left))),
-            padding,
-        }
-    }
-}
-
-/// Which special tokens a call finds in texts, which it refuses, and what is around the ids.
-#[pyclass(frozen, module = "mergewise._core", name = "Choice")]
-pub(super) struct PyChoice(Choice);
-
-#[pymethods]
-impl PyChoice {
-    #[new]
-    #[pyo3(signature = (allowed, refused, frame=None, /))]
-    fn new(allowed: Vec<bool>, refused: Vec<bool>, frame: Option<PyFrame>) -> Self {
-        let trims_spaces = frame.as_ref().and_then(|frame| frame.trims_spaces);
-        Self(Choice {
-            allowed,
-            refused,
-            frame: frame.map(Frame::from).unwrap_or_default(),
-            trims_spaces,
-        })
+    /// A list of ids.
+    fn list<'py>(&self, py: Python<'py>, ids: &[Id]) -> PyResult<Bound<'py, PyList>> {
+        // A few ids may be far above the others.
+        let num_kept = || self.0.vocab_size().min(2 * self.0.num_ids());
+        self.1.list(py, ids, num_kept)
     }
 }
 
@@ -136,7 +97,7 @@ impl PyTokenizer {
     #[new]
     #[pyo3(signature = (vocabulary, /))]
     fn new(py: Python<'_>, vocabulary: Fields<'_>) -> PyResult<Self> {
-        vocabulary.build(py).map(Self)
+        vocabulary.build(py).map(Self::from)
     }
 
     /// The tokenizer of merges; its tokens are these, or else those of the list with their ids.
@@ -161,13 +122,13 @@ impl PyTokenizer {
         for (text, id) in &special_tokens {
             builder = builder.special_token(text, *id);
         }
-        Ok(Self(py.detach(|| builder.build())?))
+        Ok(py.detach(|| builder.build())?.into())
     }
 
     #[staticmethod]
     #[pyo3(signature = (state, /))]
     fn from_bytes(py: Python<'_>, state: &[u8]) -> PyResult<Self> {
-        Ok(Self(py.detach(|| Tokenizer::from_bytes(state))?))
+        Ok(py.detach(|| Tokenizer::from_bytes(state))?.into())
     }
 
     fn to_bytes(&self, py: Python<'_>) -> Vec<u8> {
@@ -263,7 +224,7 @@ impl PyTokenizer {
 
     #[pyo3(signature = (num_merges, /))]
     fn with_first_merges(&self, py: Python<'_>, num_merges: usize) -> PyResult<Self> {
-        Ok(Self(py.detach(|| self.0.with_first_merges(num_merges))?))
+        Ok(py.detach(|| self.0.with_first_merges(num_merges))?.into())
     }
 
     /// How many tokens a corpus becomes.
@@ -296,37 +257,60 @@ impl PyTokenizer {
         ids.collect()
     }
 
+    /// The special tokens that a call finds and those that it refuses, and what is around the ids.
+    #[pyo3(signature = (allowed, refused, frame=None, /))]
+    fn choice(
+        &self,
+        allowed: Vec<bool>,
+        refused: Vec<bool>,
+        frame: Option<PyFrame>,
+    ) -> PyResult<PyChoice> {
+        let choice = choice_of(allowed, refused, frame);
+        Ok(PyChoice(self.0.encoder().call(&choice)?))
+    }
+
     #[pyo3(signature = (text, choice, /))]
-    fn encode(&self, py: Python<'_>, text: TextArgument, choice: &PyChoice) -> PyResult<Vec<Id>> {
+    pub(super) fn encode<'py>(
+        &self,
+        py: Python<'py>,
+        text: TextArgument,
+        choice: &PyChoice,
+    ) -> PyResult<Bound<'py, PyList>> {
         let text = text.as_bytes();
-        Self::run(py, self.is_quick(text.len()), |watch| {
-            self.0.encoder().encode(text, &choice.0, watch)
-        })
+        let ids = self.run(py, text.len(), |encoder, watch| {
+            encoder.encode(text, &choice.0, watch)
+        })?;
+        self.list(py, &ids)
     }
 
     /// The ids, and for each the characters of a `str`, or the bytes, that it stands for.
     #[pyo3(signature = (text, choice, /))]
-    fn encode_with_offsets(
+    pub(super) fn encode_with_offsets(
         &self,
         py: Python<'_>,
         text: TextArgument,
         choice: &PyChoice,
     ) -> PyResult<(Vec<Id>, Vec<Place>)> {
-        let (encoder, bytes) = (self.0.encoder(), text.as_bytes());
         let unit = match &text {
             TextArgument::Text(_) => Unit::Characters,
             TextArgument::Bytes(_) => Unit::Bytes,
         };
-        Self::run(py, self.is_quick(bytes.len()), |watch| {
+        let bytes = text.as_bytes();
+        self.run(py, bytes.len(), |encoder, watch| {
             encoder.encode_with_offsets(bytes, unit, &choice.0, watch)
         })
     }
 
     #[pyo3(signature = (text, choice, /))]
-    fn count(&self, py: Python<'_>, text: TextArgument, choice: &PyChoice) -> PyResult<usize> {
+    pub(super) fn count(
+        &self,
+        py: Python<'_>,
+        text: TextArgument,
+        choice: &PyChoice,
+    ) -> PyResult<usize> {
         let text = text.as_bytes();
-        Self::run(py, self.is_quick(text.len()), |watch| {
-            self.0.encoder().count(text, &choice.0, watch)
+        self.run(py, text.len(), |encoder, watch| {
+            encoder.count(text, &choice.0, watch)
         })
     }
 
@@ -349,17 +333,19 @@ impl PyTokenizer {
 
     /// The same as lists.
     #[pyo3(signature = (texts, choice, /, *, num_threads))]
-    fn encode_batch_lists(
+    fn encode_batch_lists<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         texts: Texts,
         choice: &PyChoice,
         num_threads: usize,
-    ) -> PyResult<Vec<Vec<Id>>> {
-        self.encode_texts(py, &texts, choice, num_threads, |(ids, offsets)| {
-            let ends = offsets.windows(2);
-            ends.map(|ends| ids[ends[0]..ends[1]].to_vec()).collect()
-        })
+    ) -> PyResult<Bound<'py, PyList>> {
+        let (ids, offsets) = self.encode_texts(py, &texts, choice, num_threads, |ids| ids)?;
+        let lists = PyList::empty(py);
+        for ends in offsets.windows(2) {
+            lists.append(self.list(py, &ids[ends[0]..ends[1]])?)?;
+        }
+        Ok(lists)
     }
 
     /// The ids of all texts as little-endian numbers of 16 bits, if they are narrow, or of 32; the
@@ -388,23 +374,28 @@ impl PyTokenizer {
     }
 
     /// The bytes that the ids of a text stand for.
-    #[pyo3(signature = (ids, /, *, skip_special_tokens=false))]
-    fn decode(&self, py: Python<'_>, ids: Vec<Id>, skip_special_tokens: bool) -> PyResult<Vec<u8>> {
-        Self::run(py, Self::is_quickly_decoded(&ids), |watch| {
-            self.0.decoder().bytes(&ids, skip_special_tokens, watch)
+    #[pyo3(signature = (ids, skip_special_tokens=false, /))]
+    pub(super) fn decode(
+        &self,
+        py: Python<'_>,
+        ids: Ids,
+        skip_special_tokens: bool,
+    ) -> PyResult<Vec<u8>> {
+        run(py, ids.0.len(), |watch| {
+            self.0.decoder().bytes(&ids.0, skip_special_tokens, watch)
         })
     }
 
     /// Their text.
-    #[pyo3(signature = (ids, /, *, skip_special_tokens=false))]
-    fn decode_text(
+    #[pyo3(signature = (ids, skip_special_tokens=false, /))]
+    pub(super) fn decode_text(
         &self,
         py: Python<'_>,
-        ids: Vec<Id>,
+        ids: Ids,
         skip_special_tokens: bool,
     ) -> PyResult<String> {
-        Self::run(py, Self::is_quickly_decoded(&ids), |watch| {
-            self.0.decoder().text(&ids, skip_special_tokens, watch)
+        run(py, ids.0.len(), |watch| {
+            self.0.decoder().text(&ids.0, skip_special_tokens, watch)
         })
     }
 }

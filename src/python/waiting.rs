@@ -11,6 +11,28 @@ use pyo3::prelude::*;
 use crate::error::{Error, Result};
 use crate::watch::Watch;
 
+/// Work of less than this size is done before another Python thread would get its turn: letting it
+/// run meanwhile takes longer than the work of a short text.
+const SHORT: usize = 1 << 16;
+/// Work of less than this size is done before anyone would want to interrupt it.
+const QUICK: usize = 1 << 20;
+
+/// Run `work`, on this thread if it is quick. Its size is that of a text, in bytes, of which each is
+/// looked at a few times.
+pub(super) fn run<T: Send>(
+    py: Python<'_>,
+    size: usize,
+    work: impl FnOnce(&Watch) -> Result<T> + Send,
+) -> PyResult<T> {
+    if size < SHORT {
+        Ok(work(&Watch::default())?)
+    } else if size < QUICK {
+        Ok(py.detach(|| work(&Watch::default()))?)
+    } else {
+        watched(py, None, work)
+    }
+}
+
 /// Run `work` on a thread of its own. Meanwhile other Python threads run, `progress` is called with
 /// the work done so far, and Ctrl-C, or whatever `progress` raises, stops the work.
 pub(super) fn watched<'py, T: Send>(

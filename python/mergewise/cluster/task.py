@@ -129,7 +129,7 @@ class Task:
         pa = import_pyarrow()
         numpy = import_optional("numpy", extra="numpy", package="numpy")
         core = self.tokenizer.core
-        choice = choice_of(core.specials(always=False), core.specials(always=True), (), "all")
+        choice = choice_of(core, (), "all")
         for whole in batches:
             for batch in narrow_batches(whole, self.column):
                 texts = texts_of(batch, self.column)

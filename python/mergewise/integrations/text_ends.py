@@ -36,7 +36,7 @@ class TextEnds:
         self._vocabulary = vocabulary
         self._strings = sorted(vocabulary.tokens)
         self._lengths = {token_id: len(string) for string, token_id in vocabulary.tokens.items()}
-        self._ordinary = choice_of(vocabulary.special_tokens, (), (), ())
+        self._ordinary = choice_of(core, (), ())
 
     @cached_property
     def _marker(self) -> _core.Tokenizer:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from mergewise import _core
 from mergewise.arguments import check_num_threads
-from mergewise.coder import list_of
 from mergewise.errors import InputError, UnknownTokenError
 from mergewise.integrations.text_ends import TextEnds
 from mergewise.live import tiktoken_settings
@@ -209,9 +208,10 @@ class Encoding:
     def decode_bytes(self, tokens: Iterable[int]) -> bytes:
         """The bytes that ids stand for; a KeyError if an id is unknown."""
         try:
-            return self.core.decode(list_of(tokens))
+            return self.core.decode(tokens)
         except UnknownTokenError as error:
-            raise KeyError(str(error)) from None
+            # What cannot be an id is an OverflowError.
+            raise error.__cause__ or KeyError(str(error)) from None
 
     def decode(self, tokens: Iterable[int], errors: str = "replace") -> str:
         """The text that ids stand for."""
@@ -226,7 +226,8 @@ class Encoding:
 
     def decode_tokens_bytes(self, tokens: Iterable[int]) -> list[bytes]:
         """The string of each token."""
-        return [self.decode_single_token_bytes(token) for token in list_of(tokens)]
+        tokens = tokens.tolist() if hasattr(tokens, "tolist") else tokens
+        return [self.decode_single_token_bytes(token) for token in tokens]
 
     def decode_with_offsets(self, tokens: Iterable[int]) -> tuple[str, list[int]]:
         """The text of ids, and at which of its characters each token begins.
@@ -298,11 +299,11 @@ class Encoding:
 
     @cached_property
     def _ordinary(self) -> _core.Choice:
-        return choice_of(self.core.specials(always=False), (), (), ())
+        return choice_of(self.core, (), ())
 
     @cached_property
     def _usual(self) -> _core.Choice:
-        return choice_of(self.core.specials(always=False), (), (), "all")
+        return choice_of(self.core, (), "all")
 
     def _choice(
         self, allowed: Specials, disallowed: Specials, texts: Iterable[str]
@@ -321,7 +322,7 @@ class Encoding:
                 if found := next((name for name in others if name in text), None):
                     raise InputError(f"the text holds {found!r}, which disallowed_special refuses")
             disallowed = [name for name in disallowed if name in special]
-        return choice_of(special, (), allowed, disallowed)
+        return choice_of(self.core, allowed, disallowed)
 
 
 def with_valid_text(call: Callable[[Text], Result], text: Text) -> Result:
