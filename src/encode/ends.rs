@@ -30,6 +30,14 @@ impl Ends {
         self.len += group.count_ones() as usize;
     }
 
+    /// Add a place if it is an end. The batch must not be full.
+    #[inline(always)]
+    pub(super) fn push_if(&mut self, place: usize, is_end: bool) {
+        // Without a branch: whether it is one is hard to predict.
+        self.places[self.len] = place;
+        self.len += usize::from(is_end);
+    }
+
     pub(super) fn are_full(&self) -> bool {
         self.len >= BATCH
     }
