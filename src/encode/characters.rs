@@ -1,7 +1,12 @@
-//! The characters of texts that need not be UTF-8.
+//! The characters of texts that need not be UTF-8, and their tokens in short words.
+
+use crate::vocabulary::{Number, Symbols, Vocabulary};
 
 /// A code point, or a number above all of them for a byte that is part of no character.
 pub(super) type Character = u32;
+
+/// In place of the token of a character that is none: that of a byte that no character is.
+pub(super) const UNKNOWN: u32 = 255;
 
 const NO_CHARACTER: Character = char::MAX as u32 + 1;
 
@@ -60,6 +65,31 @@ pub(super) fn character_before(text: &[u8], at: usize) -> Character {
         Some((start, (character, length))) if start + length == at => character,
         _ => NO_CHARACTER + Character::from(text[at - 1]),
     }
+}
+
+/// The numbers of the symbols, those of bytes or of ASCII first, and the tokens of characters by their
+/// code points; none of the latter if symbols are bytes.
+pub(super) fn symbols_of(vocabulary: &Vocabulary) -> (Vec<Number>, Vec<u32>) {
+    let number = |byte: u8| vocabulary.number(&[byte]).unwrap_or(Number::NONE);
+    let mut numbers: Vec<Number> = (0..=u8::MAX).map(number).collect();
+    if vocabulary.symbols() == Symbols::Bytes {
+        return (numbers, Vec::new());
+    }
+    let mut characters: Vec<u32> = (0..128).collect();
+    for number in vocabulary
+        .numbers()
+        .filter(|&number| vocabulary.is_symbol(number))
+    {
+        let character = character_at(vocabulary.string(number), 0).0 as usize;
+        if character > 0x7F {
+            if character >= characters.len() {
+                characters.resize(character + 1, UNKNOWN);
+            }
+            characters[character] = numbers.len() as u32;
+            numbers.push(number);
+        }
+    }
+    (numbers, characters)
 }
 
 #[cfg(test)]

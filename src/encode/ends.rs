@@ -30,12 +30,17 @@ impl Ends {
         self.len += group.count_ones() as usize;
     }
 
-    /// Add a place if it is an end. The batch must not be full.
-    #[inline(always)]
-    pub(super) fn push_if(&mut self, place: usize, is_end: bool) {
-        // Without a branch: whether it is one is hard to predict.
-        self.places[self.len] = place;
-        self.len += usize::from(is_end);
+    /// The same, without a processor's own means.
+    pub(super) fn push_bits(&mut self, base: usize, mut group: u64) {
+        let places = &mut self.places[self.len..];
+        self.len += group.count_ones() as usize;
+        for place in places {
+            if group == 0 {
+                break;
+            }
+            *place = base + group.trailing_zeros() as usize;
+            group &= group - 1;
+        }
     }
 
     pub(super) fn are_full(&self) -> bool {

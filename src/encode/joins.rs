@@ -5,7 +5,7 @@
 //! what is behind it are encoded independently, like words of a pattern. Of each token only the pair in
 //! the middle of its own merge is looked at: the others are in the middle of the merges of its parts.
 //!
-//! Pairs of bytes, and of ASCII characters, have a bit each. All other pairs of characters share the bits
+//! Pairs of bytes, and of ASCII characters, have a byte each. All other pairs of characters share the bits
 //! of a table by their hashes: there a text may stay whole where it could be cut, which is no error.
 
 use crate::encode::characters::{
@@ -16,6 +16,8 @@ use crate::vocabulary::{Symbols, Vocabulary};
 
 /// Bits for each pair in the table of pairs of characters.
 const BITS_PER_PAIR: usize = 16;
+/// How many places a group has.
+pub(super) const GROUP: usize = 64;
 /// How many places are looked at together if nothing tells them apart.
 const AT_ONCE: usize = 8;
 const NOT_ASCII: u64 = u64::from_ne_bytes([0x80; AT_ONCE]);
@@ -23,8 +25,9 @@ const NOT_ASCII: u64 = u64::from_ne_bytes([0x80; AT_ONCE]);
 /// The pairs of symbols that stand side by side in some token.
 #[derive(Debug)]
 pub(super) struct Joins {
-    bytes: Box<[u64; 1024]>,
-    /// Empty if symbols are bytes.
+    /// 1 for each pair of bytes between which texts are cut. The left byte is the low one.
+    byte_cuts: Vec<u8>,
+    /// A bit for each pair of characters that are not both ASCII; empty if symbols are bytes.
     characters: Vec<u64>,
 }
 
@@ -40,30 +43,27 @@ impl Joins {
     /// Those of a vocabulary that has no mark for the ends of words.
     pub(super) fn new(vocabulary: &Vocabulary) -> Self {
         let has_characters = vocabulary.symbols() == Symbols::Chars;
-        let middle = |left: &[u8], right: &[u8]| match has_characters {
-            true => (character_before(left, left.len()), character_at(right, 0).0),
-            false => (left[left.len() - 1].into(), right[0].into()),
-        };
-        let merges = vocabulary.merges().iter();
-        let pairs = merges.map(|merge| {
-            middle(
+        let pairs = vocabulary.merges().iter().map(|merge| {
+            let (left, right) = (
                 vocabulary.string(merge.left),
                 vocabulary.string(merge.right),
-            )
+            );
+            match has_characters {
+                true => (character_before(left, left.len()), character_at(right, 0).0),
+                false => (left[left.len() - 1].into(), right[0].into()),
+            }
         });
-        let in_table =
-            |&(left, right): &(Character, Character)| has_characters && (left | right) > 0x7F;
-        let (in_table, of_bytes): (Vec<_>, Vec<_>) = pairs.partition(in_table);
-        let num_bits = (in_table.len() * BITS_PER_PAIR).next_power_of_two().max(64);
+        let (of_bytes, others): (Vec<_>, Vec<_>) =
+            pairs.partition(|(left, right)| !has_characters || left | right < 0x80);
+        let num_bits = (others.len() * BITS_PER_PAIR).next_power_of_two().max(64);
         let mut joins = Self {
-            bytes: Box::new([0; 1024]),
+            byte_cuts: vec![1; 1 << 16],
             characters: vec![0; if has_characters { num_bits / 64 } else { 0 }],
         };
         for (left, right) in of_bytes {
-            let key = (left << 8 | right) as usize;
-            joins.bytes[key / 64] |= 1 << (key % 64);
+            joins.byte_cuts[(right << 8 | left) as usize] = 0;
         }
-        for (left, right) in in_table {
+        for (left, right) in others {
             let (word, bit) = joins.place(left, right);
             joins.characters[word] |= 1 << bit;
         }
@@ -77,18 +77,11 @@ impl Joins {
         (hash / 64 & (self.characters.len() - 1), hash as u32 % 64)
     }
 
-    /// Whether a text is cut between two bytes, or two characters that are ASCII.
-    #[inline(always)]
-    fn cuts_bytes(&self, left: u8, right: u8) -> bool {
-        let key = usize::from(left) << 8 | usize::from(right);
-        self.bytes[key / 64] >> (key % 64) & 1 == 0
-    }
-
     /// Whether a text is cut between two symbols.
     #[inline(always)]
     fn cuts(&self, left: Character, right: Character) -> bool {
         if self.characters.is_empty() || left | right < 0x80 {
-            return self.cuts_bytes(left as u8, right as u8);
+            return self.byte_cuts[(right << 8 | left) as usize] == 1;
         }
         let (word, bit) = self.place(left, right);
         self.characters[word] >> bit & 1 == 0
@@ -98,7 +91,7 @@ impl Joins {
     pub(super) fn last_cut(&self, text: &[u8]) -> Option<usize> {
         (1..text.len()).rev().find(|&at| {
             if self.characters.is_empty() {
-                return self.cuts_bytes(text[at - 1], text[at]);
+                return self.cuts(text[at - 1].into(), text[at].into());
             }
             // The last character may not be whole yet.
             let is_known = !is_inside(text[at]) && at + length_from(text[at]) <= text.len();
@@ -120,44 +113,42 @@ impl Joins {
         character_at(text, at)
     }
 
-    /// Call `use_place` with the next place between symbols, or a few of them, and whether the text is
-    /// cut there; false if there is none.
-    // Always inlined, so that a caller's loop keeps its state in registers.
-    #[inline(always)]
-    pub(super) fn go_on(
-        &self,
-        text: &[u8],
-        places: &mut Places,
-        mut use_place: impl FnMut(usize, bool),
-    ) -> bool {
-        let Places { at, left } = places;
-        let Some(rest) = text.get(*at..).filter(|rest| !rest.is_empty()) else {
-            return false;
-        };
-        if let Some(next) = rest.first_chunk::<AT_ONCE>()
-            && (self.characters.is_empty()
-                || *left < 0x80 && u64::from_ne_bytes(*next) & NOT_ASCII == 0)
-        {
-            let mut last = *left as u8;
-            for (place, &byte) in (*at..).zip(next) {
-                use_place(place, self.cuts_bytes(last, byte));
-                last = byte;
-            }
-            *places = Places {
-                at: *at + AT_ONCE,
-                left: last.into(),
-            };
-            return true;
+    /// The next places as a group: its bit `i` is set if the text is cut at the first place plus `i`,
+    /// which is returned too. None if there is no place left.
+    #[inline]
+    pub(super) fn next_group(&self, text: &[u8], places: &mut Places) -> Option<(usize, u64)> {
+        let base = places.at;
+        if base >= text.len() {
+            return None;
         }
-        let (right, length) = self.symbol_at(text, *at);
-        // A byte that is part of no character stays with what is before it.
-        let is_apart = self.characters.is_empty() || !is_inside(rest[0]);
-        use_place(*at, is_apart && self.cuts(*left, right));
-        *places = Places {
-            at: *at + length,
-            left: right,
-        };
-        true
+        let Places { mut at, mut left } = *places;
+        let (end, mut cuts) = (text.len().min(base + GROUP), 0);
+        while at < end {
+            if let Some(next) = text[at..end].first_chunk::<AT_ONCE>()
+                && (self.characters.is_empty()
+                    || left < 0x80 && u64::from_ne_bytes(*next) & NOT_ASCII == 0)
+            {
+                let mut bits = 0;
+                let mut last = left;
+                for (bit, &byte) in next.iter().enumerate() {
+                    let pair = usize::from(byte) << 8 | last as usize;
+                    bits |= u64::from(self.byte_cuts[pair]) << bit;
+                    last = byte.into();
+                }
+                cuts |= bits << (at - base);
+                left = last;
+                at += AT_ONCE;
+                continue;
+            }
+            let (right, length) = self.symbol_at(text, at);
+            // A byte that is part of no character stays with what is before it.
+            let is_apart = self.characters.is_empty() || !is_inside(text[at]);
+            cuts |= u64::from(is_apart && self.cuts(left, right)) << (at - base);
+            left = right;
+            at += length;
+        }
+        *places = Places { at, left };
+        Some((base, cuts))
     }
 
     /// Call `use_part` with where each part of a text begins and ends.
@@ -166,12 +157,14 @@ impl Joins {
             return;
         };
         let mut start = 0;
-        while self.go_on(text, &mut places, |at, is_cut| {
-            if is_cut {
+        while let Some((base, mut cuts)) = self.next_group(text, &mut places) {
+            while cuts != 0 {
+                let at = base + cuts.trailing_zeros() as usize;
                 use_part(start, at);
                 start = at;
+                cuts &= cuts - 1;
             }
-        }) {}
+        }
         use_part(start, text.len());
     }
 }

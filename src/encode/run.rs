@@ -96,14 +96,13 @@ impl Run<'_, '_> {
             let Some(mut places) = joins.begin(part) else {
                 continue;
             };
-            while joins.go_on(part, &mut places, |at, is_cut| {
-                self.desk.ends.push_if(start + at, is_cut);
-            }) {
+            while let Some((base, cuts)) = joins.next_group(part, &mut places) {
+                self.desk.ends.push_bits(start + base, cuts);
                 if self.desk.ends.are_full() {
                     self.encode_ends();
                 }
             }
-            self.desk.ends.push_if(end, true);
+            self.desk.ends.push_bits(end, 1);
             start = end;
         }
         self.encode_ends();

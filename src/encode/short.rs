@@ -5,14 +5,14 @@
 //! by the time the first word goes on, its pairs are loaded.
 
 use crate::encode::cache::{Cache, Miss, Word};
-use crate::encode::characters::character_at;
+use crate::encode::characters::{UNKNOWN, character_at, symbols_of};
 use crate::encode::ends::MOST_WORDS;
 use crate::encode::whole::WholeWords;
 use crate::keys::hash_pair;
 use crate::merges::Id;
 use crate::pages::in_large_pages;
 use crate::prefetch::prefetch;
-use crate::vocabulary::{Number, Symbols, Vocabulary};
+use crate::vocabulary::{Number, Vocabulary};
 
 /// The bytes of a word, padded with zeros, and its length: 16 bytes or 32, as every place in a word is
 /// a bit of a mask.
@@ -32,8 +32,6 @@ const BITS: u32 = 21;
 const PAIR: u64 = (1 << (2 * BITS)) - 1;
 /// A pair that no two tokens have.
 const NO_PAIR: u64 = PAIR;
-/// In place of the token of a character that is none: that of a byte that no character is.
-const UNKNOWN: u32 = 255;
 /// A slot without a pair.
 const EMPTY: u64 = 0;
 
@@ -381,31 +379,6 @@ impl ShortWords {
         }
         true
     }
-}
-
-/// The numbers of the symbols, those of bytes or of ASCII first, and the tokens of characters by their
-/// code points; none of the latter if symbols are bytes.
-fn symbols_of(vocabulary: &Vocabulary) -> (Vec<Number>, Vec<u32>) {
-    let number = |byte: u8| vocabulary.number(&[byte]).unwrap_or(Number::NONE);
-    let mut numbers: Vec<Number> = (0..=u8::MAX).map(number).collect();
-    if vocabulary.symbols() == Symbols::Bytes {
-        return (numbers, Vec::new());
-    }
-    let mut characters: Vec<u32> = (0..128).collect();
-    for number in vocabulary
-        .numbers()
-        .filter(|&number| vocabulary.is_symbol(number))
-    {
-        let character = character_at(vocabulary.string(number), 0).0 as usize;
-        if character > 0x7F {
-            if character >= characters.len() {
-                characters.resize(character + 1, UNKNOWN);
-            }
-            characters[character] = numbers.len() as u32;
-            numbers.push(number);
-        }
-    }
-    (numbers, characters)
 }
 
 /// A word of fewer than N bytes that is being merged.
