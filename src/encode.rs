@@ -8,6 +8,7 @@
 
 mod batches;
 mod cache;
+mod characters;
 mod encoder;
 mod ends;
 mod joins;

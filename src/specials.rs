@@ -1,15 +1,17 @@
 //! Special tokens: found in a text before it is cut into words, or refused.
 
+mod finder;
+
 use std::ops::Range;
 use std::sync::Arc;
 
-use aho_corasick::{AhoCorasick, Input, MatchKind};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::framing::Frame;
 use crate::merges::Id;
 use crate::pool::Pool;
+use finder::Finder;
 
 /// A token that is found in a text before it is cut into words.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -113,14 +115,6 @@ pub(crate) enum Phase {
     /// In what is between the special tokens of the first phase, changed as a text is changed before
     /// it is cut.
     Late,
-}
-
-/// Finds some of the special tokens.
-#[derive(Debug)]
-struct Finder {
-    automaton: AhoCorasick,
-    /// The index of the special token for each string of the automaton.
-    indices: Vec<usize>,
 }
 
 impl Specials {
@@ -230,12 +224,8 @@ impl Specials {
         if known.is_some() {
             return Ok(known);
         }
-        let texts = indices.iter().map(|&i| &self.searched[i]);
-        let automaton = AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostLongest)
-            .build(texts)
-            .map_err(|_| Error::TooManyTokens)?;
-        let finder = Arc::new(Finder { automaton, indices });
+        let texts: Vec<&str> = indices.iter().map(|&i| &*self.searched[i]).collect();
+        let finder = Arc::new(Finder::new(indices, &texts)?);
         self.known.keep(finder.clone());
         Ok(Some(finder))
     }
@@ -243,12 +233,11 @@ impl Specials {
     /// An error if the text holds a special token that is refused.
     pub(crate) fn check(&self, text: &[u8], finders: &Finders) -> Result<()> {
         if let Some(finder) = &finders.refused
-            && let Some(found) = finder.automaton.find(text)
+            && let Some((index, place)) = finder.find(text, 0)
         {
-            let special = &self.all[finder.indices[found.pattern().as_usize()]];
             return Err(Error::DisallowedSpecial {
-                token: special.text.clone(),
-                offset: found.start(),
+                token: self.all[index].text.clone(),
+                offset: place.start,
             });
         }
         Ok(())
@@ -258,8 +247,7 @@ impl Specials {
     /// changed.
     pub(crate) fn next_late(text: &[u8], from: usize, finders: &Finders) -> Option<Range<usize>> {
         let finder = finders.found_late.as_ref()?;
-        let found = finder.automaton.find(Input::new(text).range(from..))?;
-        Some(found.range())
+        finder.find(text, from).map(|(_, place)| place)
     }
 
     /// Calls `use_part` for each special token of a phase that is found and for each stretch between
@@ -292,14 +280,6 @@ impl Specials {
             use_part(Part::Ordinary(start, &text[start..]))?;
         }
         Ok(())
-    }
-}
-
-impl Finder {
-    /// The index and the place of each special token in a text.
-    fn find_iter<'t>(&'t self, text: &'t [u8]) -> impl Iterator<Item = (usize, Range<usize>)> + 't {
-        let found = self.automaton.find_iter(text);
-        found.map(|found| (self.indices[found.pattern().as_usize()], found.range()))
     }
 }
 

@@ -310,11 +310,12 @@ impl Encoder {
                         watch,
                         result: Ok(()),
                     };
-                    let encoded = match (given, self.pattern.name()) {
-                        (Given::Word(_), _) => run.encode_one(),
-                        (_, Some(name)) => run.encode_groups(name),
-                        (_, None) => run.encode_singly(|use_word| {
-                            self.for_each_word(&prepared, watch, use_word)
+                    let encoded = match (given, self.pattern.name(), &self.joins) {
+                        (Given::Word(_), ..) => run.encode_one(),
+                        (_, Some(name), _) => run.encode_groups(name),
+                        (_, None, Some(joins)) => run.encode_joined(joins, &[prepared.len()]),
+                        (_, None, None) => run.encode_singly(|use_word| {
+                            self.pattern.for_each_word(&prepared, watch, use_word)
                         }),
                     };
                     let start = shift.start + start;
@@ -352,10 +353,13 @@ impl Encoder {
                     watch,
                     result: Ok(()),
                 };
-                run.encode_singly(|use_word| {
-                    self.for_each_prepared_word(&prepared, use_word);
-                    Ok(())
-                })
+                match &self.joins {
+                    Some(joins) => run.encode_joined(joins, &prepared.ends),
+                    None => run.encode_singly(|use_word| {
+                        self.for_each_prepared_word(&prepared, use_word);
+                        Ok(())
+                    }),
+                }
             })
     }
 

@@ -1,61 +1,170 @@
-//! Where a text without a pattern can be cut: between two bytes that no token holds side by side.
+//! Where a text without a pattern can be cut: between two symbols that no token holds side by side.
+//!
+//! A merge across a place makes a token that holds the symbols on both sides of it, side by side. Where
+//! no token does, no merge ever crosses the place, whatever stands around it, so what is before it and
+//! what is behind it are encoded independently, like words of a pattern. Of each token only the pair in
+//! the middle of its own merge is looked at: the others are in the middle of the merges of its parts.
+//!
+//! Pairs of bytes, and of ASCII characters, have a byte each. All other pairs of characters share the bits
+//! of a table by their hashes: there a text may stay whole where it could be cut, which is no error.
 
+use crate::encode::characters::{
+    Character, character_at, character_before, is_inside, length_from,
+};
+use crate::keys::hash_pair;
 use crate::vocabulary::{Symbols, Vocabulary};
 
-/// The pairs of bytes that stand side by side in some token.
+/// Bits for each pair in the table of pairs of characters.
+const BITS_PER_PAIR: usize = 16;
+/// How many places a group has.
+pub(super) const GROUP: usize = 64;
+/// How many places are looked at together if nothing tells them apart.
+const AT_ONCE: usize = 8;
+const NOT_ASCII: u64 = u64::from_ne_bytes([0x80; AT_ONCE]);
+
+/// The pairs of symbols that stand side by side in some token.
 #[derive(Debug)]
 pub(super) struct Joins {
-    bits: Box<[u64; 1024]>,
-    has_chars: bool,
+    /// 1 for each pair of bytes between which texts are cut. The left byte is the low one.
+    byte_cuts: Vec<u8>,
+    /// A bit for each pair of characters that are not both ASCII; empty if symbols are bytes.
+    characters: Vec<u64>,
+}
+
+/// How far the places of a text have been looked at.
+#[derive(Debug)]
+pub(super) struct Places {
+    at: usize,
+    /// The symbol before.
+    left: Character,
 }
 
 impl Joins {
     /// Those of a vocabulary that has no mark for the ends of words.
     pub(super) fn new(vocabulary: &Vocabulary) -> Self {
-        let mut bits = Box::new([0_u64; 1024]);
-        for number in vocabulary.numbers() {
-            for pair in vocabulary.string(number).windows(2) {
-                let key = key(pair[0], pair[1]);
-                bits[key / 64] |= 1 << (key % 64);
+        let has_characters = vocabulary.symbols() == Symbols::Chars;
+        let pairs = vocabulary.merges().iter().map(|merge| {
+            let (left, right) = (
+                vocabulary.string(merge.left),
+                vocabulary.string(merge.right),
+            );
+            match has_characters {
+                true => (character_before(left, left.len()), character_at(right, 0).0),
+                false => (left[left.len() - 1].into(), right[0].into()),
             }
+        });
+        let (of_bytes, others): (Vec<_>, Vec<_>) =
+            pairs.partition(|(left, right)| !has_characters || left | right < 0x80);
+        let num_bits = (others.len() * BITS_PER_PAIR).next_power_of_two().max(64);
+        let mut joins = Self {
+            byte_cuts: vec![1; 1 << 16],
+            characters: vec![0; if has_characters { num_bits / 64 } else { 0 }],
+        };
+        for (left, right) in of_bytes {
+            joins.byte_cuts[(right << 8 | left) as usize] = 0;
         }
-        Self {
-            bits,
-            has_chars: vocabulary.symbols() == Symbols::Chars,
+        for (left, right) in others {
+            let (word, bit) = joins.place(left, right);
+            joins.characters[word] |= 1 << bit;
         }
+        joins
     }
 
-    /// Whether a text is cut between two bytes.
-    #[inline]
-    pub(super) fn is_cut(&self, left: u8, right: u8) -> bool {
-        let key = key(left, right);
-        let is_in_char = self.has_chars && right & 0xC0 == 0x80;
-        !is_in_char && self.bits[key / 64] >> (key % 64) & 1 == 0
+    /// Where the bit of a pair of characters is.
+    #[inline(always)]
+    fn place(&self, left: Character, right: Character) -> (usize, u32) {
+        let hash = hash_pair(u64::from(left) << 32 | u64::from(right));
+        (hash / 64 & (self.characters.len() - 1), hash as u32 % 64)
     }
 
-    /// The last place where a text is cut.
+    /// Whether a text is cut between two symbols.
+    #[inline(always)]
+    fn cuts(&self, left: Character, right: Character) -> bool {
+        if self.characters.is_empty() || left | right < 0x80 {
+            return self.byte_cuts[(right << 8 | left) as usize] == 1;
+        }
+        let (word, bit) = self.place(left, right);
+        self.characters[word] >> bit & 1 == 0
+    }
+
+    /// The last place where a text is cut, whatever follows it.
     pub(super) fn last_cut(&self, text: &[u8]) -> Option<usize> {
-        (1..text.len())
-            .rev()
-            .find(|&at| self.is_cut(text[at - 1], text[at]))
+        (1..text.len()).rev().find(|&at| {
+            if self.characters.is_empty() {
+                return self.cuts(text[at - 1].into(), text[at].into());
+            }
+            // The last character may not be whole yet.
+            let is_known = !is_inside(text[at]) && at + length_from(text[at]) <= text.len();
+            is_known && self.cuts(character_before(text, at), character_at(text, at).0)
+        })
+    }
+
+    /// The first place of a text; `None` if it is empty.
+    pub(super) fn begin(&self, text: &[u8]) -> Option<Places> {
+        let (left, at) = (!text.is_empty()).then(|| self.symbol_at(text, 0))?;
+        Some(Places { at, left })
+    }
+
+    #[inline(always)]
+    fn symbol_at(&self, text: &[u8], at: usize) -> (Character, usize) {
+        if self.characters.is_empty() {
+            return (text[at].into(), 1);
+        }
+        character_at(text, at)
+    }
+
+    /// The next places as a group: its bit `i` is set if the text is cut at the first place plus `i`,
+    /// which is returned too. None if there is no place left.
+    #[inline]
+    pub(super) fn next_group(&self, text: &[u8], places: &mut Places) -> Option<(usize, u64)> {
+        let base = places.at;
+        if base >= text.len() {
+            return None;
+        }
+        let Places { mut at, mut left } = *places;
+        let (end, mut cuts) = (text.len().min(base + GROUP), 0);
+        while at < end {
+            if let Some(next) = text[at..end].first_chunk::<AT_ONCE>()
+                && (self.characters.is_empty()
+                    || left < 0x80 && u64::from_ne_bytes(*next) & NOT_ASCII == 0)
+            {
+                let mut bits = 0;
+                let mut last = left;
+                for (bit, &byte) in next.iter().enumerate() {
+                    let pair = usize::from(byte) << 8 | last as usize;
+                    bits |= u64::from(self.byte_cuts[pair]) << bit;
+                    last = byte.into();
+                }
+                cuts |= bits << (at - base);
+                left = last;
+                at += AT_ONCE;
+                continue;
+            }
+            let (right, length) = self.symbol_at(text, at);
+            // A byte that is part of no character stays with what is before it.
+            let is_apart = self.characters.is_empty() || !is_inside(text[at]);
+            cuts |= u64::from(is_apart && self.cuts(left, right)) << (at - base);
+            left = right;
+            at += length;
+        }
+        *places = Places { at, left };
+        Some((base, cuts))
     }
 
     /// Call `use_part` with where each part of a text begins and ends.
-    #[inline]
     pub(super) fn for_each_part(&self, text: &[u8], mut use_part: impl FnMut(usize, usize)) {
+        let Some(mut places) = self.begin(text) else {
+            return;
+        };
         let mut start = 0;
-        for (at, pair) in (1..).zip(text.windows(2)) {
-            if self.is_cut(pair[0], pair[1]) {
+        while let Some((base, mut cuts)) = self.next_group(text, &mut places) {
+            while cuts != 0 {
+                let at = base + cuts.trailing_zeros() as usize;
                 use_part(start, at);
                 start = at;
+                cuts &= cuts - 1;
             }
         }
-        if start < text.len() {
-            use_part(start, text.len());
-        }
+        use_part(start, text.len());
     }
-}
-
-fn key(left: u8, right: u8) -> usize {
-    usize::from(left) << 8 | usize::from(right)
 }

@@ -16,11 +16,12 @@
 use std::ops::Range;
 
 use crate::encode::cache::{Cache, Miss, Word};
+use crate::encode::characters::is_inside;
 use crate::encode::search::{Scratch, Search};
 use crate::encode::short::{AT_ONCE, Merging, ShortWords};
 use crate::error::Result;
 use crate::merges::Id;
-use crate::vocabulary::{Number, Vocabulary};
+use crate::vocabulary::{Number, Symbols, Vocabulary};
 use crate::watch::Watch;
 
 const KEY: usize = 32;
@@ -66,7 +67,10 @@ impl LongWords {
         for (index, miss) in misses.iter().enumerate() {
             let word = &mut words[miss.index()];
             let first = self.ids.len();
-            if !word.is_short() && !cache.find(text, word, &mut self.ids) {
+            if !word.is_short()
+                && !cache.find(text, word, &mut self.ids)
+                && tools.short.knows(&text[word.place()])
+            {
                 new.push(index);
                 new_words.push(&text[word.place()]);
             }
@@ -101,6 +105,17 @@ pub(super) struct Tools<'a> {
 }
 
 impl Tools<'_> {
+    /// The last place up to `at` that is not inside a symbol of a word.
+    fn symbol_end(self, word: &[u8], at: usize) -> usize {
+        if at >= word.len() {
+            return word.len();
+        }
+        let starts = (0..=at).rev();
+        let is_inside =
+            |&at: &usize| self.vocabulary.symbols() == Symbols::Chars && is_inside(word[at]);
+        starts.skip_while(is_inside).next().unwrap_or(0)
+    }
+
     /// Calls `use_tokens` with the index and the tokens of each word, from the first to the last.
     pub(super) fn encode(
         self,
@@ -176,13 +191,13 @@ impl<F: FnMut(usize, &[Number]) -> Result<()>> Windows<'_, F> {
         while len < AT_ONCE
             && let Some(word) = self.words.get(index)
         {
-            let end = word.len().min(start + WINDOW);
+            let end = self.tools.symbol_end(word, start + WINDOW);
             keys[len][..end - start].copy_from_slice(&word[start..end]);
             keys[len][WINDOW] = (end - start) as u8;
             places[len] = (index, start, end);
             len += 1;
             (index, start) = if end < word.len() {
-                (index, start + STEP)
+                (index, self.tools.symbol_end(word, start + STEP))
             } else {
                 (index + 1, 0)
             };

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use memchr::memmem;
+use memchr::{memchr_iter, memmem};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -69,7 +69,7 @@ impl Preparation {
     /// A stretch of text between special tokens, ready to be cut into words.
     pub(crate) fn prepare(self, text: &[u8]) -> Cow<'_, [u8]> {
         let mut prepared = normalize(text, self.normalization);
-        if self.mark_is_space && memmem::find(&prepared, MARK_BYTES).is_some() {
+        if self.mark_is_space && has_mark(&prepared) {
             prepared = Cow::Owned(replace(&prepared, MARK_BYTES, b" "));
         }
         let needs_space = match self.prefix_space {
@@ -78,7 +78,7 @@ impl Preparation {
             PrefixSpace::Always => true,
         };
         if needs_space && !prepared.is_empty() {
-            prepared.to_mut().insert(0, b' ');
+            prepared = Cow::Owned([b" ", &*prepared].concat());
         }
         prepared
     }
@@ -148,7 +148,7 @@ impl Preparation {
         }
         // What looks like a place to cut may be the inside of a mark that becomes a space.
         match self.mark_is_space {
-            true if memmem::find(text, MARK_BYTES).is_some() => None,
+            true if has_mark(text) => None,
             true => [&MARK_BYTES[..2], &MARK_BYTES[..1]]
                 .into_iter()
                 .find_map(|half| text.strip_suffix(half))
@@ -156,6 +156,11 @@ impl Preparation {
             false => Some(text),
         }
     }
+}
+
+fn has_mark(text: &[u8]) -> bool {
+    // Its first byte begins few other characters.
+    memchr_iter(MARK_BYTES[0], text).any(|at| text[at..].starts_with(MARK_BYTES))
 }
 
 fn replace(text: &[u8], what: &[u8], by: &[u8]) -> Vec<u8> {

@@ -2,6 +2,7 @@
 
 use super::cache::{Buffer, Cache, Miss, NO_IDS, Word};
 use super::ends::{BATCH, Ends, MOST_WORDS};
+use super::joins::Joins;
 use super::long::LongWords;
 use super::search::Scratch;
 use super::sink::Sink;
@@ -84,6 +85,28 @@ impl Run<'_, '_> {
         self.start = cache.begin_all(self.text, self.start, ends, words);
         let len = ends.len();
         self.encode_words(len);
+    }
+
+    /// Encode a text without words: parts that end at `ends`, cut where no merge can join.
+    pub(super) fn encode_joined(mut self, joins: &Joins, ends: &[usize]) -> Result<()> {
+        self.desk.ends.take();
+        let mut start = 0;
+        for &end in ends {
+            let part = &self.text[start..end];
+            let Some(mut places) = joins.begin(part) else {
+                continue;
+            };
+            while let Some((base, cuts)) = joins.next_group(part, &mut places) {
+                self.desk.ends.push_bits(start + base, cuts);
+                if self.desk.ends.are_full() {
+                    self.encode_ends();
+                }
+            }
+            self.desk.ends.push_bits(end, 1);
+            start = end;
+        }
+        self.encode_ends();
+        self.result
     }
 
     /// Encode the words whose places `for_each_word` calls its argument with.

@@ -1,17 +1,18 @@
-//! The tokens of short words of bytes, by merging their pairs, many words at a time.
+//! The tokens of short words, by merging their pairs, many words at a time.
 //!
 //! Most of the time is spent waiting for the table of pairs, which is larger than the nearest caches.
 //! So a merge in one word only begins to load its new pairs, then come merges of the other words, and
 //! by the time the first word goes on, its pairs are loaded.
 
 use crate::encode::cache::{Cache, Miss, Word};
+use crate::encode::characters::{UNKNOWN, character_at, symbols_of};
 use crate::encode::ends::MOST_WORDS;
 use crate::encode::whole::WholeWords;
 use crate::keys::hash_pair;
 use crate::merges::Id;
 use crate::pages::in_large_pages;
 use crate::prefetch::prefetch;
-use crate::vocabulary::{Number, Symbols, Vocabulary};
+use crate::vocabulary::{Number, Vocabulary};
 
 /// The bytes of a word, padded with zeros, and its length: 16 bytes or 32, as every place in a word is
 /// a bit of a mask.
@@ -41,8 +42,9 @@ struct Line([u64; 8]);
 
 /// Merges short words.
 ///
-/// Here tokens are numbered anew: the bytes, then the products of the merges in their order. So of two
-/// pairs the one with the smaller product merges first.
+/// Here tokens are numbered anew: the bytes, or the characters of one byte; the other characters; then
+/// the products of the merges in their order. So of two pairs the one with the smaller product merges
+/// first.
 #[derive(Debug)]
 pub(super) struct ShortWords {
     /// The turns of pairs of bytes at the first place. The left byte is the low one.
@@ -53,29 +55,26 @@ pub(super) struct ShortWords {
     ids: Vec<Id>,
     /// The numbers of the tokens in the vocabulary.
     numbers: Vec<Number>,
+    /// The tokens of characters by their code points; empty if symbols are bytes.
+    characters: Vec<u32>,
     whole: WholeWords,
 }
 
 impl ShortWords {
-    /// None if words are not of bytes alone, merges have equal ranks, or there are too many.
+    /// None if words have marks, merges have equal ranks, or there are too many.
     pub(super) fn new(vocabulary: &Vocabulary) -> Option<Self> {
         let merges = vocabulary.merges();
         let has_ties = merges.windows(2).any(|pair| pair[0].rank == pair[1].rank);
-        if vocabulary.symbols() != Symbols::Bytes
-            || vocabulary.marks_words()
-            || has_ties
-            || vocabulary.len() >> BITS > 0
-        {
+        if vocabulary.marks_words() || has_ties || (256 + vocabulary.len()) >> BITS > 0 {
             return None;
         }
-        let mut numbers = Vec::with_capacity(256 + merges.len());
-        for byte in 0..=u8::MAX {
-            numbers.push(vocabulary.number(&[byte])?);
-        }
+        let (mut numbers, characters) = symbols_of(vocabulary);
         numbers.extend(merges.iter().map(|merge| merge.product));
         let mut tokens = vec![0; vocabulary.len()];
         for (token, number) in (0..).zip(&numbers) {
-            tokens[number.index()] = token;
+            if let Some(known) = tokens.get_mut(number.index()) {
+                *known = token;
+            }
         }
         let id = |&number: &Number| vocabulary.id(number).unwrap_or(NO_ID);
         let num_lines = (merges.len() / 4 + 1).next_power_of_two();
@@ -84,6 +83,7 @@ impl ShortWords {
             lines: vec![Line([EMPTY; 8]); num_lines],
             ids: numbers.iter().map(id).collect(),
             numbers,
+            characters,
             whole: WholeWords::new(vocabulary),
         };
         for merge in merges {
@@ -271,9 +271,49 @@ impl ShortWords {
         }
     }
 
+    /// Whether all symbols of a word have a token.
+    pub(super) fn knows(&self, word: &[u8]) -> bool {
+        let mut at = 0;
+        while !self.characters.is_empty() && at < word.len() {
+            let (token, length) = self.symbol_at(word, at);
+            if self.numbers[token as usize] == Number::NONE {
+                return false;
+            }
+            at += length;
+        }
+        true
+    }
+
+    /// The token of the character at a place, and its length.
+    #[inline(always)]
+    fn symbol_at(&self, word: &[u8], at: usize) -> (u32, usize) {
+        let (character, length) = character_at(word, at);
+        let token = self.characters.get(character as usize);
+        (token.copied().unwrap_or(UNKNOWN), length)
+    }
+
+    /// Begin to merge the word with this key, which is not ASCII, by its characters.
+    #[inline(always)]
+    fn begin_characters<const N: usize>(&self, key: &Key<N>, state: &mut Merging<N>) {
+        let word = &key[..usize::from(key[N - 1])];
+        let (mut at, mut before) = (0, None);
+        while at < word.len() {
+            let (token, length) = self.symbol_at(word, at);
+            state.tokens[at] = token;
+            state.starts |= 1 << at;
+            if let Some((place, left)) = before.replace((at, token)) {
+                state.turns[place] = self.turn(packed(left, token), place as u32);
+            }
+            at += length;
+        }
+    }
+
     /// Begin to merge the word with this key.
     #[inline(always)]
     fn begin<const N: usize>(&self, key: &Key<N>, state: &mut Merging<N>) {
+        if !self.characters.is_empty() && !key.is_ascii() {
+            return self.begin_characters(key, state);
+        }
         let len = usize::from(key[N - 1]);
         state.starts = !(u32::MAX << len);
         for (token, &byte) in state.tokens.iter_mut().zip(key) {

@@ -1,3 +1,5 @@
+mod characters;
+
 use super::search::Scratch;
 use super::short::{self, AT_ONCE, Key, ShortWords};
 use super::words::Words;

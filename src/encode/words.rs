@@ -71,11 +71,18 @@ impl Unknown {
         }
     }
 
-    /// Whether what becomes of an unknown character never depends on characters before it, but for
+    /// Whether what becomes of an unknown character depends on no other and changes no other, but for
     /// neighbours that are one token.
     pub(super) fn is_local(&self, vocabulary: &Vocabulary) -> bool {
-        let Self::SomeBytes { ids, .. } = self else {
-            return true;
+        let ids = match self {
+            Self::SomeBytes { ids, .. } => ids,
+            // What is around a character that is left out may merge.
+            Self::Dropped => {
+                let id = |byte: u8| vocabulary.id(vocabulary.number(&[byte])?);
+                let in_bytes = vocabulary.symbols() == Symbols::Bytes;
+                return in_bytes && (0..=u8::MAX).all(|byte| id(byte).is_some());
+            }
+            _ => return true,
         };
         // Bytes without a token do not matter where they are known characters.
         (0..=u8::MAX).zip(ids).all(|(byte, id)| {

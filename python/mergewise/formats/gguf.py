@@ -145,15 +145,17 @@ def merged_bytes(header: Header, tokens: Tokens, pre: str) -> dict[str, Any]:
 def merged_characters(header: Header, tokens: Tokens) -> dict[str, Any]:
     """The fields of a vocabulary with merges over characters, with marks for spaces."""
     byte_tokens = tuple(tokens.plain.pop(name, None) for name in BYTE_NAMES)
-    strings = {text: spaced(text).encode() for text in tokens.texts}
+    strings = {text: spaced(text).encode() for text in tokens.plain}
+    known = set(tokens.texts)
     merges = []
     for index, (left, right) in enumerate(read_merges(header)):
-        if not strings.keys() >= {left, right, left + right}:
+        first, second = strings.get(left), strings.get(right)
+        # Tokens of other kinds are not made of words.
+        if first and second and left + right in strings:
+            merges.append((first, second))
+        elif not known.issuperset((left, right, left + right)):
             place = f"{PREFIX}merges[{index}]"
             raise header.reading.wrong(place, shown(f"{left} {right}"), "tokens of the vocabulary")
-        # Tokens of other kinds are not made of words.
-        if tokens.plain.keys() >= {left, right, left + right}:
-            merges.append((strings[left], strings[right]))
     return {
         "tokens": {strings[text]: token_id for text, token_id in tokens.plain.items()},
         "merges": merges,
@@ -200,14 +202,15 @@ def is_made(text: str, ids: Container[str]) -> bool:
 
 def read_merges(header: Header) -> list[tuple[str, str]]:
     """The pairs, each once; a space, which may not be the first character, lies between."""
-    pairs: dict[tuple[str, str], None] = {}
-    for index, line in enumerate(header.texts(PREFIX + "merges")):
+    lines = header.texts(PREFIX + "merges")
+    pairs: list[tuple[str, str]] = []
+    for line in dict.fromkeys(lines):
         middle = line.find(" ", 1)
         if not 0 < middle < len(line) - 1:
-            place = f"{PREFIX}merges[{index}]"
+            place = f"{PREFIX}merges[{lines.index(line)}]"
             raise header.reading.wrong(place, shown(line), "two tokens and a space between")
-        pairs[line[:middle], line[middle + 1 :]] = None
-    return list(pairs)
+        pairs.append((line[:middle], line[middle + 1 :]))
+    return pairs
 
 
 def read_config(header: Header, tokens: Tokens, *, adds_bos: bool) -> ModelConfig:

@@ -130,11 +130,27 @@ class Header:
             return numbers
         self._check_left(count * SMALLEST_STRING, MOST_STRINGS * SMALLEST_STRING)
         if kind == STRING:
-            take, size_of = self._take, self._uint64
-            return [take(size_of(take(SMALLEST_STRING))[0]) for _ in range(count)]
+            return self._strings(count)
         for _ in range(count):
             self._value(kind, depth + 1)
         return None
+
+    def _strings(self, count: int) -> list[bytes]:
+        strings: list[bytes] = []
+        size_of = struct.Struct(self._order + "Q").unpack_from
+        while len(strings) < count:
+            # All that are whole in the block; the next one is read with more of the file.
+            block, end, last = self._block, self._at, len(self._block) - SMALLEST_STRING
+            while len(strings) < count and end <= last:
+                start = end + SMALLEST_STRING
+                end = start + size_of(block, end)[0]
+                if end > len(block):
+                    break
+                strings.append(block[start:end])
+                self._at = end
+            if len(strings) < count:
+                strings.append(self._string())
+        return strings
 
     def _decoded(self, string: bytes, place: str) -> str:
         try:
@@ -157,7 +173,11 @@ class Header:
         value = self.values.get(key)
         if not isinstance(value, list):
             raise self.wrong(key, "an array of strings")
-        return [self._decoded(string, f"{key}[{index}]") for index, string in enumerate(value)]
+        try:
+            return [string.decode("utf-8") for string in value]
+        except UnicodeDecodeError:
+            # Once more, to say which.
+            return [self._decoded(string, f"{key}[{index}]") for index, string in enumerate(value)]
 
     def flag(self, key: str, *, default: bool) -> bool:
         """The boolean of a key; without the key `default`."""
