@@ -125,7 +125,7 @@ mod tests {
         ];
         given.map(|(id, string)| strings.set(id, string));
         strings.set(7, b"again");
-        let expected = |id, string| if id == 7 { b"again" } else { string };
+        let expected = |id, string| -> &[u8] { if id == 7 { b"again" } else { string } };
         let mut text = Vec::new();
         for (id, string) in given.map(|(id, string)| (id, expected(id, string))) {
             assert_eq!(strings.get(id), Some(string));

@@ -119,8 +119,9 @@ fn a_text_without_a_pattern_is_what_merging_makes_of_all_of_it() {
         let expected: Vec<Vec<Id>> = expected.collect();
         let bytes = Box::new(std::array::from_fn(|byte| byte as Id));
         let encoder = encoder(vocabulary, Unknown::Bytes(bytes));
+        let call = encoder.call(&Choice::default()).expect("no special tokens");
         let encode = |text: &[u8]| {
-            let encoded = encoder.encode(text, &Choice::default(), &Watch::default());
+            let encoded = encoder.encode(text, &call, &Watch::default());
             encoded.expect("nothing is refused")
         };
         for (text, expected) in texts.iter().zip(&expected) {
@@ -143,6 +144,7 @@ fn neighbours_of_what_is_left_out_merge() {
     let vocabulary =
         Vocabulary::new(&tokens, &pairs, Symbols::Chars, Marks::default()).expect("valid");
     let encoder = encoder(vocabulary, Unknown::Dropped);
-    let found = encoder.encode("axb aéb".as_bytes(), &Choice::default(), &Watch::default());
+    let call = encoder.call(&Choice::default()).expect("no special tokens");
+    let found = encoder.encode("axb aéb".as_bytes(), &call, &Watch::default());
     assert_eq!(found, Ok(vec![2, 2]));
 }
