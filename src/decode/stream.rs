@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use super::chain::{Memories, Opening};
-#[cfg(feature = "python")]
 use super::characters::{Invalid, complete};
 use super::{Decoder, Joined};
 use crate::error::Result;
@@ -60,8 +59,7 @@ impl Decoder {
             }
         }
         let mut stream = self.stream(true, false);
-        let bytes = self.add(&mut stream, &ids, true, watch)?;
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
+        self.add_text(&mut stream, &ids, true, watch)
     }
 
     /// The start of a text. `as_text`: bytes that are not UTF-8 become U+FFFD where the library has a
@@ -84,7 +82,6 @@ impl Decoder {
 
     /// The text that some more ids complete, with U+FFFD where it is not UTF-8; `is_end`: the last
     /// ones.
-    #[cfg(feature = "python")]
     pub(crate) fn add_text(
         &self,
         stream: &mut Stream,
