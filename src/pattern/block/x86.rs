@@ -1,15 +1,16 @@
 //! Blocks on x86-64: SSE2, which every such CPU has, AVX2 and AVX-512.
 
 use std::arch::x86_64::{
-    __m512i, _mm_add_epi8, _mm_bsrli_si128, _mm_cmplt_epi8, _mm_movemask_epi8, _mm_or_si128,
-    _mm_set_epi64x, _mm_set1_epi8, _mm256_add_epi8, _mm256_cmpgt_epi8, _mm256_movemask_epi8,
-    _mm256_or_si256, _mm256_set_epi64x, _mm256_set1_epi8, _mm512_add_epi64, _mm512_alignr_epi64,
-    _mm512_castsi512_si128, _mm512_cmple_epu8_mask, _mm512_cvtepu8_epi64, _mm512_loadu_si512,
-    _mm512_maskz_compress_epi8, _mm512_or_si512, _mm512_set1_epi8, _mm512_set1_epi64,
-    _mm512_storeu_epi64, _mm512_sub_epi8,
+    __m256i, __m512i, _mm_bsrli_si128, _mm256_adds_epu8, _mm256_and_si256, _mm256_cmpeq_epi8,
+    _mm256_movemask_epi8, _mm256_or_si256, _mm256_set_epi64x, _mm256_set1_epi8,
+    _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_xor_si256, _mm512_add_epi64,
+    _mm512_alignr_epi64, _mm512_castsi512_si128, _mm512_cvtepu8_epi64, _mm512_loadu_si512,
+    _mm512_maskz_compress_epi8, _mm512_movepi8_mask, _mm512_or_si512, _mm512_permutex2var_epi8,
+    _mm512_set1_epi64, _mm512_storeu_epi64, _mm512_test_epi8_mask,
 };
 
-use super::{LEN, Processor, Work, word};
+use super::{LEN, Processor, WINDOW, Work};
+use crate::pattern::groups::{Groups, Table};
 
 /// Defines a kind of x86-64 processor by its features, which are both what is detected and what
 /// code is compiled for.
@@ -53,27 +54,31 @@ x86_processor! {
 
 x86_processor! {
     /// With AVX-512 and its instructions for bytes: Intel since 2019, AMD since 2022.
-    Avx512: "avx512f" "avx512bw" "avx512vbmi2" "avx2" "bmi1" "bmi2" "lzcnt" "popcnt"
+    Avx512: "avx512f" "avx512bw" "avx512vbmi" "avx512vbmi2" "avx2" "bmi1" "bmi2" "lzcnt" "popcnt"
 }
 
 impl Processor for Avx2 {
+    const HAS_BLOCKS: bool = true;
+
     #[inline(always)]
-    fn select(self, bytes: &[u8; LEN], fold: u8, first: u8, last: u8) -> u64 {
-        #[allow(unsafe_code, reason = "half of the instructions")]
+    fn ends(self, window: &[u8; WINDOW], groups: &Groups) -> (u64, u64) {
+        #[allow(unsafe_code, reason = "many times as fast")]
         // SAFETY: `self` exists, so the CPU has AVX2.
         unsafe {
-            select_by_avx2(bytes, fold, first, last)
+            ends_by_avx2(window, groups)
         }
     }
 }
 
 impl Processor for Avx512 {
+    const HAS_BLOCKS: bool = true;
+
     #[inline(always)]
-    fn select(self, bytes: &[u8; LEN], fold: u8, first: u8, last: u8) -> u64 {
-        #[allow(unsafe_code, reason = "a fifth of the instructions")]
+    fn ends(self, window: &[u8; WINDOW], groups: &Groups) -> (u64, u64) {
+        #[allow(unsafe_code, reason = "many times as fast")]
         // SAFETY: `self` exists, so the CPU has AVX-512.
         unsafe {
-            select_by_avx512(bytes, fold, first, last)
+            ends_by_avx512(window, groups)
         }
     }
 
@@ -87,43 +92,89 @@ impl Processor for Avx512 {
     }
 }
 
-#[target_feature(enable = "sse2")]
+#[target_feature(enable = "avx2")]
 #[inline]
-pub(super) fn select_by_sse2(bytes: &[u8; LEN], fold: u8, first: u8, last: u8) -> u64 {
-    let each = |byte: u8| _mm_set1_epi8(byte.cast_signed());
-    let word = |at: usize| word(bytes, at).cast_signed();
-    let mut mask = 0;
-    for at in (0..LEN).step_by(16) {
-        let folded = _mm_or_si128(_mm_set_epi64x(word(at + 8), word(at)), each(fold));
-        // Comparison is signed: the range is shifted to begin at -128.
-        let moved = _mm_add_epi8(folded, each(0x80 - first));
-        let found = _mm_cmplt_epi8(moved, each((last - first).wrapping_add(0x81)));
-        mask |= u64::from(_mm_movemask_epi8(found).cast_unsigned()) << at;
+fn ends_by_avx2(window: &[u8; WINDOW], groups: &Groups) -> (u64, u64) {
+    const HALF: usize = LEN / 2;
+    let (mut ends, mut open) = (0, 0);
+    for at in [0, HALF] {
+        let bytes = [0, 1, 2].map(|offset| load_half(window, at + offset));
+        let [first, second, third] = bytes;
+        let groups_of_two = _mm256_or_si256(
+            look_up_by_avx2(&groups.first, first),
+            look_up_by_avx2(&groups.second, second),
+        );
+        let bit = look_up_by_avx2(&groups.third, third);
+        let misses = |rows| {
+            let row = look_up_by_avx2(rows, groups_of_two);
+            let found = _mm256_and_si256(row, bit);
+            _mm256_movemask_epi8(_mm256_cmpeq_epi8(found, _mm256_setzero_si256())).cast_unsigned()
+        };
+        let beyond = _mm256_or_si256(_mm256_or_si256(first, second), third);
+        let beyond = _mm256_movemask_epi8(beyond).cast_unsigned();
+        ends |= u64::from(!misses(&groups.ends) & !beyond) << at;
+        open |= u64::from(!misses(&groups.open) | beyond) << at;
     }
-    mask
+    (ends << 2, open << 2)
+}
+
+/// The value of each byte; of bytes beyond ASCII, any.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn look_up_by_avx2(table: &Table, bytes: __m256i) -> __m256i {
+    let each = |byte: u8| _mm256_set1_epi8(byte.cast_signed());
+    let mut found = _mm256_setzero_si256();
+    for (row, values) in (0..).zip(table.0.as_chunks::<16>().0) {
+        // Below 0x80 only for the bytes of this row; for others the shuffle gives 0.
+        let place = _mm256_adds_epu8(_mm256_xor_si256(bytes, each(row << 4)), each(0x70));
+        let [low, high] = values.as_chunks::<8>().0 else {
+            unreachable!("16 values")
+        };
+        let [low, high] = [low, high].map(|half| i64::from_le_bytes(*half));
+        let values = _mm256_set_epi64x(high, low, high, low);
+        found = _mm256_or_si256(found, _mm256_shuffle_epi8(values, place));
+    }
+    found
 }
 
 #[target_feature(enable = "avx2")]
 #[inline]
-fn select_by_avx2(bytes: &[u8; LEN], fold: u8, first: u8, last: u8) -> u64 {
-    let each = |byte: u8| _mm256_set1_epi8(byte.cast_signed());
-    let word = |at: usize| word(bytes, at).cast_signed();
-    let mut mask = 0;
-    for at in (0..LEN).step_by(32) {
-        let part = _mm256_set_epi64x(word(at + 24), word(at + 16), word(at + 8), word(at));
-        let moved = _mm256_add_epi8(_mm256_or_si256(part, each(fold)), each(0x80 - first));
-        let found = _mm256_cmpgt_epi8(each((last - first).wrapping_add(0x81)), moved);
-        mask |= u64::from(_mm256_movemask_epi8(found).cast_unsigned()) << at;
-    }
-    mask
+fn load_half(window: &[u8; WINDOW], at: usize) -> __m256i {
+    let word = |at: usize| {
+        let (word, _) = window[at..].split_first_chunk().expect("within the window");
+        i64::from_le_bytes(*word)
+    };
+    _mm256_set_epi64x(word(at + 24), word(at + 16), word(at + 8), word(at))
 }
 
-#[target_feature(enable = "avx512f,avx512bw")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 #[inline]
-fn select_by_avx512(bytes: &[u8; LEN], fold: u8, first: u8, last: u8) -> u64 {
-    let each = |byte: u8| _mm512_set1_epi8(byte.cast_signed());
-    let moved = _mm512_sub_epi8(_mm512_or_si512(load(bytes), each(fold)), each(first));
-    _mm512_cmple_epu8_mask(moved, each(last - first))
+fn ends_by_avx512(window: &[u8; WINDOW], groups: &Groups) -> (u64, u64) {
+    let bytes = [0, 1, 2].map(|offset| {
+        let (block, _) = window[offset..]
+            .split_first_chunk()
+            .expect("within the window");
+        load(block)
+    });
+    let [first, second, third] = bytes;
+    let groups_of_two = _mm512_or_si512(
+        look_up_by_avx512(&groups.first, first),
+        look_up_by_avx512(&groups.second, second),
+    );
+    let bit = look_up_by_avx512(&groups.third, third);
+    let [ends, open] = [&groups.ends, &groups.open]
+        .map(|rows| _mm512_test_epi8_mask(look_up_by_avx512(rows, groups_of_two), bit));
+    let beyond = _mm512_movepi8_mask(_mm512_or_si512(_mm512_or_si512(first, second), third));
+    ((ends & !beyond) << 2, (open | beyond) << 2)
+}
+
+/// The value of each byte; of bytes beyond ASCII, any.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+#[inline]
+fn look_up_by_avx512(table: &Table, bytes: __m512i) -> __m512i {
+    let (low, rest) = table.0.split_first_chunk().expect("128 values");
+    let (high, _) = rest.split_first_chunk().expect("128 values");
+    _mm512_permutex2var_epi8(load(low), bytes, load(high))
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2")]
