@@ -20,6 +20,8 @@ pub(super) struct Alphabet {
     /// Where the leaf of each 64 characters begins.
     places: Box<[u16]>,
     leaves: Vec<[Symbol; LEAF]>,
+    /// The symbol of a byte that is no character: that of U+FFFD.
+    broken: Symbol,
 }
 
 impl Alphabet {
@@ -82,8 +84,14 @@ impl Alphabet {
                 (leaves.len() - 1) as u16
             })
         });
-        let places = places.collect();
-        Self { places, leaves }
+        let mut alphabet = Self {
+            places: places.collect(),
+            leaves: Vec::new(),
+            broken: 0,
+        };
+        alphabet.leaves = leaves;
+        alphabet.broken = alphabet.symbol(0xfffd);
+        alphabet
     }
 
     /// The same with other symbols.
@@ -91,6 +99,7 @@ impl Alphabet {
         for symbol in self.leaves.iter_mut().flatten() {
             *symbol = names[usize::from(*symbol)];
         }
+        self.broken = names[usize::from(self.broken)];
         self
     }
 
@@ -105,28 +114,31 @@ impl Alphabet {
     /// byte that is not part of valid UTF-8 is U+FFFD.
     #[inline]
     pub(super) fn read(&self, text: &[u8]) -> (Symbol, usize) {
-        let bytes = match text.first_chunk() {
-            Some(bytes) => *bytes,
-            None => padded(text),
-        };
-        // The six low bits of a continuation byte; at least 0x40 for any other byte.
-        let [lead, b, c, d] = bytes.map(|byte| u32::from(byte ^ 0x80));
-        let (code, continuations, shortest, len) = match bytes[0] {
-            0..=0x7f => return (self.symbol(u32::from(bytes[0])), 1),
-            0xc2..=0xdf => ((lead & 0x1f) << 6 | b, b, 0x80, 2),
-            0xe0..=0xef => ((lead & 0xf) << 12 | b << 6 | c, b | c, 0x800, 3),
-            0xf0..=0xf4 => {
-                let code = (lead & 7) << 18 | b << 12 | c << 6 | d;
-                (code, b | c | d, 0x1_0000, 4)
+        // All bits but the last six, these, and the length.
+        let (high, low, len) = match *text {
+            [a @ ..0x80, ..] => (u32::from(a) >> 6, a, 1),
+            [a @ 0xc2..=0xdf, b, ..] if is_continuation(b) => (low_bits(a, 0x1f), b, 2),
+            [a @ 0xe0..=0xef, b, c, ..] if is_continuation(b) && is_continuation(c) => {
+                (low_bits(a, 0xf) << 6 | low_bits(b, 0x3f), c, 3)
             }
-            _ => return (self.symbol(0xfffd), 1),
+            [a @ 0xf0..=0xf4, b, c, d, ..]
+                if is_continuation(b) && is_continuation(c) && is_continuation(d) =>
+            {
+                let high = low_bits(a, 7) << 12 | low_bits(b, 0x3f) << 6 | low_bits(c, 0x3f);
+                (high, d, 4)
+            }
+            _ => return (self.broken, 1),
         };
-        let is_surrogate = (0xd800..0xe000).contains(&code);
-        if continuations < 0x40 && code >= shortest && code < 0x11_0000 && !is_surrogate {
-            (self.symbol(code), len)
-        } else {
-            (self.symbol(0xfffd), 1)
+        let is_shortest = match len {
+            3 => high >= 0x800 >> 6 && !(0xd800 >> 6..0xe000 >> 6).contains(&high),
+            4 => (0x1_0000 >> 6..0x11_0000 >> 6).contains(&high),
+            _ => true,
+        };
+        if !is_shortest {
+            return (self.broken, 1);
         }
+        let leaf = self.places[high as usize];
+        (self.leaves[usize::from(leaf)][usize::from(low) % LEAF], len)
     }
 
     /// The symbol and the start of the character that ends at `end`, which is not 0.
@@ -141,8 +153,10 @@ impl Alphabet {
     }
 }
 
-/// A text of fewer than four bytes, padded with zeros.
-#[cold]
-fn padded(text: &[u8]) -> [u8; 4] {
-    std::array::from_fn(|index| text.get(index).copied().unwrap_or(0))
+fn is_continuation(byte: u8) -> bool {
+    byte & 0xc0 == 0x80
+}
+
+fn low_bits(byte: u8, mask: u8) -> u32 {
+    u32::from(byte & mask)
 }

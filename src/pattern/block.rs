@@ -10,17 +10,16 @@ use super::groups::Groups;
 
 /// The number of bytes in a block: one for each bit of a mask.
 pub(crate) const LEN: usize = 64;
-/// The number of bytes that decide where words end in a block.
-pub(super) const WINDOW: usize = LEN + 2;
 
 /// A kind of processor, and the operations that each kind has its own instructions for.
 pub(crate) trait Processor: Copy {
     /// Whether it reads blocks faster than an automaton does.
     const HAS_BLOCKS: bool;
 
-    /// The places from the third on before which a word ends by its verdict, and those without one:
-    /// bit `i` is for the place before byte `i`. Without one is also where bytes are not ASCII.
-    fn ends(self, window: &[u8; WINDOW], groups: &Groups) -> (u64, u64);
+    /// The places before which a word ends by its verdict, and those without one: bit `i` is for the
+    /// place before byte `i`. Without one is also where bytes are not ASCII. The first two bits are
+    /// undefined.
+    fn ends(self, block: &[u8; LEN], groups: &Groups) -> (u64, u64);
 
     /// Write `base + i` for each bit `i` of `group`, in order; the rest of `places` is undefined.
     ///
@@ -53,18 +52,19 @@ pub(crate) struct Any;
 impl Processor for Any {
     const HAS_BLOCKS: bool = false;
 
-    fn ends(self, window: &[u8; WINDOW], groups: &Groups) -> (u64, u64) {
+    fn ends(self, block: &[u8; LEN], groups: &Groups) -> (u64, u64) {
         let (mut ends, mut open) = (0, 0);
-        for (at, bytes) in window.array_windows::<3>().enumerate().take(LEN - 2) {
-            let [first, second, third] = bytes.map(usize::from);
-            if bytes.is_ascii() {
-                let row = usize::from(groups.first.0[first] | groups.second.0[second]);
-                let bit = groups.third.0[third];
-                ends |= u64::from(groups.ends.0[row] & bit != 0) << (at + 2);
-                open |= u64::from(groups.open.0[row] & bit != 0) << (at + 2);
-            } else {
-                open |= 1 << (at + 2);
+        for (at, bytes) in (2..).zip(block.array_windows::<3>()) {
+            if !bytes.is_ascii() {
+                open |= 1 << at;
+                continue;
             }
+            let [first, second, third] =
+                bytes.map(|byte| usize::from(groups.kinds.0[usize::from(byte)]));
+            let row = usize::from(groups.first[first] | groups.second[second]);
+            let bit = groups.third[third];
+            ends |= u64::from(groups.ends.0[row] & bit != 0) << at;
+            open |= u64::from(groups.open.0[row] & bit != 0) << at;
         }
         (ends, open)
     }

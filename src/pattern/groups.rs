@@ -1,18 +1,20 @@
 //! Verdicts as tables that processors read 64 bytes at a time.
 //!
-//! A table of 128 bytes is what one or a few instructions look up for many bytes at once. So each of
-//! three neighbouring bytes gets a group: eight for the first, sixteen for the second, eight for the
-//! third. The groups of the first two select a row, in which the third has its bit. If that is too
-//! few, bytes that rarely need to be told apart share a group, and where their verdicts differ there
-//! is none.
+//! What a few instructions look up for many bytes at once is a table of 16 values, or of 128. So bytes
+//! of ASCII are of 16 kinds, and of three neighbouring bytes the first has one of eight groups, by its
+//! kind, the second of sixteen, the third of eight. The groups of the first two select a row, in
+//! which the third has its bit. If that is too few, bytes that rarely need to be told apart are of
+//! one kind or group, and where their verdicts differ there is none.
 
 use super::alphabet::Symbol;
 use super::automaton::Automaton;
 use super::neighbours::{Neighbours, Triples, Verdict};
 
-/// The number of bytes of ASCII, of groups of the first two bytes together, and of a table.
+/// The number of bytes of ASCII, and of rows.
 pub(super) const TABLE: usize = 128;
-const MOST: [usize; 3] = [8, 16, 8];
+/// The number of kinds.
+const KINDS: usize = 16;
+const MOST: [usize; 3] = [TABLE / KINDS, KINDS, 8];
 /// How many symbols ASCII may have: each three of them have a verdict.
 const MOST_SYMBOLS: usize = 32;
 
@@ -24,19 +26,21 @@ pub(super) struct Table(pub(super) [u8; TABLE]);
 /// The verdicts on ASCII.
 #[derive(Debug, Clone)]
 pub(crate) struct Groups {
-    /// The group of the first byte, times 16.
-    pub(super) first: Table,
-    /// The group of the second.
-    pub(super) second: Table,
-    /// The bit of the third.
-    pub(super) third: Table,
+    /// The kind of each byte.
+    pub(super) kinds: Table,
+    /// For each kind, the group of a first byte, times 16.
+    pub(super) first: [u8; KINDS],
+    /// The group of a second byte.
+    pub(super) second: [u8; KINDS],
+    /// The bit of a third byte.
+    pub(super) third: [u8; KINDS],
     /// For the groups of the first and the second, the bits of third bytes before which a word ends.
     pub(super) ends: Table,
     /// The same for those where it depends on more.
     pub(super) open: Table,
-    /// For each byte that begins a word, the bytes before which that word ends at once.
-    ends_at_start: Vec<u128>,
-    open_at_start: Vec<u128>,
+    /// For each kind of byte that begins a word, the kinds before which that word ends at once.
+    ends_at_start: [u16; KINDS],
+    open_at_start: [u16; KINDS],
 }
 
 impl Groups {
@@ -55,52 +59,69 @@ impl Groups {
             weights[index(byte)] += weight(byte as u8);
         }
         let mut cube = Cube::new(&neighbours.triples(&symbols), &weights);
+        cube.group(&[0, 1, 2], KINDS);
+        let kinds = cube.groups[0].clone();
         for axis in 0..3 {
-            cube.group(axis, MOST[axis]);
+            cube.group(&[axis], MOST[axis]);
         }
-        let table = |axis: usize, value: &dyn Fn(usize) -> usize| {
-            Table(std::array::from_fn(|byte| {
-                value(cube.groups[axis][index(byte)]) as u8
-            }))
+        let mut groups = Self {
+            kinds: Table(std::array::from_fn(|byte| kinds[index(byte)] as u8)),
+            first: [0; KINDS],
+            second: [0; KINDS],
+            third: [0; KINDS],
+            ends: cube.rows(Verdict::Ends),
+            open: cube.rows(Verdict::Open),
+            ends_at_start: [0; KINDS],
+            open_at_start: [0; KINDS],
         };
-        let rows = |wanted: Verdict| {
-            Table(std::array::from_fn(|row| {
-                let [first, second] = [row / MOST[1], row % MOST[1]];
-                (0..MOST[2]).fold(0, |bits, third| {
-                    bits | u8::from(cube.get([first, second, third]) == Some(wanted)) << third
-                })
-            }))
+        for (symbol, &kind) in kinds.iter().enumerate() {
+            let [first, second, third] = [0, 1, 2].map(|axis: usize| cube.groups[axis][symbol]);
+            groups.first[kind] = (first * KINDS) as u8;
+            groups.second[kind] = second as u8;
+            groups.third[kind] = 1 << third;
+        }
+        groups.find_verdicts_at_start(&symbols, &kinds, neighbours);
+        Some(groups)
+    }
+
+    fn find_verdicts_at_start(
+        &mut self,
+        symbols: &[Symbol],
+        kinds: &[usize],
+        neighbours: &Neighbours<'_>,
+    ) {
+        let mut verdicts = [[Verdict::Never; KINDS]; KINDS];
+        for (&first, &kind) in symbols.iter().zip(kinds) {
+            for (&second, &next) in symbols.iter().zip(kinds) {
+                let verdict = neighbours.at_start(first, second);
+                verdicts[kind][next] = verdicts[kind][next].or(verdict);
+            }
+        }
+        let bits = |row: &[Verdict; KINDS], wanted: Verdict| {
+            let kinds = row.iter().enumerate();
+            kinds.fold(0, |bits, (kind, verdict)| {
+                bits | u16::from(*verdict == wanted) << kind
+            })
         };
-        let at_start = |wanted: Verdict| {
-            let bits = |first: usize| {
-                (0..TABLE).fold(0, |bits, second| {
-                    let verdict = neighbours.at_start(symbol(first), symbol(second));
-                    bits | u128::from(verdict == wanted) << second
-                })
-            };
-            (0..TABLE).map(bits).collect()
-        };
-        Some(Self {
-            first: table(0, &|group| group * MOST[1]),
-            second: table(1, &|group| group),
-            third: table(2, &|group| 1 << group),
-            ends: rows(Verdict::Ends),
-            open: rows(Verdict::Open),
-            ends_at_start: at_start(Verdict::Ends),
-            open_at_start: at_start(Verdict::Open),
-        })
+        for (kind, row) in verdicts.iter().enumerate() {
+            self.ends_at_start[kind] = bits(row, Verdict::Ends);
+            self.open_at_start[kind] = bits(row, Verdict::Open);
+        }
     }
 
     /// Whether a word that begins with the first byte ends before the second, and whether that
-    /// depends on more.
+    /// depends on more. Both are 0 or 1.
     #[inline]
-    pub(super) fn at_start(&self, first: u8, second: u8) -> (bool, bool) {
-        let Some(ends) = self.ends_at_start.get(usize::from(first)) else {
-            return (false, true);
-        };
-        let open = self.open_at_start[usize::from(first)];
-        let bit = |bits: u128| bits >> (second & 0x7f) & 1 == 1;
-        (second < 0x80 && bit(*ends), second >= 0x80 || bit(open))
+    pub(super) fn at_start(&self, first: u8, second: u8) -> (u64, u64) {
+        if (first | second) >= 0x80 {
+            return (0, 1);
+        }
+        let [kind, next] = [first, second].map(|byte| usize::from(self.kinds.0[usize::from(byte)]));
+        let bit = |bits: u16| u64::from(bits >> next & 1);
+        (
+            bit(self.ends_at_start[kind % KINDS]),
+            bit(self.open_at_start[kind % KINDS]),
+        )
     }
 }
 
@@ -129,73 +150,85 @@ struct Cube {
 impl Cube {
     fn new(triples: &Triples, weights: &[f64]) -> Self {
         let len = weights.len();
-        let verdicts =
-            (0..len.pow(3)).map(|at| triples.get(at / len / len, at / len % len, at % len));
         Self {
             groups: [0, 1, 2].map(|_| (0..len).collect()),
             sizes: [len; 3],
             weights: [0, 1, 2].map(|_| weights.to_vec()),
-            verdicts: verdicts.collect(),
+            verdicts: triples.verdicts().to_vec(),
         }
     }
 
-    fn get(&self, at: [usize; 3]) -> Option<Verdict> {
-        let [_, second, third] = self.sizes;
-        let is_inside = at.iter().zip(self.sizes).all(|(&at, size)| at < size);
-        is_inside.then(|| self.verdicts[(at[0] * second + at[1]) * third + at[2]])
+    fn place(&self, [first, second, third]: [usize; 3]) -> usize {
+        (first * self.sizes[1] + second) * self.sizes[2] + third
     }
 
-    /// Join groups of an axis: all that have the same verdicts, and more if there are too many.
-    fn group(&mut self, axis: usize, most: usize) {
-        loop {
-            let size = self.sizes[axis];
-            let pairs = (0..size).flat_map(|one| (one + 1..size).map(move |other| (one, other)));
-            let costs = pairs.map(|(one, other)| (self.cost(axis, one, other), one, other));
-            let Some((cost, one, other)) = costs.min_by(|a, b| a.0.total_cmp(&b.0)) else {
-                return;
-            };
-            if cost > 0.0 && size <= most {
-                return;
-            }
-            self.join(axis, one, other);
-        }
-    }
-
-    /// The weight of the verdicts that are lost if two groups are joined.
-    fn cost(&self, axis: usize, one: usize, other: usize) -> f64 {
-        let mut cost = 0.0;
-        self.for_each_beside(axis, |place| {
-            let [a, b] = [one, other].map(|group| self.get(place(group)).unwrap_or(Verdict::Never));
-            let joined = a.or(b);
-            for (verdict, group) in [(a, one), (b, other)] {
-                if joined == Verdict::Open && verdict != Verdict::Open && verdict != Verdict::Never
-                {
-                    let weights = self.weights.iter().zip(place(group));
-                    cost += weights
-                        .map(|(weights, group)| weights[group])
-                        .product::<f64>();
+    /// The rows of the groups of the first two, with a bit for each group of the third that has this
+    /// verdict.
+    fn rows(&self, wanted: Verdict) -> Table {
+        let mut rows = Table([0; TABLE]);
+        for first in 0..self.sizes[0] {
+            for second in 0..self.sizes[1] {
+                for third in 0..self.sizes[2] {
+                    let verdict = self.verdicts[self.place([first, second, third])];
+                    rows.0[first * KINDS + second] |= u8::from(verdict == wanted) << third;
                 }
             }
-        });
-        cost
+        }
+        rows
     }
 
-    /// Call `use_place` for each place on the other two axes.
-    fn for_each_beside(
-        &self,
-        axis: usize,
-        mut use_place: impl FnMut(&dyn Fn(usize) -> [usize; 3]),
-    ) {
-        let others = [(1, 2), (0, 2), (0, 1)][axis];
-        for first in 0..self.sizes[others.0] {
-            for second in 0..self.sizes[others.1] {
-                use_place(&|group| {
-                    let mut place = [group; 3];
-                    (place[others.0], place[others.1]) = (first, second);
-                    place
-                });
+    /// Join groups of these axes: all that have the same verdicts, and more if there are too many.
+    fn group(&mut self, axes: &[usize], most: usize) {
+        loop {
+            let size = self.sizes[axes[0]];
+            let mut best = (f64::INFINITY, 0, 0);
+            for one in 0..size {
+                for other in one + 1..size {
+                    let costs = axes.iter().map(|&axis| self.cost(axis, one, other, best.0));
+                    let cost = costs.sum();
+                    if cost < best.0 {
+                        best = (cost, one, other);
+                    }
+                }
+            }
+            let (cost, one, other) = best;
+            if cost > 0.0 && size <= most || cost.is_infinite() {
+                return;
+            }
+            for &axis in axes {
+                self.join(axis, one, other);
             }
         }
+    }
+
+    /// The weight of the verdicts that are lost if two groups are joined; if that is more than `most`,
+    /// any that is more.
+    fn cost(&self, axis: usize, one: usize, other: usize, most: f64) -> f64 {
+        let (next, last) = [(1, 2), (0, 2), (0, 1)][axis];
+        let mut cost = 0.0;
+        let mut at = [0; 3];
+        for second in 0..self.sizes[next] {
+            at[next] = second;
+            for third in 0..self.sizes[last] {
+                at[last] = third;
+                at[axis] = one;
+                let a = self.verdicts[self.place(at)];
+                at[axis] = other;
+                let b = self.verdicts[self.place(at)];
+                if a.or(b) == Verdict::Open {
+                    let lost = |verdict, group: usize| match verdict {
+                        Verdict::Ends | Verdict::GoesOn => self.weights[axis][group],
+                        Verdict::Open | Verdict::Never => 0.0,
+                    };
+                    let beside = self.weights[next][second] * self.weights[last][third];
+                    cost += beside * (lost(a, one) + lost(b, other));
+                }
+            }
+            if cost > most {
+                break;
+            }
+        }
+        cost
     }
 
     /// Put the group `other` of an axis into the group `one`, which is before it.
@@ -206,13 +239,13 @@ impl Cube {
         for first in 0..sizes[0] {
             for second in 0..sizes[1] {
                 for third in 0..sizes[2] {
-                    let mut place = [first, second, third];
-                    let group = place[axis];
-                    place[axis] += usize::from(group >= other);
-                    let mut verdict = self.get(place).unwrap_or(Verdict::Never);
+                    let mut at = [first, second, third];
+                    let group = at[axis];
+                    at[axis] += usize::from(group >= other);
+                    let mut verdict = self.verdicts[self.place(at)];
                     if group == one {
-                        place[axis] = other;
-                        verdict = verdict.or(self.get(place).unwrap_or(Verdict::Never));
+                        at[axis] = other;
+                        verdict = verdict.or(self.verdicts[self.place(at)]);
                     }
                     verdicts.push(verdict);
                 }

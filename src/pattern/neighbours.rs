@@ -139,7 +139,6 @@ impl<'a> Neighbours<'a> {
     /// triples of these symbols. See the head of this file.
     pub(super) fn triples(&self, symbols: &[Symbol]) -> Triples {
         let mut triples = Triples {
-            len: symbols.len(),
             verdicts: vec![Verdict::Never; symbols.len().pow(3)],
         };
         // A verdict that is open once stays so. Then fewer states are reached, as where it is open
@@ -210,12 +209,12 @@ impl<'a> Neighbours<'a> {
 
 /// A verdict for each three characters.
 pub(super) struct Triples {
-    len: usize,
     verdicts: Vec<Verdict>,
 }
 
 impl Triples {
-    pub(super) fn get(&self, z: usize, a: usize, b: usize) -> Verdict {
-        self.verdicts[(z * self.len + a) * self.len + b]
+    /// In the order of the first, the second and the third.
+    pub(super) fn verdicts(&self) -> &[Verdict] {
+        &self.verdicts
     }
 }

@@ -10,7 +10,7 @@ use super::automaton::Automaton;
 use super::backtracking::{Budget, Problem, Stop};
 #[cfg(target_arch = "x86_64")]
 use super::block;
-use super::block::{Any, Processor, WINDOW, Work};
+use super::block::{Any, LEN, Processor, Work};
 use super::groups::Groups;
 use super::neighbours::Neighbours;
 use super::syntax::Node;
@@ -196,9 +196,9 @@ impl<G: TakeGroups> Work for Scan<'_, G> {
         let (text, mut start) = (self.text, self.start);
         while start < text.len() {
             let ends = match (text[start..].first_chunk(), &complete.groups) {
-                (Some(window), Some(groups)) if P::HAS_BLOCKS && is_ascii_so_far(window) => {
-                    let ends = processor.ends(window, groups);
-                    self.decided(groups, start, window, ends)
+                (Some(bytes), Some(groups)) if P::HAS_BLOCKS && is_ascii_so_far(bytes) => {
+                    let ends = processor.ends(bytes, groups);
+                    self.decided(groups, start, bytes, ends)
                 }
                 _ => 0,
             };
@@ -220,8 +220,8 @@ impl<G: TakeGroups> Work for Scan<'_, G> {
 
 /// Whether the next characters are ASCII: else reading them is faster than a block.
 #[inline(always)]
-fn is_ascii_so_far(window: &[u8; WINDOW]) -> bool {
-    let (first, _) = window.split_first_chunk::<8>().expect("a longer window");
+fn is_ascii_so_far(block: &[u8; LEN]) -> bool {
+    let (first, _) = block.split_first_chunk::<8>().expect("a longer block");
     u64::from_le_bytes(*first) & 0x8080_8080_8080_8080 == 0
 }
 
@@ -239,15 +239,16 @@ impl<G> Scan<'_, G> {
         &self,
         groups: &Groups,
         start: usize,
-        window: &[u8; WINDOW],
+        bytes: &[u8; LEN],
         (mut ends, mut open): (u64, u64),
     ) -> u64 {
         let begin = |word: usize, ends: &mut u64, open: &mut u64| {
-            let (ends_here, is_open) = groups.at_start(window[word], window[word + 1]);
+            let (ends_here, open_here) = groups.at_start(bytes[word], bytes[word + 1]);
             let bit = 2 << word;
-            *ends = *ends & !bit | u64::from(ends_here) << word << 1;
-            *open = *open & !bit | u64::from(is_open) << word << 1;
+            *ends = *ends & !bit | ends_here << word << 1;
+            *open = *open & !bit | open_here << word << 1;
         };
+        (ends, open) = (ends & !1, open & !1);
         begin(0, &mut ends, &mut open);
         while open != 0 {
             let before = ends & below(open.trailing_zeros());

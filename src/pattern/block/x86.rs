@@ -1,15 +1,17 @@
 //! Blocks on x86-64: SSE2, which every such CPU has, AVX2 and AVX-512.
 
 use std::arch::x86_64::{
-    __m256i, __m512i, _mm_bsrli_si128, _mm256_adds_epu8, _mm256_and_si256, _mm256_cmpeq_epi8,
-    _mm256_movemask_epi8, _mm256_or_si256, _mm256_set_epi64x, _mm256_set1_epi8,
+    __m256i, __m512i, _mm_bsrli_si128, _mm_set_epi64x, _mm256_adds_epu8, _mm256_alignr_epi8,
+    _mm256_and_si256, _mm256_broadcastsi128_si256, _mm256_cmpeq_epi8, _mm256_movemask_epi8,
+    _mm256_or_si256, _mm256_permute2x128_si256, _mm256_set_epi64x, _mm256_set1_epi8,
     _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_xor_si256, _mm512_add_epi64,
-    _mm512_alignr_epi64, _mm512_castsi512_si128, _mm512_cvtepu8_epi64, _mm512_loadu_si512,
-    _mm512_maskz_compress_epi8, _mm512_movepi8_mask, _mm512_or_si512, _mm512_permutex2var_epi8,
-    _mm512_set1_epi64, _mm512_storeu_epi64, _mm512_test_epi8_mask,
+    _mm512_alignr_epi64, _mm512_broadcast_i32x4, _mm512_castsi512_si128, _mm512_cvtepu8_epi64,
+    _mm512_loadu_si512, _mm512_maskz_compress_epi8, _mm512_movepi8_mask, _mm512_or_si512,
+    _mm512_permutex2var_epi8, _mm512_permutexvar_epi8, _mm512_set1_epi64, _mm512_shuffle_epi8,
+    _mm512_storeu_epi64, _mm512_test_epi8_mask,
 };
 
-use super::{LEN, Processor, WINDOW, Work};
+use super::{LEN, Processor, Work};
 use crate::pattern::groups::{Groups, Table};
 
 /// Defines a kind of x86-64 processor by its features, which are both what is detected and what
@@ -61,11 +63,11 @@ impl Processor for Avx2 {
     const HAS_BLOCKS: bool = true;
 
     #[inline(always)]
-    fn ends(self, window: &[u8; WINDOW], groups: &Groups) -> (u64, u64) {
+    fn ends(self, block: &[u8; LEN], groups: &Groups) -> (u64, u64) {
         #[allow(unsafe_code, reason = "many times as fast")]
         // SAFETY: `self` exists, so the CPU has AVX2.
         unsafe {
-            ends_by_avx2(window, groups)
+            ends_by_avx2(block, groups)
         }
     }
 }
@@ -74,11 +76,11 @@ impl Processor for Avx512 {
     const HAS_BLOCKS: bool = true;
 
     #[inline(always)]
-    fn ends(self, window: &[u8; WINDOW], groups: &Groups) -> (u64, u64) {
+    fn ends(self, block: &[u8; LEN], groups: &Groups) -> (u64, u64) {
         #[allow(unsafe_code, reason = "many times as fast")]
         // SAFETY: `self` exists, so the CPU has AVX-512.
         unsafe {
-            ends_by_avx512(window, groups)
+            ends_by_avx512(block, groups)
         }
     }
 
@@ -92,104 +94,160 @@ impl Processor for Avx512 {
     }
 }
 
+// No closure is handed to functions of the standard library here: those are compiled without the
+// features, and could not inline it.
+
 #[target_feature(enable = "avx2")]
 #[inline]
-fn ends_by_avx2(window: &[u8; WINDOW], groups: &Groups) -> (u64, u64) {
-    const HALF: usize = LEN / 2;
-    let (mut ends, mut open) = (0, 0);
-    for at in [0, HALF] {
-        let bytes = [0, 1, 2].map(|offset| load_half(window, at + offset));
-        let [first, second, third] = bytes;
-        let groups_of_two = _mm256_or_si256(
-            look_up_by_avx2(&groups.first, first),
-            look_up_by_avx2(&groups.second, second),
-        );
-        let bit = look_up_by_avx2(&groups.third, third);
-        let misses = |rows| {
-            let row = look_up_by_avx2(rows, groups_of_two);
-            let found = _mm256_and_si256(row, bit);
-            _mm256_movemask_epi8(_mm256_cmpeq_epi8(found, _mm256_setzero_si256())).cast_unsigned()
-        };
-        let beyond = _mm256_or_si256(_mm256_or_si256(first, second), third);
-        let beyond = _mm256_movemask_epi8(beyond).cast_unsigned();
-        ends |= u64::from(!misses(&groups.ends) & !beyond) << at;
-        open |= u64::from(!misses(&groups.open) | beyond) << at;
-    }
-    (ends << 2, open << 2)
+fn ends_by_avx2(block: &[u8; LEN], groups: &Groups) -> (u64, u64) {
+    let (low, high) = (load_half(block, 0), load_half(block, LEN / 2));
+    let (low_kinds, high_kinds) = (
+        kinds_by_avx2(&groups.kinds, low),
+        kinds_by_avx2(&groups.kinds, high),
+    );
+    // The 16 bytes before each half of each half.
+    let before_low = _mm256_permute2x128_si256::<0x08>(low_kinds, low_kinds);
+    let before_high = _mm256_permute2x128_si256::<0x21>(low_kinds, high_kinds);
+    let (low_ends, low_open) = verdicts_by_avx2(low_kinds, before_low, groups);
+    let (high_ends, high_open) = verdicts_by_avx2(high_kinds, before_high, groups);
+    let beyond = joined(_mm256_movemask_epi8(low), _mm256_movemask_epi8(high));
+    let beyond = beyond | beyond << 1 | beyond << 2;
+    (
+        joined(low_ends, high_ends) & !beyond,
+        joined(low_open, high_open) | beyond,
+    )
 }
 
-/// The value of each byte; of bytes beyond ASCII, any.
+fn joined(low: i32, high: i32) -> u64 {
+    u64::from(low.cast_unsigned()) | u64::from(high.cast_unsigned()) << 32
+}
+
+/// The kind of each byte; of bytes beyond ASCII, any.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn look_up_by_avx2(table: &Table, bytes: __m256i) -> __m256i {
-    let each = |byte: u8| _mm256_set1_epi8(byte.cast_signed());
+fn kinds_by_avx2(kinds: &Table, bytes: __m256i) -> __m256i {
     let mut found = _mm256_setzero_si256();
-    for (row, values) in (0..).zip(table.0.as_chunks::<16>().0) {
-        // Below 0x80 only for the bytes of this row; for others the shuffle gives 0.
-        let place = _mm256_adds_epu8(_mm256_xor_si256(bytes, each(row << 4)), each(0x70));
-        let [low, high] = values.as_chunks::<8>().0 else {
-            unreachable!("16 values")
-        };
-        let [low, high] = [low, high].map(|half| i64::from_le_bytes(*half));
-        let values = _mm256_set_epi64x(high, low, high, low);
-        found = _mm256_or_si256(found, _mm256_shuffle_epi8(values, place));
+    for row in 0..8 {
+        let values = twice(&kinds.0, usize::from(row) << 4);
+        found = _mm256_or_si256(found, _mm256_shuffle_epi8(values, within(row, bytes)));
     }
     found
 }
 
+/// The low bits of the bytes that begin with the bits of this row; for all others the highest bit is
+/// set, so that a shuffle gives 0.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn load_half(window: &[u8; WINDOW], at: usize) -> __m256i {
-    let word = |at: usize| {
-        let (word, _) = window[at..].split_first_chunk().expect("within the window");
-        i64::from_le_bytes(*word)
-    };
-    _mm256_set_epi64x(word(at + 24), word(at + 16), word(at + 8), word(at))
+fn within(row: u8, bytes: __m256i) -> __m256i {
+    let others = _mm256_xor_si256(bytes, _mm256_set1_epi8((row << 4).cast_signed()));
+    _mm256_adds_epu8(others, _mm256_set1_epi8(0x70))
+}
+
+/// Where words end and where that is open, by the kinds of bytes and of those before.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn verdicts_by_avx2(kinds: __m256i, before: __m256i, groups: &Groups) -> (i32, i32) {
+    let second = _mm256_alignr_epi8::<15>(kinds, before);
+    let first = _mm256_alignr_epi8::<14>(kinds, before);
+    let row = _mm256_or_si256(
+        _mm256_shuffle_epi8(twice(&groups.first, 0), first),
+        _mm256_shuffle_epi8(twice(&groups.second, 0), second),
+    );
+    let bit = _mm256_shuffle_epi8(twice(&groups.third, 0), kinds);
+    let (mut ends, mut open) = (_mm256_setzero_si256(), _mm256_setzero_si256());
+    for first in 0..8 {
+        let second = within(first, row);
+        let at = usize::from(first) << 4;
+        let ends_here = _mm256_shuffle_epi8(twice(&groups.ends.0, at), second);
+        let open_here = _mm256_shuffle_epi8(twice(&groups.open.0, at), second);
+        (ends, open) = (
+            _mm256_or_si256(ends, ends_here),
+            _mm256_or_si256(open, open_here),
+        );
+    }
+    (shared_by_avx2(ends, bit), shared_by_avx2(open, bit))
+}
+
+/// The bytes that have a bit in common.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn shared_by_avx2(one: __m256i, other: __m256i) -> i32 {
+    let shared = _mm256_and_si256(one, other);
+    !_mm256_movemask_epi8(_mm256_cmpeq_epi8(shared, _mm256_setzero_si256()))
+}
+
+/// Sixteen bytes, twice.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn twice(bytes: &[u8], at: usize) -> __m256i {
+    _mm256_broadcastsi128_si256(_mm_set_epi64x(word(bytes, at + 8), word(bytes, at)))
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn load_half(block: &[u8; LEN], at: usize) -> __m256i {
+    let (low, high) = (word(block, at), word(block, at + 8));
+    _mm256_set_epi64x(word(block, at + 24), word(block, at + 16), high, low)
+}
+
+#[inline]
+fn word(bytes: &[u8], at: usize) -> i64 {
+    let (word, _) = bytes[at..].split_first_chunk().expect("within the bytes");
+    i64::from_le_bytes(*word)
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 #[inline]
-fn ends_by_avx512(window: &[u8; WINDOW], groups: &Groups) -> (u64, u64) {
-    let bytes = [0, 1, 2].map(|offset| {
-        let (block, _) = window[offset..]
-            .split_first_chunk()
-            .expect("within the window");
-        load(block)
-    });
-    let [first, second, third] = bytes;
-    let groups_of_two = _mm512_or_si512(
-        look_up_by_avx512(&groups.first, first),
-        look_up_by_avx512(&groups.second, second),
+fn ends_by_avx512(block: &[u8; LEN], groups: &Groups) -> (u64, u64) {
+    let bytes = load(block);
+    let kinds = look_up_by_avx512(&groups.kinds, bytes);
+    let second = _mm512_permutexvar_epi8(load(&ONE_BEFORE), kinds);
+    let first = _mm512_permutexvar_epi8(load(&TWO_BEFORE), kinds);
+    let row = _mm512_or_si512(
+        _mm512_shuffle_epi8(four_times(&groups.first), first),
+        _mm512_shuffle_epi8(four_times(&groups.second), second),
     );
-    let bit = look_up_by_avx512(&groups.third, third);
-    let [ends, open] = [&groups.ends, &groups.open]
-        .map(|rows| _mm512_test_epi8_mask(look_up_by_avx512(rows, groups_of_two), bit));
-    let beyond = _mm512_movepi8_mask(_mm512_or_si512(_mm512_or_si512(first, second), third));
-    ((ends & !beyond) << 2, (open | beyond) << 2)
+    let bit = _mm512_shuffle_epi8(four_times(&groups.third), kinds);
+    let ends = _mm512_test_epi8_mask(look_up_by_avx512(&groups.ends, row), bit);
+    let open = _mm512_test_epi8_mask(look_up_by_avx512(&groups.open, row), bit);
+    let beyond = _mm512_movepi8_mask(bytes);
+    let beyond = beyond | beyond << 1 | beyond << 2;
+    (ends & !beyond, open | beyond)
+}
+
+const ONE_BEFORE: [u8; LEN] = numbers_from(LEN - 1);
+const TWO_BEFORE: [u8; LEN] = numbers_from(LEN - 2);
+
+/// Places in a block from one on; those behind the last begin anew.
+const fn numbers_from(first: usize) -> [u8; LEN] {
+    let mut numbers = [0; LEN];
+    let mut at = 0;
+    while at < LEN {
+        numbers[at] = ((first + at) % LEN) as u8;
+        at += 1;
+    }
+    numbers
+}
+
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn four_times(bytes: &[u8; 16]) -> __m512i {
+    _mm512_broadcast_i32x4(_mm_set_epi64x(word(bytes, 8), word(bytes, 0)))
 }
 
 /// The value of each byte; of bytes beyond ASCII, any.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 #[inline]
 fn look_up_by_avx512(table: &Table, bytes: __m512i) -> __m512i {
-    let (low, rest) = table.0.split_first_chunk().expect("128 values");
-    let (high, _) = rest.split_first_chunk().expect("128 values");
-    _mm512_permutex2var_epi8(load(low), bytes, load(high))
+    let (low, high) = table.0.as_chunks().0.split_at(1);
+    _mm512_permutex2var_epi8(load(&low[0]), bytes, load(&high[0]))
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2")]
 #[inline]
 fn write_places_by_avx512(base: usize, group: u64, places: &mut [usize; LEN]) {
     const STEP: usize = 16;
-    const NUMBERS: [u8; LEN] = {
-        let mut numbers = [0; LEN];
-        let mut number = 0;
-        while number < LEN {
-            numbers[number] = number as u8;
-            number += 1;
-        }
-        numbers
-    };
+    const NUMBERS: [u8; LEN] = numbers_from(0);
     let bases = _mm512_set1_epi64((base as u64).cast_signed());
     let mut set = _mm512_maskz_compress_epi8(group, load(&NUMBERS));
     let mut num_left = group.count_ones() as usize;
