@@ -58,7 +58,7 @@ impl Groups {
         for byte in 0..TABLE {
             weights[index(byte)] += weight(byte as u8);
         }
-        let mut cube = Cube::new(&neighbours.triples(&symbols), &weights);
+        let mut cube = Cube::new(&neighbours.triples(&symbols, &weights), &weights);
         cube.group(&[0, 1, 2], KINDS);
         let kinds = cube.groups[0].clone();
         for axis in 0..3 {

@@ -136,18 +136,18 @@ impl<'a> Neighbours<'a> {
     }
 
     /// The verdicts on the place between the second and the third of three characters, for all
-    /// triples of these symbols. See the head of this file.
-    pub(super) fn triples(&self, symbols: &[Symbol]) -> Triples {
+    /// triples of these symbols, each with how often it occurs. See the head of this file.
+    pub(super) fn triples(&self, symbols: &[Symbol], weights: &[f64]) -> Triples {
         let mut triples = Triples {
             verdicts: vec![Verdict::Never; symbols.len().pow(3)],
         };
         // A verdict that is open once stays so. Then fewer states are reached, as where it is open
         // the automaton runs: so the others are found anew, until there is no further open one.
-        while self.has_more_open(symbols, &mut triples) {}
+        while self.has_more_open(symbols, weights, &mut triples) {}
         triples
     }
 
-    fn has_more_open(&self, symbols: &[Symbol], triples: &mut Triples) -> bool {
+    fn has_more_open(&self, symbols: &[Symbol], weights: &[f64], triples: &mut Triples) -> bool {
         let len = symbols.len();
         for verdict in &mut triples.verdicts {
             if *verdict != Verdict::Open {
@@ -155,16 +155,11 @@ impl<'a> Neighbours<'a> {
             }
         }
         // The states in which the automaton can be after each two characters.
-        let mut states = vec![Vec::new(); len * len];
+        let mut reached = vec![Vec::new(); len * len];
         for (z, &first) in symbols.iter().enumerate() {
             for (a, &second) in symbols.iter().enumerate() {
-                let state = self.first(first);
-                self.go_on(
-                    state,
-                    self.at_start(first, second),
-                    second,
-                    &mut states[z * len + a],
-                );
+                let (state, verdict) = (self.first(first), self.at_start(first, second));
+                self.go_on(state, verdict, second, None, &mut reached[z * len + a]);
             }
         }
         let mut has_more = false;
@@ -172,17 +167,24 @@ impl<'a> Neighbours<'a> {
             let mut changed = false;
             for at in 0..triples.verdicts.len() {
                 let (pair, b) = (at / len, at % len);
-                let verdict = triples.verdicts[at];
-                let reached = states[pair].iter();
-                let found = reached.fold(verdict, |verdict, &state| {
-                    verdict.or(self.verdict(state, symbols[b]))
-                });
-                changed |= found != verdict;
-                has_more |= found == Verdict::Open && verdict != Verdict::Open;
+                if triples.verdicts[at] == Verdict::Open || reached[pair].is_empty() {
+                    continue;
+                }
+                let verdicts = reached[pair]
+                    .iter()
+                    .map(|r| self.verdict(r.state, symbols[b]));
+                let found = verdicts.fold(Verdict::Never, Verdict::or);
+                if found == Verdict::Open {
+                    has_more = true;
+                    self.give_up(&reached[pair], at, symbols, weights, triples);
+                    continue;
+                }
+                changed |= found != triples.verdicts[at];
                 triples.verdicts[at] = found;
                 let next = pair % len * len + b;
-                for state in states[pair].clone() {
-                    changed |= self.go_on(state, found, symbols[b], &mut states[next]);
+                for state in reached[pair].iter().map(|r| r.state).collect::<Vec<_>>() {
+                    let from = Some(pair / len);
+                    changed |= self.go_on(state, found, symbols[b], from, &mut reached[next]);
                 }
             }
             if has_more || !changed {
@@ -191,20 +193,78 @@ impl<'a> Neighbours<'a> {
         }
     }
 
+    /// Where the states that are reached differ in their verdicts, give up one verdict, the rarest: on
+    /// this triple, or on those by which the states are reached that are in the way of another.
+    fn give_up(
+        &self,
+        reached: &[Reached],
+        at: usize,
+        symbols: &[Symbol],
+        weights: &[f64],
+        triples: &mut Triples,
+    ) {
+        let len = symbols.len();
+        let (z, a, b) = (at / len / len, at / len % len, at % len);
+        let (mut cost, mut given_up) = (weights[z] * weights[a] * weights[b], vec![at]);
+        for kept in [Verdict::Ends, Verdict::GoesOn] {
+            let in_the_way = |r: &&Reached| self.verdict(r.state, symbols[b]) != kept;
+            let in_the_way: Vec<&Reached> = reached.iter().filter(in_the_way).collect();
+            if in_the_way.len() == reached.len() || in_the_way.iter().any(|r| r.at_start) {
+                continue;
+            }
+            let from = in_the_way.iter().flat_map(|r| &r.from);
+            let others = from.clone().map(|y| weights[*y]).sum::<f64>() * weights[z] * weights[a];
+            if others < cost {
+                cost = others;
+                given_up = from.map(|y| (y * len + z) * len + a).collect();
+            }
+        }
+        for at in given_up {
+            triples.verdicts[at] = Verdict::Open;
+        }
+    }
+
     /// Add the state after a character to those in which the automaton can be. Where the verdict is
     /// open, it runs up to the end of the word, and verdicts begin anew.
-    fn go_on(&self, state: usize, verdict: Verdict, next: Symbol, states: &mut Vec<usize>) -> bool {
+    fn go_on(
+        &self,
+        state: usize,
+        verdict: Verdict,
+        next: Symbol,
+        from: Option<usize>,
+        reached: &mut Vec<Reached>,
+    ) -> bool {
         let state = match verdict {
             Verdict::Ends => self.first(next),
             Verdict::GoesOn => self.automaton.step(state, next).state,
             Verdict::Open | Verdict::Never => return false,
         };
-        let is_new = !states.contains(&state);
-        if is_new {
-            states.push(state);
+        let known = reached.iter().position(|reached| reached.state == state);
+        let index = known.unwrap_or_else(|| {
+            reached.push(Reached {
+                state,
+                at_start: false,
+                from: Vec::new(),
+            });
+            reached.len() - 1
+        });
+        match from {
+            None => reached[index].at_start = true,
+            Some(from) if reached[index].from.contains(&from) => {}
+            Some(from) => reached[index].from.push(from),
         }
-        is_new
+        known.is_none()
     }
+}
+
+/// A state in which the automaton can be after two characters.
+#[derive(Clone)]
+struct Reached {
+    state: usize,
+    /// Whether it is so where a word begins with the first of the two.
+    at_start: bool,
+    /// The characters before these two after which it is so.
+    from: Vec<usize>,
 }
 
 /// A verdict for each three characters.

@@ -1,14 +1,14 @@
 //! Blocks on x86-64: SSE2, which every such CPU has, AVX2 and AVX-512.
 
 use std::arch::x86_64::{
-    __m256i, __m512i, _mm_bsrli_si128, _mm_set_epi64x, _mm256_adds_epu8, _mm256_alignr_epi8,
-    _mm256_and_si256, _mm256_broadcastsi128_si256, _mm256_cmpeq_epi8, _mm256_movemask_epi8,
-    _mm256_or_si256, _mm256_permute2x128_si256, _mm256_set_epi64x, _mm256_set1_epi8,
-    _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_xor_si256, _mm512_add_epi64,
-    _mm512_alignr_epi64, _mm512_broadcast_i32x4, _mm512_castsi512_si128, _mm512_cvtepu8_epi64,
-    _mm512_loadu_si512, _mm512_maskz_compress_epi8, _mm512_movepi8_mask, _mm512_or_si512,
-    _mm512_permutex2var_epi8, _mm512_permutexvar_epi8, _mm512_set1_epi64, _mm512_shuffle_epi8,
-    _mm512_storeu_epi64, _mm512_test_epi8_mask,
+    __m256i, __m512i, _mm_bsrli_si128, _mm_loadu_si128, _mm_set_epi64x, _mm256_adds_epu8,
+    _mm256_alignr_epi8, _mm256_and_si256, _mm256_broadcastsi128_si256, _mm256_cmpeq_epi8,
+    _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_or_si256, _mm256_permute2x128_si256,
+    _mm256_set1_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_xor_si256,
+    _mm512_add_epi64, _mm512_alignr_epi64, _mm512_broadcast_i32x4, _mm512_castsi512_si128,
+    _mm512_cvtepu8_epi64, _mm512_loadu_si512, _mm512_maskz_compress_epi8, _mm512_movepi8_mask,
+    _mm512_or_si512, _mm512_permutex2var_epi8, _mm512_permutexvar_epi8, _mm512_set1_epi64,
+    _mm512_shuffle_epi8, _mm512_storeu_epi64, _mm512_test_epi8_mask,
 };
 
 use super::{LEN, Processor, Work};
@@ -180,14 +180,25 @@ fn shared_by_avx2(one: __m256i, other: __m256i) -> i32 {
 #[target_feature(enable = "avx2")]
 #[inline]
 fn twice(bytes: &[u8], at: usize) -> __m256i {
-    _mm256_broadcastsi128_si256(_mm_set_epi64x(word(bytes, at + 8), word(bytes, at)))
+    let (bytes, _) = bytes[at..]
+        .split_first_chunk::<16>()
+        .expect("within the bytes");
+    #[allow(unsafe_code, reason = "no safe function loads")]
+    // SAFETY: it reads 16 bytes.
+    _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) })
 }
 
 #[target_feature(enable = "avx2")]
 #[inline]
 fn load_half(block: &[u8; LEN], at: usize) -> __m256i {
-    let (low, high) = (word(block, at), word(block, at + 8));
-    _mm256_set_epi64x(word(block, at + 24), word(block, at + 16), high, low)
+    let (half, _) = block[at..]
+        .split_first_chunk::<32>()
+        .expect("within the block");
+    #[allow(unsafe_code, reason = "no safe function loads")]
+    // SAFETY: it reads 32 bytes.
+    unsafe {
+        _mm256_loadu_si256(half.as_ptr().cast())
+    }
 }
 
 #[inline]
