@@ -1,7 +1,7 @@
 //! Verdicts as tables that processors read 64 bytes at a time.
 //!
 //! What a few instructions look up for many bytes at once is a table of 16 values, or of 128. So bytes
-//! of ASCII are of 16 kinds, and of three neighbouring bytes the first has one of eight groups, by its
+//! of ASCII are of 16 kinds, and of three neighbouring bytes the first has one of four groups, by its
 //! kind, the second of sixteen, the third of eight. The groups of the first two select a row, in
 //! which the third has its bit. If that is too few, bytes that rarely need to be told apart are of
 //! one kind or group, and where their verdicts differ there is none.
@@ -10,24 +10,26 @@ use super::alphabet::Symbol;
 use super::automaton::Automaton;
 use super::neighbours::{Neighbours, Triples, Verdict};
 
-/// The number of bytes of ASCII, and of rows.
-pub(super) const TABLE: usize = 128;
+/// The number of bytes of ASCII.
+const ASCII: usize = 128;
 /// The number of kinds.
 const KINDS: usize = 16;
-const MOST: [usize; 3] = [TABLE / KINDS, KINDS, 8];
+/// The number of rows.
+const ROWS: usize = 64;
+const MOST: [usize; 3] = [ROWS / KINDS, KINDS, 8];
 /// How many symbols ASCII may have: each three of them have a verdict.
 const MOST_SYMBOLS: usize = 32;
 
 /// A value for each byte of ASCII, or for each row.
 #[derive(Debug, Clone)]
 #[repr(align(64))]
-pub(super) struct Table(pub(super) [u8; TABLE]);
+pub(super) struct Table<const N: usize>(pub(super) [u8; N]);
 
 /// The verdicts on ASCII.
 #[derive(Debug, Clone)]
 pub(crate) struct Groups {
     /// The kind of each byte.
-    pub(super) kinds: Table,
+    pub(super) kinds: Table<ASCII>,
     /// For each kind, the group of a first byte, times 16.
     pub(super) first: [u8; KINDS],
     /// The group of a second byte.
@@ -35,9 +37,9 @@ pub(crate) struct Groups {
     /// The bit of a third byte.
     pub(super) third: [u8; KINDS],
     /// For the groups of the first and the second, the bits of third bytes before which a word ends.
-    pub(super) ends: Table,
+    pub(super) ends: Table<ROWS>,
     /// The same for those where it depends on more.
-    pub(super) open: Table,
+    pub(super) open: Table<ROWS>,
     /// For each kind of byte that begins a word, the kinds before which that word ends at once.
     ends_at_start: [u16; KINDS],
     open_at_start: [u16; KINDS],
@@ -47,7 +49,7 @@ impl Groups {
     /// `None` if ASCII has too many symbols.
     pub(super) fn new(automaton: &Automaton, neighbours: &Neighbours<'_>) -> Option<Self> {
         let symbol = |byte: usize| automaton.alphabet().symbol(byte as u32);
-        let mut symbols: Vec<Symbol> = (0..TABLE).map(symbol).collect();
+        let mut symbols: Vec<Symbol> = (0..ASCII).map(symbol).collect();
         symbols.sort_unstable();
         symbols.dedup();
         if symbols.len() > MOST_SYMBOLS {
@@ -55,7 +57,7 @@ impl Groups {
         }
         let index = |byte: usize| symbols.binary_search(&symbol(byte)).unwrap_or(0);
         let mut weights = vec![0.0; symbols.len()];
-        for byte in 0..TABLE {
+        for byte in 0..ASCII {
             weights[index(byte)] += weight(byte as u8);
         }
         let mut cube = Cube::new(&neighbours.triples(&symbols, &weights), &weights);
@@ -164,8 +166,8 @@ impl Cube {
 
     /// The rows of the groups of the first two, with a bit for each group of the third that has this
     /// verdict.
-    fn rows(&self, wanted: Verdict) -> Table {
-        let mut rows = Table([0; TABLE]);
+    fn rows(&self, wanted: Verdict) -> Table<ROWS> {
+        let mut rows = Table([0; ROWS]);
         for first in 0..self.sizes[0] {
             for second in 0..self.sizes[1] {
                 for third in 0..self.sizes[2] {

@@ -125,7 +125,7 @@ fn joined(low: i32, high: i32) -> u64 {
 /// The kind of each byte; of bytes beyond ASCII, any.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn kinds_by_avx2(kinds: &Table, bytes: __m256i) -> __m256i {
+fn kinds_by_avx2(kinds: &Table<128>, bytes: __m256i) -> __m256i {
     let mut found = _mm256_setzero_si256();
     for row in 0..8 {
         let values = twice(&kinds.0, usize::from(row) << 4);
@@ -155,7 +155,7 @@ fn verdicts_by_avx2(kinds: __m256i, before: __m256i, groups: &Groups) -> (i32, i
     );
     let bit = _mm256_shuffle_epi8(twice(&groups.third, 0), kinds);
     let (mut ends, mut open) = (_mm256_setzero_si256(), _mm256_setzero_si256());
-    for first in 0..8 {
+    for first in 0..4 {
         let second = within(first, row);
         let at = usize::from(first) << 4;
         let ends_here = _mm256_shuffle_epi8(twice(&groups.ends.0, at), second);
@@ -211,7 +211,8 @@ fn word(bytes: &[u8], at: usize) -> i64 {
 #[inline]
 fn ends_by_avx512(block: &[u8; LEN], groups: &Groups) -> (u64, u64) {
     let bytes = load(block);
-    let kinds = look_up_by_avx512(&groups.kinds, bytes);
+    let (low, high) = groups.kinds.0.as_chunks().0.split_at(1);
+    let kinds = _mm512_permutex2var_epi8(load(&low[0]), bytes, load(&high[0]));
     let second = _mm512_permutexvar_epi8(load(&ONE_BEFORE), kinds);
     let first = _mm512_permutexvar_epi8(load(&TWO_BEFORE), kinds);
     let row = _mm512_or_si512(
@@ -219,8 +220,8 @@ fn ends_by_avx512(block: &[u8; LEN], groups: &Groups) -> (u64, u64) {
         _mm512_shuffle_epi8(four_times(&groups.second), second),
     );
     let bit = _mm512_shuffle_epi8(four_times(&groups.third), kinds);
-    let ends = _mm512_test_epi8_mask(look_up_by_avx512(&groups.ends, row), bit);
-    let open = _mm512_test_epi8_mask(look_up_by_avx512(&groups.open, row), bit);
+    let ends = _mm512_test_epi8_mask(_mm512_permutexvar_epi8(row, load(&groups.ends.0)), bit);
+    let open = _mm512_test_epi8_mask(_mm512_permutexvar_epi8(row, load(&groups.open.0)), bit);
     let beyond = _mm512_movepi8_mask(bytes);
     let beyond = beyond | beyond << 1 | beyond << 2;
     (ends & !beyond, open | beyond)
@@ -244,14 +245,6 @@ const fn numbers_from(first: usize) -> [u8; LEN] {
 #[inline]
 fn four_times(bytes: &[u8; 16]) -> __m512i {
     _mm512_broadcast_i32x4(_mm_set_epi64x(word(bytes, 8), word(bytes, 0)))
-}
-
-/// The value of each byte; of bytes beyond ASCII, any.
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-#[inline]
-fn look_up_by_avx512(table: &Table, bytes: __m512i) -> __m512i {
-    let (low, high) = table.0.as_chunks().0.split_at(1);
-    _mm512_permutex2var_epi8(load(&low[0]), bytes, load(&high[0]))
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2")]
