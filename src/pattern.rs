@@ -3,17 +3,28 @@
 //! A word is a range of the document's bytes. The words of a document, in order, are the whole
 //! document: no byte is lost, and no word is empty.
 //!
-//! The named patterns, listed in [`NAMED_PATTERNS`], have scanners that equal their regular
-//! expressions on every input. Any other pattern is a regular expression for the crate fancy-regex.
+//! A pattern is a regular expression, or the name of one of [`NAMED_PATTERNS`]. Almost all of them
+//! become automata, which read each character once; what no automaton can do, such as
+//! back-references, is matched by backtracking, by the crate fancy-regex.
+//!
+//! [`syntax`] has the expression, [`nfa`] its program, [`automaton`] the automaton. [`neighbours`]
+//! finds out what neighbouring characters say about its words, [`groups`] and [`block`] read that 64
+//! bytes at a time, and [`scan`] puts both together.
 
 // Only what is always inlined is compiled with the target features of the calling function.
 #![allow(clippy::inline_always)]
 
+mod alphabet;
+mod automaton;
+mod backtracking;
 mod block;
 mod class;
 mod expression;
+mod groups;
+mod neighbours;
+mod nfa;
 mod scan;
-mod scanners;
+mod syntax;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -22,7 +33,7 @@ use crate::error::{Error, Result};
 use crate::watch::Watch;
 pub(crate) use block::{LEN as MOST_ENDS, Processor};
 pub(crate) use expression::Expression;
-pub(crate) use table::Name;
+pub(crate) use scan::Scanner;
 pub use table::{NAMED_PATTERNS, NamedPattern};
 
 /// The characters that a class, such as `\s` or `(?i:[a-k])`, matches in every pattern, as
@@ -50,8 +61,7 @@ pub struct Pattern {
 #[derive(Debug, Clone)]
 enum Kind {
     Whole,
-    Named(Name),
-    User(Expression),
+    Expression(Expression),
 }
 
 impl Pattern {
@@ -59,10 +69,10 @@ impl Pattern {
     pub fn new(spec: Option<&str>) -> Result<Self> {
         let kind = match spec {
             None => Kind::Whole,
-            Some(spec) => match Name::of(spec) {
-                Some(name) => Kind::Named(name),
-                None => Kind::User(Expression::new(spec)?),
-            },
+            Some(spec) => Kind::Expression(match table::named(spec) {
+                Some(named) => Expression::of_regex(named.expression)?,
+                None => Expression::new(spec)?,
+            }),
         };
         Ok(Self {
             spec: spec.map(str::to_owned),
@@ -87,9 +97,12 @@ impl Pattern {
         self.spec.as_deref()
     }
 
-    /// Whether it takes time in proportion to the text. A regular expression may take longer.
+    /// Whether it takes time in proportion to the text. Some regular expressions may take longer.
     pub fn is_linear(&self) -> bool {
-        !matches!(self.kind, Kind::User(_))
+        match &self.kind {
+            Kind::Whole => true,
+            Kind::Expression(expression) => expression.scanner().is_some_and(Scanner::is_linear),
+        }
     }
 
     /// Calls `word(start, end)` for each word of a document, in order.
@@ -110,18 +123,22 @@ impl Pattern {
                 word(0, text.len());
                 Ok(())
             }
-            Kind::Named(name) => name.for_each_group(text, watch, &mut Singly { start: 0, word }),
-            Kind::User(expression) => {
-                expression.for_each_match(text, watch, self.drops_gaps, &mut word)
-            }
+            Kind::Expression(expression) => match self.scanner() {
+                Some(scanner) => {
+                    scanner.for_each_group(text, watch, &mut Singly { start: 0, word })
+                }
+                None => expression.for_each_match(text, watch, self.drops_gaps, &mut word),
+            },
         }
     }
 
-    /// The named pattern that it is, if any.
-    pub(crate) fn name(&self) -> Option<Name> {
-        match self.kind {
-            Kind::Named(name) => Some(name),
-            Kind::Whole | Kind::User(_) => None,
+    /// What finds its words in groups, if all of every text is words.
+    pub(crate) fn scanner(&self) -> Option<&Scanner> {
+        match &self.kind {
+            Kind::Whole => None,
+            Kind::Expression(expression) => {
+                expression.scanner().filter(|scanner| scanner.is_complete())
+            }
         }
     }
 
@@ -130,9 +147,9 @@ impl Pattern {
     /// continuation, are the words of `text` with that continuation.
     ///
     /// Searches backwards from the end, by a word or so in usual text. `None` for regular
-    /// expressions, of which nothing is known, and for documents that are one word.
+    /// expressions of which nothing is known, and for documents that are one word.
     pub fn last_safe_cut(&self, text: &[u8]) -> Option<usize> {
-        self.name()?.last_safe_cut(text)
+        self.scanner()?.last_safe_cut(text)
     }
 }
 

@@ -310,9 +310,9 @@ impl Encoder {
                         watch,
                         result: Ok(()),
                     };
-                    let encoded = match (given, self.pattern.name(), &self.joins) {
+                    let encoded = match (given, self.pattern.scanner(), &self.joins) {
                         (Given::Word(_), ..) => run.encode_one(),
-                        (_, Some(name), _) => run.encode_groups(name),
+                        (_, Some(scanner), _) => run.encode_groups(scanner),
                         (_, None, Some(joins)) => run.encode_joined(joins, &[prepared.len()]),
                         (_, None, None) => run.encode_singly(|use_word| {
                             self.pattern.for_each_word(&prepared, watch, use_word)

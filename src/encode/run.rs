@@ -9,7 +9,7 @@ use super::sink::Sink;
 use super::words::{Piece, Words};
 use crate::error::Result;
 use crate::merges::Id;
-use crate::pattern::{Name, Processor, TakeGroups};
+use crate::pattern::{Processor, Scanner, TakeGroups};
 use crate::watch::Watch;
 
 /// What one thread encodes with: its cache and memory that is used again.
@@ -66,11 +66,11 @@ impl TakeGroups for Run<'_, '_> {
 }
 
 impl Run<'_, '_> {
-    /// Encode the words of a named pattern, which come in groups.
-    pub(super) fn encode_groups(mut self, name: Name) -> Result<()> {
+    /// Encode the words of a scanner, which come in groups.
+    pub(super) fn encode_groups(mut self, scanner: &Scanner) -> Result<()> {
         // What an error in another text left.
         self.desk.ends.take();
-        name.for_each_group(self.text, self.watch, &mut self)?;
+        scanner.for_each_group(self.text, self.watch, &mut self)?;
         self.encode_ends();
         self.result
     }

@@ -1,180 +1,284 @@
-//! Scanning: where the words of a named pattern end, without a regular expression.
+//! Scanning: where the words of a text end, by an automaton.
 //!
-//! A scanner states the rules of its pattern in three ways, for three uses. `word_end` matches the
-//! regular expression at one place, by hand, and is exact on every input. `starts` finds all word
-//! starts in a block of ASCII at once, with bit operations. `splits` decides whether a word always
-//! ends between two neighbouring characters, whatever surrounds them.
-//!
-//! No pattern looks behind: the text before the start of a word does not influence that word or any
-//! later one. So a block may begin at any word start, and needs nothing from the block before.
-
-use std::marker::PhantomData;
+//! A word's end is found in one of two ways. The automaton reads the word, character by character.
+//! Or the verdicts of [`super::groups`] tell all ends in a block of ASCII at once; the automaton
+//! then reads only the words on which there is no verdict.
 
 use super::TakeGroups;
-use super::block::{self, Any, Block, Processor, Work};
-use super::class::{Class, NOT_SYMBOL, NOT_VISIBLE, class_before};
+use super::alphabet::Symbol;
+use super::automaton::Automaton;
+use super::backtracking::{Budget, Problem, Stop};
+#[cfg(target_arch = "x86_64")]
+use super::block;
+use super::block::{Any, LEN, Processor, Work};
+use super::groups::Groups;
+use super::neighbours::Neighbours;
+use super::syntax::Node;
 use crate::error::Result;
 use crate::watch::Watch;
 
-/// A character beside a possible cut: its class and its first byte.
-#[derive(Clone, Copy)]
-pub(super) struct Side {
-    class: Class,
-    pub(super) first_byte: u8,
+/// Finds the words of texts.
+#[derive(Debug)]
+pub(crate) struct Scanner {
+    automaton: Automaton,
+    is_linear: bool,
+    /// For an automaton with which all of a text is words, and none between words.
+    complete: Option<Complete>,
 }
 
-impl Side {
-    /// Whether the character has any of these flags.
-    pub(super) fn is(self, flags: Class) -> bool {
-        self.class & flags != 0
-    }
-
-    /// Whether both characters have the same of these flags.
-    pub(super) fn agrees(self, other: Self, flags: Class) -> bool {
-        self.class & flags == other.class & flags
-    }
-
-    /// Whether it is neither a letter, a number nor white space.
-    pub(super) fn is_symbol(self) -> bool {
-        !self.is(NOT_SYMBOL)
-    }
-
-    /// Whether it is a character other than white space.
-    pub(super) fn is_visible(self) -> bool {
-        !self.is(NOT_VISIBLE)
-    }
+#[derive(Debug)]
+struct Complete {
+    /// `None` if ASCII has too many symbols.
+    groups: Option<Groups>,
+    /// Whether a text can be cut between two characters, by their symbols.
+    cuts: Vec<Vec<bool>>,
 }
 
-/// The rules of a named pattern.
-pub(super) trait Scanner {
-    /// The end of the word that begins at `start`, which is before the end of the text.
-    fn word_end(text: &[u8], start: usize) -> usize;
+/// After how many steps the watch and the budget are read.
+const LOOK: u64 = 1 << 20;
+/// How far words may end beyond the first byte of a block.
+const BLOCK: usize = 63;
 
-    /// The word starts in a block whose first byte starts a word.
-    ///
-    /// `ascii` has a bit for each of the leading bytes that are ASCII; what follows them is
-    /// unknown, and may be the end of the text. Starts at the last two of these bytes and beyond
-    /// are ignored. Before, a start may be missing only if all later ones are too: the next block
-    /// finds them.
-    fn starts<P: Processor>(block: Block<P>, ascii: u64) -> u64;
-
-    /// Whether a word ends between the characters `a` and `b` whatever surrounds them, and the
-    /// words before are the same if the text ends between them.
-    fn splits(a: Side, b: Side) -> bool;
-}
-
-/// Hands over each group of neighbouring words, and checks the watch every few megabytes.
-#[inline]
-pub(super) fn for_each_group<S: Scanner>(
-    text: &[u8],
-    watch: &Watch,
-    groups: &mut impl TakeGroups,
-) -> Result<()> {
-    const PART: usize = 1 << 22;
-    let mut start = 0;
-    loop {
-        let rest = &text[start..];
-        let cut = rest.get(..PART).and_then(last_safe_cut::<S>);
-        let end = cut.map_or(text.len(), |cut| start + cut);
-        scan::<S>(&text[..end], start, groups);
-        start = end;
-        if start == text.len() {
-            return Ok(());
+impl Scanner {
+    /// `None` if the expression needs too large an automaton, or matches the empty text: what that
+    /// means for neighbouring matches is for an engine that knows of them.
+    pub(super) fn new(expression: &Node) -> Option<Self> {
+        let automaton = Automaton::new(expression)?;
+        if automaton.matches_empty() {
+            return None;
         }
-        watch.check()?;
+        let neighbours = Neighbours::new(&automaton);
+        let complete = neighbours.is_complete().then(|| Complete {
+            groups: Groups::new(&automaton, &neighbours),
+            cuts: neighbours.cuts(),
+        });
+        Some(Self {
+            is_linear: neighbours.is_linear(),
+            complete,
+            automaton,
+        })
     }
-}
 
-/// Hands over each group of words of `text[start..]`, by the best code for this processor.
-#[inline]
-fn scan<S: Scanner>(text: &[u8], start: usize, groups: &mut impl TakeGroups) {
-    let scan = Scan {
-        text,
-        start,
-        groups,
-        scanner: PhantomData::<S>,
-    };
-    #[cfg(target_arch = "x86_64")]
-    if let Some(processor) = block::Avx512::detect() {
-        return processor.run(scan);
+    /// Whether all of every text is words, so that they can be handed over in groups.
+    pub(super) fn is_complete(&self) -> bool {
+        self.complete.is_some()
     }
-    #[cfg(target_arch = "x86_64")]
-    if let Some(processor) = block::Avx2::detect() {
-        return processor.run(scan);
+
+    /// Whether finding the words takes time in proportion to the text, whatever the text.
+    pub(super) fn is_linear(&self) -> bool {
+        self.is_linear
     }
-    scan.run(Any);
+
+    #[cfg(test)]
+    pub(super) fn groups(&self) -> Option<&Groups> {
+        self.complete.as_ref()?.groups.as_ref()
+    }
+
+    /// Hands over each group of neighbouring words, and checks the watch every few megabytes. Of a
+    /// complete scanner only.
+    #[inline]
+    pub(crate) fn for_each_group(
+        &self,
+        text: &[u8],
+        watch: &Watch,
+        groups: &mut impl TakeGroups,
+    ) -> Result<()> {
+        const PART: usize = 1 << 22;
+        let mut start = 0;
+        loop {
+            let rest = &text[start..];
+            let cut = rest.get(..PART).and_then(|part| self.last_safe_cut(part));
+            let end = cut.map_or(text.len(), |cut| start + cut);
+            self.scan(&text[..end], start, groups);
+            start = end;
+            if start == text.len() {
+                return Ok(());
+            }
+            watch.check()?;
+        }
+    }
+
+    /// Hands over each group of words of `text[start..]`, by the best code for this processor.
+    #[inline]
+    fn scan(&self, text: &[u8], start: usize, groups: &mut impl TakeGroups) {
+        let scan = Scan {
+            scanner: self,
+            text,
+            start,
+            groups,
+        };
+        #[cfg(target_arch = "x86_64")]
+        if let Some(processor) = block::Avx512::detect() {
+            return processor.run(scan);
+        }
+        #[cfg(target_arch = "x86_64")]
+        if let Some(processor) = block::Avx2::detect() {
+            return processor.run(scan);
+        }
+        scan.run(Any);
+    }
+
+    /// Calls `word` for each match that is not empty and, unless gaps are dropped, for each gap between
+    /// matches.
+    pub(super) fn for_each_match(
+        &self,
+        text: &[u8],
+        budget: Budget,
+        watch: &Watch,
+        drops_gaps: bool,
+        mut word: impl FnMut(usize, usize),
+    ) -> std::result::Result<(), Stop> {
+        let (mut start, mut gap) = (0, 0);
+        let (mut steps, mut next_look) = (0, 0);
+        while start < text.len() {
+            let (end, read) = self.automaton.run(text, start);
+            steps += (read - start) as u64 + 1;
+            if steps >= next_look {
+                let problem = if watch.is_stopped() {
+                    Some(Problem::Stopped)
+                } else {
+                    (steps > budget.steps).then_some(Problem::Steps(budget.steps))
+                };
+                if let Some(problem) = problem {
+                    let offset = start;
+                    return Err(Stop { problem, offset });
+                }
+                next_look = LOOK.min(budget.steps) + steps;
+            }
+            if end == start {
+                start += self.automaton.alphabet().read(&text[start..]).1;
+                continue;
+            }
+            if gap < start && !drops_gaps {
+                word(gap, start);
+            }
+            word(start, end);
+            (start, gap) = (end, end);
+        }
+        if gap < text.len() && !drops_gaps {
+            word(gap, text.len());
+        }
+        Ok(())
+    }
+
+    /// The largest cut after 0 between two characters that allow one.
+    pub(super) fn last_safe_cut(&self, text: &[u8]) -> Option<usize> {
+        let cuts = &self.complete.as_ref()?.cuts;
+        let mut end = text.len();
+        let mut right: Option<Symbol> = None;
+        while end > 0 {
+            let (symbol, start) = self.automaton.alphabet().read_before(text, end);
+            if right.is_some_and(|right| cuts[usize::from(symbol)][usize::from(right)]) {
+                return Some(end);
+            }
+            // A single byte beyond ASCII is no character, or not yet: later bytes may complete it.
+            right = (text[start] < 0x80 || end - start > 1).then_some(symbol);
+            end = start;
+        }
+        None
+    }
 }
 
 /// A text to be scanned.
-pub(super) struct Scan<'a, S, G> {
+pub(super) struct Scan<'a, G> {
+    pub(super) scanner: &'a Scanner,
     pub(super) text: &'a [u8],
     pub(super) start: usize,
     pub(super) groups: &'a mut G,
-    pub(super) scanner: PhantomData<S>,
 }
 
-impl<S: Scanner, G: TakeGroups> Work for Scan<'_, S, G> {
+impl<G: TakeGroups> Work for Scan<'_, G> {
     #[inline(always)]
     fn run<P: Processor>(self, processor: P) {
+        let Some(complete) = &self.scanner.complete else {
+            return;
+        };
         let (text, mut start) = (self.text, self.start);
         while start < text.len() {
-            let mut base = start;
-            let mut ends = starts_after::<S, P>(processor, text, base);
-            if ends == 0 {
-                // A group of one word, however long: its end is the second bit.
-                (base, ends) = (S::word_end(text, base) - 1, 2);
+            let ends = match (text[start..].first_chunk(), &complete.groups) {
+                (Some(bytes), Some(groups)) if P::HAS_BLOCKS && is_ascii_so_far(bytes) => {
+                    let ends = processor.ends(bytes, groups);
+                    self.decided(groups, start, bytes, ends)
+                }
+                _ => 0,
+            };
+            if ends != 0 {
+                self.groups.take(processor, start, ends);
+                start += ends.ilog2() as usize;
+                continue;
             }
-            self.groups.take(processor, base, ends);
-            start = base + ends.ilog2() as usize;
+            let (ends, end) = self.read(start);
+            if ends != 0 {
+                self.groups.take(processor, start, ends);
+            }
+            // A group of one word, however long: its end is the second bit.
+            self.groups.take(processor, end - 1, 2);
+            start = end;
         }
     }
 }
 
-/// The word starts after `base`, itself one, that the bytes of one block decide: possibly none.
+/// Whether the next characters are ASCII: else reading them is faster than a block.
 #[inline(always)]
-fn starts_after<S: Scanner, P: Processor>(processor: P, text: &[u8], base: usize) -> u64 {
-    let rest = &text[base..];
-    let Some((first, _)) = rest.split_first_chunk::<8>() else {
-        return 0;
-    };
-    // With a character beyond ASCII this near, `word_end` is faster than a block.
-    if u64::from_le_bytes(*first) & 0x8080_8080_8080_8080 != 0 {
-        return 0;
-    }
-    match rest.first_chunk() {
-        Some(bytes) => decided_starts::<S, P>(Block(bytes, processor)),
-        None => starts_in_tail::<S>(rest),
-    }
+fn is_ascii_so_far(block: &[u8; LEN]) -> bool {
+    let (first, _) = block.split_first_chunk::<8>().expect("a longer block");
+    u64::from_le_bytes(*first) & 0x8080_8080_8080_8080 == 0
 }
 
+/// The bits below one.
 #[inline(always)]
-fn decided_starts<S: Scanner, P: Processor>(block: Block<P>) -> u64 {
-    let ascii = block.leading_ascii();
-    S::starts(block, ascii) & (ascii >> 2) & !1
+fn below(bit: u32) -> u64 {
+    !(u64::MAX << bit)
 }
 
-/// The same for a text that ends within the block: the missing bytes count as beyond ASCII.
-#[inline(never)]
-fn starts_in_tail<S: Scanner>(rest: &[u8]) -> u64 {
-    let mut bytes = [0xff; block::LEN];
-    bytes[..rest.len()].copy_from_slice(rest);
-    decided_starts::<S, Any>(Block(&bytes, Any))
-}
-
-/// The largest cut after 0 between two characters that split.
-pub(super) fn last_safe_cut<S: Scanner>(text: &[u8]) -> Option<usize> {
-    let mut end = text.len();
-    let mut right: Option<Side> = None;
-    while end > 0 {
-        let (class, start) = class_before(text, end);
-        let first_byte = text[start];
-        let side = Side { class, first_byte };
-        if right.is_some_and(|right| S::splits(side, right)) {
-            return Some(end);
+impl<G> Scan<'_, G> {
+    /// The ends of the words in a block that begins with a word: those on which there are verdicts,
+    /// and those that the automaton finds where there are none.
+    #[inline(always)]
+    fn decided(
+        &self,
+        groups: &Groups,
+        start: usize,
+        bytes: &[u8; LEN],
+        (mut ends, mut open): (u64, u64),
+    ) -> u64 {
+        let begin = |word: usize, ends: &mut u64, open: &mut u64| {
+            let (ends_here, open_here) = groups.at_start(bytes[word], bytes[word + 1]);
+            let bit = 2 << word;
+            *ends = *ends & !bit | ends_here << word << 1;
+            *open = *open & !bit | open_here << word << 1;
+        };
+        (ends, open) = (ends & !1, open & !1);
+        begin(0, &mut ends, &mut open);
+        while open != 0 {
+            let before = ends & below(open.trailing_zeros());
+            let word = (before | 1).ilog2();
+            let end = self
+                .scanner
+                .automaton
+                .match_end(self.text, start + word as usize)
+                - start;
+            if end >= BLOCK {
+                return before;
+            }
+            ends = before | ends & u64::MAX << end | 1 << end;
+            open &= u64::MAX << end << 1;
+            begin(end, &mut ends, &mut open);
         }
-        // A single byte beyond ASCII is no character, or not yet: later bytes may complete it.
-        right = (first_byte < 0x80 || end - start > 1).then_some(side);
-        end = start;
+        ends & below(BLOCK as u32)
     }
-    None
+
+    /// The ends of words near `start`, as the automaton reads them, and that of the next word.
+    #[inline]
+    fn read(&self, start: usize) -> (u64, usize) {
+        let mut ends = 0;
+        let mut end = start;
+        loop {
+            end = self.scanner.automaton.match_end(self.text, end);
+            if end - start >= BLOCK || end == self.text.len() {
+                return (ends, end);
+            }
+            ends |= 1 << (end - start);
+        }
+    }
 }

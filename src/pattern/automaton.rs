@@ -1,0 +1,231 @@
+//! Regular expressions as automata: one step for each character, whatever the expression.
+//!
+//! A state is what the threads of [`super::nfa`] wait for. A step has two parts: what follows decides
+//! whether there is a match before it, then it is read. So `$` and look-ahead at one character cost
+//! nothing.
+
+use rustc_hash::FxHashMap;
+
+use super::alphabet::{Alphabet, Symbol};
+use super::nfa::{Next, Program};
+use super::syntax::Node;
+
+/// The bit of a step that says that there is a match before the character that is read.
+const MATCH: u16 = 1 << 15;
+/// The state without threads: no match is to come.
+pub(super) const DEAD: usize = 0;
+/// Steps of a state: those for each byte of ASCII, for each symbol, and for the end of the text.
+const STEPS: usize = 256;
+const SYMBOLS: usize = 128;
+const MOST_SYMBOLS: usize = STEPS - SYMBOLS - 1;
+const END: usize = STEPS - 1;
+/// How many steps the states may have together, and how much it may cost to find them.
+const MOST_STEPS: usize = 1 << 16;
+const MOST_WORK: usize = 1 << 27;
+
+/// An automaton that finds where the match at a place of a text ends.
+#[derive(Debug)]
+pub(super) struct Automaton {
+    alphabet: Alphabet,
+    num_symbols: usize,
+    start: usize,
+    steps: Vec<[u16; STEPS]>,
+}
+
+/// What a step does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Step {
+    /// Whether there is a match before what is read.
+    pub(super) matches: bool,
+    /// The state after it.
+    pub(super) state: usize,
+}
+
+/// A table of steps: a row for each state, with a step for each symbol and for the end.
+type Rows = Vec<Vec<Step>>;
+
+impl Automaton {
+    /// `None` if it would be too large.
+    pub(super) fn new(expression: &Node) -> Option<Self> {
+        let (program, alphabet, num_symbols) = Program::new(expression, MOST_SYMBOLS)?;
+        let (rows, start) = minimized(&determined(&program, num_symbols)?);
+        let (names, rows) = with_fewer_symbols(&rows);
+        let mut automaton = Self {
+            alphabet: alphabet.renamed(&names),
+            num_symbols: rows[DEAD].len() - 1,
+            start,
+            steps: Vec::with_capacity(rows.len()),
+        };
+        for row in &rows {
+            let mut steps = [DEAD as u16; STEPS];
+            let packed = |step: Step| u16::from(step.matches) * MATCH | step.state as u16;
+            for byte in 0..0x80_u8 {
+                let symbol = automaton.alphabet.symbol(u32::from(byte));
+                steps[usize::from(byte)] = packed(row[usize::from(symbol)]);
+            }
+            let (end, symbols) = row.split_last()?;
+            for (step, &symbol) in steps[SYMBOLS..].iter_mut().zip(symbols) {
+                *step = packed(symbol);
+            }
+            steps[END] = packed(*end);
+            automaton.steps.push(steps);
+        }
+        Some(automaton)
+    }
+
+    /// Where the match that begins at `start` ends; `start` if there is none, or only an empty one.
+    #[inline]
+    pub(super) fn match_end(&self, text: &[u8], start: usize) -> usize {
+        self.run(text, start).0
+    }
+
+    /// The same, and up to where the text was read.
+    #[inline]
+    pub(super) fn run(&self, text: &[u8], start: usize) -> (usize, usize) {
+        let (mut state, mut at, mut end) = (self.start, start, start);
+        loop {
+            let (input, len) = match text.get(at) {
+                Some(&byte) if byte < 0x80 => (usize::from(byte), 1),
+                Some(_) => {
+                    let (symbol, len) = self.alphabet.read(&text[at..]);
+                    (SYMBOLS + usize::from(symbol), len)
+                }
+                None => (END, 0),
+            };
+            let step = self.steps[state][input];
+            end = if step & MATCH != 0 { at } else { end };
+            state = usize::from(step & !MATCH);
+            if state == DEAD {
+                return (end, at);
+            }
+            at += len;
+        }
+    }
+
+    pub(super) fn alphabet(&self) -> &Alphabet {
+        &self.alphabet
+    }
+
+    pub(super) fn num_symbols(&self) -> usize {
+        self.num_symbols
+    }
+
+    pub(super) fn num_states(&self) -> usize {
+        self.steps.len()
+    }
+
+    pub(super) fn start(&self) -> usize {
+        self.start
+    }
+
+    /// Whether there is an empty match at some place of some text.
+    pub(super) fn matches_empty(&self) -> bool {
+        self.all_steps(self.start).any(|step| step.matches)
+    }
+
+    /// The step of a state where a character with this symbol follows.
+    pub(super) fn step(&self, state: usize, symbol: Symbol) -> Step {
+        unpacked(self.steps[state][SYMBOLS + usize::from(symbol)])
+    }
+
+    /// The step of a state at the end of the text.
+    pub(super) fn step_at_end(&self, state: usize) -> Step {
+        unpacked(self.steps[state][END])
+    }
+
+    /// All steps of a state.
+    pub(super) fn all_steps(&self, state: usize) -> impl Iterator<Item = Step> {
+        let row = &self.steps[state];
+        let steps = row[SYMBOLS..SYMBOLS + self.num_symbols].iter();
+        steps.chain([&row[END]]).map(|&step| unpacked(step))
+    }
+}
+
+fn unpacked(step: u16) -> Step {
+    Step {
+        matches: step & MATCH != 0,
+        state: usize::from(step & !MATCH),
+    }
+}
+
+/// The states that can be reached, the one without threads first and the start second.
+fn determined(program: &Program, num_symbols: usize) -> Option<Rows> {
+    let mut states = vec![Vec::new(), program.first()];
+    let mut numbers: FxHashMap<Vec<usize>, usize> =
+        (0..).take(2).map(|n| (states[n].clone(), n)).collect();
+    let mut rows = Vec::new();
+    while rows.len() < states.len() {
+        let inputs = (0..num_symbols).map(Next::Symbol).chain([Next::End]);
+        let mut row = Vec::with_capacity(num_symbols + 1);
+        for input in inputs {
+            let (threads, matches) = program.step(&states[rows.len()], input);
+            let state = *numbers.entry(threads.clone()).or_insert_with(|| {
+                states.push(threads);
+                states.len() - 1
+            });
+            row.push(Step { matches, state });
+        }
+        rows.push(row);
+        let num_steps = states.len() * (num_symbols + 1);
+        if num_steps > MOST_STEPS || num_steps * program.len() > MOST_WORK {
+            return None;
+        }
+    }
+    Some(rows)
+}
+
+/// The same automaton with as few states as can be, and its start. States from which no match is to
+/// come are one with the state without threads, the first.
+fn minimized(rows: &Rows) -> (Rows, usize) {
+    let mut blocks = vec![0; rows.len()];
+    let mut num_blocks = 1;
+    loop {
+        let mut known = FxHashMap::default();
+        let next: Vec<usize> = rows
+            .iter()
+            .zip(&blocks)
+            .map(|(row, &block)| {
+                let steps = row.iter().map(|step| (step.matches, blocks[step.state]));
+                let key: (usize, Vec<_>) = (block, steps.collect());
+                let number = known.len();
+                *known.entry(key).or_insert(number)
+            })
+            .collect();
+        blocks = next;
+        if known.len() == num_blocks {
+            break;
+        }
+        num_blocks = known.len();
+    }
+    let mut fewer = Rows::new();
+    for (row, &block) in rows.iter().zip(&blocks) {
+        if block == fewer.len() {
+            let steps = row.iter().map(|step| Step {
+                state: blocks[step.state],
+                ..*step
+            });
+            fewer.push(steps.collect());
+        }
+    }
+    (fewer, blocks[1])
+}
+
+/// Symbols with the same steps become one. Returns the new name of each, and the new rows.
+fn with_fewer_symbols(rows: &Rows) -> (Vec<Symbol>, Rows) {
+    let num_symbols = rows[DEAD].len() - 1;
+    let mut known: FxHashMap<Vec<Step>, Symbol> = FxHashMap::default();
+    let mut kept = Vec::new();
+    let names = (0..num_symbols).map(|symbol| {
+        let column = rows.iter().map(|row| row[symbol]).collect();
+        *known.entry(column).or_insert_with(|| {
+            kept.push(symbol);
+            (kept.len() - 1) as Symbol
+        })
+    });
+    let names = names.collect();
+    kept.push(num_symbols);
+    let fewer = rows
+        .iter()
+        .map(|row| kept.iter().map(|&symbol| row[symbol]).collect());
+    (names, fewer.collect())
+}

@@ -1,0 +1,267 @@
+//! Verdicts as tables that processors read 64 bytes at a time.
+//!
+//! What a few instructions look up for many bytes at once is a table of 16 values, or of 128. So bytes
+//! of ASCII are of 16 kinds, and of three neighbouring bytes the first has one of four groups, by its
+//! kind, the second of sixteen, the third of eight. The groups of the first two select a row, in
+//! which the third has its bit. If that is too few, bytes that rarely need to be told apart are of
+//! one kind or group, and where their verdicts differ there is none.
+
+use super::alphabet::Symbol;
+use super::automaton::Automaton;
+use super::neighbours::{Neighbours, Triples, Verdict};
+
+/// The number of bytes of ASCII.
+const ASCII: usize = 128;
+/// The number of kinds.
+const KINDS: usize = 16;
+/// The number of rows.
+const ROWS: usize = 64;
+const MOST: [usize; 3] = [ROWS / KINDS, KINDS, 8];
+/// How many symbols ASCII may have: each three of them have a verdict.
+const MOST_SYMBOLS: usize = 32;
+
+/// A value for each byte of ASCII, or for each row.
+#[derive(Debug, Clone)]
+#[repr(align(64))]
+pub(super) struct Table<const N: usize>(pub(super) [u8; N]);
+
+/// The verdicts on ASCII.
+#[derive(Debug, Clone)]
+pub(crate) struct Groups {
+    /// The kind of each byte.
+    pub(super) kinds: Table<ASCII>,
+    /// For each kind, the group of a first byte, times 16.
+    pub(super) first: [u8; KINDS],
+    /// The group of a second byte.
+    pub(super) second: [u8; KINDS],
+    /// The bit of a third byte.
+    pub(super) third: [u8; KINDS],
+    /// For the groups of the first and the second, the bits of third bytes before which a word ends.
+    pub(super) ends: Table<ROWS>,
+    /// The same for those where it depends on more.
+    pub(super) open: Table<ROWS>,
+    /// For each kind of byte that begins a word, the kinds before which that word ends at once.
+    ends_at_start: [u16; KINDS],
+    open_at_start: [u16; KINDS],
+}
+
+impl Groups {
+    /// `None` if ASCII has too many symbols.
+    pub(super) fn new(automaton: &Automaton, neighbours: &Neighbours<'_>) -> Option<Self> {
+        let symbol = |byte: usize| automaton.alphabet().symbol(byte as u32);
+        let mut symbols: Vec<Symbol> = (0..ASCII).map(symbol).collect();
+        symbols.sort_unstable();
+        symbols.dedup();
+        if symbols.len() > MOST_SYMBOLS {
+            return None;
+        }
+        let index = |byte: usize| symbols.binary_search(&symbol(byte)).unwrap_or(0);
+        let mut weights = vec![0.0; symbols.len()];
+        for byte in 0..ASCII {
+            weights[index(byte)] += weight(byte as u8);
+        }
+        let mut cube = Cube::new(&neighbours.triples(&symbols, &weights), &weights);
+        cube.group(&[0, 1, 2], KINDS);
+        let kinds = cube.groups[0].clone();
+        for axis in 0..3 {
+            cube.group(&[axis], MOST[axis]);
+        }
+        let mut groups = Self {
+            kinds: Table(std::array::from_fn(|byte| kinds[index(byte)] as u8)),
+            first: [0; KINDS],
+            second: [0; KINDS],
+            third: [0; KINDS],
+            ends: cube.rows(Verdict::Ends),
+            open: cube.rows(Verdict::Open),
+            ends_at_start: [0; KINDS],
+            open_at_start: [0; KINDS],
+        };
+        for (symbol, &kind) in kinds.iter().enumerate() {
+            let [first, second, third] = [0, 1, 2].map(|axis: usize| cube.groups[axis][symbol]);
+            groups.first[kind] = (first * KINDS) as u8;
+            groups.second[kind] = second as u8;
+            groups.third[kind] = 1 << third;
+        }
+        groups.find_verdicts_at_start(&symbols, &kinds, neighbours);
+        Some(groups)
+    }
+
+    fn find_verdicts_at_start(
+        &mut self,
+        symbols: &[Symbol],
+        kinds: &[usize],
+        neighbours: &Neighbours<'_>,
+    ) {
+        let mut verdicts = [[Verdict::Never; KINDS]; KINDS];
+        for (&first, &kind) in symbols.iter().zip(kinds) {
+            for (&second, &next) in symbols.iter().zip(kinds) {
+                let verdict = neighbours.at_start(first, second);
+                verdicts[kind][next] = verdicts[kind][next].or(verdict);
+            }
+        }
+        let bits = |row: &[Verdict; KINDS], wanted: Verdict| {
+            let kinds = row.iter().enumerate();
+            kinds.fold(0, |bits, (kind, verdict)| {
+                bits | u16::from(*verdict == wanted) << kind
+            })
+        };
+        for (kind, row) in verdicts.iter().enumerate() {
+            self.ends_at_start[kind] = bits(row, Verdict::Ends);
+            self.open_at_start[kind] = bits(row, Verdict::Open);
+        }
+    }
+
+    /// Whether a word that begins with the first byte ends before the second, and whether that
+    /// depends on more. Both are 0 or 1.
+    #[inline]
+    pub(super) fn at_start(&self, first: u8, second: u8) -> (u64, u64) {
+        if (first | second) >= 0x80 {
+            return (0, 1);
+        }
+        let [kind, next] = [first, second].map(|byte| usize::from(self.kinds.0[usize::from(byte)]));
+        let bit = |bits: u16| u64::from(bits >> next & 1);
+        (
+            bit(self.ends_at_start[kind % KINDS]),
+            bit(self.open_at_start[kind % KINDS]),
+        )
+    }
+}
+
+/// How often a byte occurs, about: it decides which bytes share a group, if some have to.
+fn weight(byte: u8) -> f64 {
+    match byte {
+        b' ' => 180.0,
+        b'a'..=b'z' => 30.0,
+        b'\n' => 20.0,
+        b'.' | b',' | b'(' | b')' | b'_' | b'"' | b'\'' | b'=' | b'-' | b':' | b';' | b'/' => 6.0,
+        b'A'..=b'Z' | b'0'..=b'9' | b'\t' => 3.0,
+        0x21..=0x7e => 1.0,
+        _ => 0.01,
+    }
+}
+
+/// Verdicts by the groups of three symbols.
+struct Cube {
+    /// The group of each symbol, for each axis.
+    groups: [Vec<usize>; 3],
+    sizes: [usize; 3],
+    weights: [Vec<f64>; 3],
+    verdicts: Vec<Verdict>,
+}
+
+impl Cube {
+    fn new(triples: &Triples, weights: &[f64]) -> Self {
+        let len = weights.len();
+        Self {
+            groups: [0, 1, 2].map(|_| (0..len).collect()),
+            sizes: [len; 3],
+            weights: [0, 1, 2].map(|_| weights.to_vec()),
+            verdicts: triples.verdicts().to_vec(),
+        }
+    }
+
+    fn place(&self, [first, second, third]: [usize; 3]) -> usize {
+        (first * self.sizes[1] + second) * self.sizes[2] + third
+    }
+
+    /// The rows of the groups of the first two, with a bit for each group of the third that has this
+    /// verdict.
+    fn rows(&self, wanted: Verdict) -> Table<ROWS> {
+        let mut rows = Table([0; ROWS]);
+        for first in 0..self.sizes[0] {
+            for second in 0..self.sizes[1] {
+                for third in 0..self.sizes[2] {
+                    let verdict = self.verdicts[self.place([first, second, third])];
+                    rows.0[first * KINDS + second] |= u8::from(verdict == wanted) << third;
+                }
+            }
+        }
+        rows
+    }
+
+    /// Join groups of these axes: all that have the same verdicts, and more if there are too many.
+    fn group(&mut self, axes: &[usize], most: usize) {
+        loop {
+            let size = self.sizes[axes[0]];
+            let mut best = (f64::INFINITY, 0, 0);
+            for one in 0..size {
+                for other in one + 1..size {
+                    let costs = axes.iter().map(|&axis| self.cost(axis, one, other, best.0));
+                    let cost = costs.sum();
+                    if cost < best.0 {
+                        best = (cost, one, other);
+                    }
+                }
+            }
+            let (cost, one, other) = best;
+            if cost > 0.0 && size <= most || cost.is_infinite() {
+                return;
+            }
+            for &axis in axes {
+                self.join(axis, one, other);
+            }
+        }
+    }
+
+    /// The weight of the verdicts that are lost if two groups are joined; if that is more than `most`,
+    /// any that is more.
+    fn cost(&self, axis: usize, one: usize, other: usize, most: f64) -> f64 {
+        let (next, last) = [(1, 2), (0, 2), (0, 1)][axis];
+        let mut cost = 0.0;
+        let mut at = [0; 3];
+        for second in 0..self.sizes[next] {
+            at[next] = second;
+            for third in 0..self.sizes[last] {
+                at[last] = third;
+                at[axis] = one;
+                let a = self.verdicts[self.place(at)];
+                at[axis] = other;
+                let b = self.verdicts[self.place(at)];
+                if a.or(b) == Verdict::Open {
+                    let lost = |verdict, group: usize| match verdict {
+                        Verdict::Ends | Verdict::GoesOn => self.weights[axis][group],
+                        Verdict::Open | Verdict::Never => 0.0,
+                    };
+                    let beside = self.weights[next][second] * self.weights[last][third];
+                    cost += beside * (lost(a, one) + lost(b, other));
+                }
+            }
+            if cost > most {
+                break;
+            }
+        }
+        cost
+    }
+
+    /// Put the group `other` of an axis into the group `one`, which is before it.
+    fn join(&mut self, axis: usize, one: usize, other: usize) {
+        let mut sizes = self.sizes;
+        sizes[axis] -= 1;
+        let mut verdicts = Vec::with_capacity(sizes.iter().product());
+        for first in 0..sizes[0] {
+            for second in 0..sizes[1] {
+                for third in 0..sizes[2] {
+                    let mut at = [first, second, third];
+                    let group = at[axis];
+                    at[axis] += usize::from(group >= other);
+                    let mut verdict = self.verdicts[self.place(at)];
+                    if group == one {
+                        at[axis] = other;
+                        verdict = verdict.or(self.verdicts[self.place(at)]);
+                    }
+                    verdicts.push(verdict);
+                }
+            }
+        }
+        (self.sizes, self.verdicts) = (sizes, verdicts);
+        let weight = self.weights[axis].remove(other);
+        self.weights[axis][one] += weight;
+        for group in &mut self.groups[axis] {
+            *group = match *group {
+                group if group == other => one,
+                group if group > other => group - 1,
+                group => group,
+            };
+        }
+    }
+}
