@@ -48,9 +48,10 @@ impl Joins {
                 vocabulary.string(merge.left),
                 vocabulary.string(merge.right),
             );
-            match has_characters {
-                true => (character_before(left, left.len()), character_at(right, 0).0),
-                false => (left[left.len() - 1].into(), right[0].into()),
+            if has_characters {
+                (character_before(left, left.len()), character_at(right, 0).0)
+            } else {
+                (left[left.len() - 1].into(), right[0].into())
             }
         });
         let (of_bytes, others): (Vec<_>, Vec<_>) =
@@ -74,7 +75,7 @@ impl Joins {
     #[inline(always)]
     fn place(&self, left: Character, right: Character) -> (usize, u32) {
         let hash = hash_pair(u64::from(left) << 32 | u64::from(right));
-        (hash / 64 & (self.characters.len() - 1), hash as u32 % 64)
+        ((hash / 64) & (self.characters.len() - 1), hash as u32 % 64)
     }
 
     /// Whether a text is cut between two symbols.

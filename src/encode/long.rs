@@ -110,10 +110,9 @@ impl Tools<'_> {
         if at >= word.len() {
             return word.len();
         }
-        let starts = (0..=at).rev();
-        let is_inside =
-            |&at: &usize| self.vocabulary.symbols() == Symbols::Chars && is_inside(word[at]);
-        starts.skip_while(is_inside).next().unwrap_or(0)
+        let is_bound =
+            |&at: &usize| self.vocabulary.symbols() != Symbols::Chars || !is_inside(word[at]);
+        (0..=at).rev().find(is_bound).unwrap_or(0)
     }
 
     /// Calls `use_tokens` with the index and the tokens of each word, from the first to the last.

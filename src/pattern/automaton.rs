@@ -58,7 +58,7 @@ impl Automaton {
         };
         for row in &rows {
             let mut steps = [DEAD as u16; STEPS];
-            let packed = |step: Step| u16::from(step.matches) * MATCH | step.state as u16;
+            let packed = |step: Step| (u16::from(step.matches) * MATCH) | step.state as u16;
             for byte in 0..0x80_u8 {
                 let symbol = automaton.alphabet.symbol(u32::from(byte));
                 steps[usize::from(byte)] = packed(row[usize::from(symbol)]);

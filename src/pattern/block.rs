@@ -54,7 +54,8 @@ impl Processor for Any {
 
     fn ends(self, block: &[u8; LEN], groups: &Groups) -> (u64, u64) {
         let (mut ends, mut open) = (0, 0);
-        for (at, bytes) in (2..).zip(block.array_windows::<3>()) {
+        for (at, bytes) in (2..).zip(block.windows(3)) {
+            let bytes = [bytes[0], bytes[1], bytes[2]];
             if !bytes.is_ascii() {
                 open |= 1 << at;
                 continue;

@@ -63,8 +63,8 @@ impl Groups {
         let mut cube = Cube::new(&neighbours.triples(&symbols, &weights), &weights);
         cube.group(&[0, 1, 2], KINDS);
         let kinds = cube.groups[0].clone();
-        for axis in 0..3 {
-            cube.group(&[axis], MOST[axis]);
+        for (axis, most) in MOST.into_iter().enumerate() {
+            cube.group(&[axis], most);
         }
         let mut groups = Self {
             kinds: Table(std::array::from_fn(|byte| kinds[index(byte)] as u8)),
@@ -218,12 +218,12 @@ impl Cube {
                 at[axis] = other;
                 let b = self.verdicts[self.place(at)];
                 if a.or(b) == Verdict::Open {
-                    let lost = |verdict, group: usize| match verdict {
+                    let weight = |verdict, group: usize| match verdict {
                         Verdict::Ends | Verdict::GoesOn => self.weights[axis][group],
                         Verdict::Open | Verdict::Never => 0.0,
                     };
                     let beside = self.weights[next][second] * self.weights[last][third];
-                    cost += beside * (lost(a, one) + lost(b, other));
+                    cost += beside * (weight(a, one) + weight(b, other));
                 }
             }
             if cost > most {

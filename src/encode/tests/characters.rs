@@ -72,7 +72,7 @@ fn merged_or_bytes(vocabulary: &Vocabulary, text: &[u8]) -> Vec<Id> {
             ids.extend(unknown.iter().map(|&byte| Id::from(byte)));
             continue;
         }
-        let known = run.iter().flat_map(|symbol| symbol.ok());
+        let known = run.iter().filter_map(|symbol| symbol.ok());
         let tokens = vocabulary.ranks().apply(known.collect(), |_, _| Ok(()));
         let tokens = tokens.expect("merging does not fail").into_iter();
         ids.extend(tokens.filter_map(|token| vocabulary.id(token)));
@@ -121,8 +121,8 @@ fn a_text_without_a_pattern_is_what_merging_makes_of_all_of_it() {
         let encoder = encoder(vocabulary, Unknown::Bytes(bytes));
         let call = encoder.call(&Choice::default()).expect("no special tokens");
         let encode = |text: &[u8]| {
-            let encoded = encoder.encode(text, &call, &Watch::default());
-            encoded.expect("nothing is refused")
+            let ids = encoder.encode(text, &call, &Watch::default());
+            ids.expect("nothing is refused")
         };
         for (text, expected) in texts.iter().zip(&expected) {
             assert_eq!(&encode(text), expected, "{text:x?}");
