@@ -39,7 +39,8 @@ characters), and the vocabulary's own special tokens in various places.
 - **offsets**: of {offsets}. Where each token lies in the text, as tokenizers says.
 - **saved as**: the formats in which `save` writes it; it refuses the others, because the file
   would encode differently. {files} files, {files_alike} of them with equal ids for the 2,150
-  texts in the library of the format. Codes and GGUF are read by mergewise itself.
+  texts in the library of the format. Codes and GGUF are read by mergewise itself; transformers,
+  which reads GPT-2's two files, is told which tokens are special, as they do not say it.
 - **cut by**: what cuts a text into words. A *named* pattern has a scanner of its own, the
   fastest; an *expression* is a regular expression; *steps* are carried out one after the other;
   *nothing*: the text is not cut.
