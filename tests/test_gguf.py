@@ -150,6 +150,12 @@ def test_a_vocabulary_of_bytes(tmp_path: Path) -> None:
     assert tok.config.chat_templates == {"default": "{{ messages }}"}
 
 
+def test_a_merge_of_what_is_no_token_is_refused(tmp_path: Path) -> None:
+    path = byte_level(tmp_path / "x.gguf", "a b", "x lo")
+    with pytest.raises(FormatError, match=r"x\.gguf: tokenizer\.ggml\.merges\[1\]: found 'x lo'"):
+        mw.Tokenizer.from_file(path)
+
+
 def test_unknown_cuts_and_other_models_are_refused(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"tokenizer\.ggml\.pre: found 'new'"):
         mw.Tokenizer.from_file(byte_level(tmp_path / "x.gguf", pre="new"))

@@ -123,7 +123,7 @@ def merged_bytes(header: Header, tokens: Tokens, pre: str) -> dict[str, Any]:
     ids = {text: token_id for token_id, text in enumerate(tokens.texts)}
     spelled = {text: from_letters(text) for text in {*tokens.plain, *used, *LETTERS}}
     for index, (left, right) in enumerate(written):
-        if left + right not in ids or spelled[left + right] is None:
+        if not ids.keys() >= {left, right, left + right} or spelled[left + right] is None:
             place = f"{PREFIX}merges[{index}]"
             raise reading.wrong(place, shown(f"{left} {right}"), "tokens in GPT-2's letters")
     merges = [(spelled[left] or b"", spelled[right] or b"") for left, right in written]
