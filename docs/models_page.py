@@ -41,8 +41,8 @@ characters), and the vocabulary's own special tokens in various places.
   would encode differently. {files} files, {files_alike} of them with equal ids for the 2,150
   texts in the library of the format. Codes and GGUF are read by mergewise itself; transformers,
   which reads GPT-2's two files, is told which tokens are special, as they do not say it.
-- **cut by**: what cuts a text into words. A *named* pattern has a scanner of its own, the
-  fastest; an *expression* is a regular expression; *steps* are carried out one after the other;
+- **cut by**: what cuts a text into words. A *named* pattern and an *expression* are
+  automata, fast alike; *steps* are carried out one after the other, which takes longer;
   *nothing*: the text is not cut.
 
 llama.cpp is not run. Vocabularies in GGUF are compared with the ids that its repository records,
