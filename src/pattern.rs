@@ -101,7 +101,11 @@ impl Pattern {
     pub fn is_linear(&self) -> bool {
         match &self.kind {
             Kind::Whole => true,
-            Kind::Expression(expression) => expression.scanner().is_some_and(Scanner::is_linear),
+            Kind::Expression(expression) => {
+                // The named patterns read beyond a word only white space, which is then the next.
+                let is_named = self.spec().and_then(table::named).is_some();
+                is_named || expression.scanner().is_some_and(Scanner::is_linear)
+            }
         }
     }
 
@@ -132,12 +136,14 @@ impl Pattern {
         }
     }
 
-    /// What finds its words in groups, if all of every text is words.
+    /// What finds its words in groups, if all of every text is words, and always in linear time: no
+    /// budget is kept there.
     pub(crate) fn scanner(&self) -> Option<&Scanner> {
         match &self.kind {
             Kind::Whole => None,
             Kind::Expression(expression) => {
-                expression.scanner().filter(|scanner| scanner.is_complete())
+                let scanner = expression.scanner();
+                scanner.filter(|scanner| scanner.is_complete() && self.is_linear())
             }
         }
     }

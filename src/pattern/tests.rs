@@ -368,6 +368,16 @@ fn failures_are_told() {
 }
 
 #[test]
+fn what_is_not_linear_has_a_budget() {
+    for named in NAMED_PATTERNS {
+        assert!(pattern(named.name).is_linear(), "{}", named.name);
+    }
+    let pattern = pattern(r"a+b|(?s:.)");
+    let cut = pattern.for_each_word(&b"a".repeat(30_000), &Watch::default(), |_, _| {});
+    assert!(matches!(cut, Err(Error::PatternFailed { .. })));
+}
+
+#[test]
 fn what_a_text_may_cost_is_bounded() {
     let time = Duration::from_secs(600);
     let automaton = Expression::new(r"\w+(?=\s)|.").expect("valid");
