@@ -9,7 +9,7 @@
 //!
 //! [`syntax`] has the expression, [`nfa`] its program, [`automaton`] the automaton. [`neighbours`]
 //! finds out what neighbouring characters say about its words, [`groups`] and [`block`] read that 64
-//! bytes at a time, and [`scan`] puts both together.
+//! bytes at a time, and [`scan`] puts both together. [`linear`] proves that no text takes long.
 
 // Only what is always inlined is compiled with the target features of the calling function.
 #![allow(clippy::inline_always)]
@@ -21,6 +21,7 @@ mod block;
 mod class;
 mod expression;
 mod groups;
+mod linear;
 mod neighbours;
 mod nfa;
 mod scan;
@@ -101,11 +102,7 @@ impl Pattern {
     pub fn is_linear(&self) -> bool {
         match &self.kind {
             Kind::Whole => true,
-            Kind::Expression(expression) => {
-                // The named patterns read beyond a word only white space, which is then the next.
-                let is_named = self.spec().and_then(table::named).is_some();
-                is_named || expression.scanner().is_some_and(Scanner::is_linear)
-            }
+            Kind::Expression(expression) => expression.scanner().is_some_and(Scanner::is_linear),
         }
     }
 

@@ -106,8 +106,8 @@ impl Automaton {
         &self.alphabet
     }
 
-    pub(super) fn num_symbols(&self) -> usize {
-        self.num_symbols
+    pub(super) fn symbols(&self) -> impl Iterator<Item = Symbol> + use<> {
+        (0..self.num_symbols).map(|symbol| symbol as Symbol)
     }
 
     pub(super) fn num_states(&self) -> usize {

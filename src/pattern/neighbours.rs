@@ -66,31 +66,13 @@ impl<'a> Neighbours<'a> {
 
     /// Whether a match that is not empty begins with each character of every text.
     pub(super) fn is_complete(&self) -> bool {
-        self.symbols()
-            .all(|symbol| !self.may_fail[self.first(symbol)])
+        let mut symbols = self.automaton.symbols();
+        symbols.all(|symbol| !self.may_fail[self.first(symbol)])
     }
 
-    /// Whether a run ends soon after its last match, whatever the text: then finding all words takes
-    /// time in proportion to the text.
-    pub(super) fn is_linear(&self) -> bool {
-        // Take away states without steps to others by which no match is seen, as long as there are
-        // some. What is left has circles.
-        let num_states = self.automaton.num_states();
-        let mut is_left = vec![true; num_states];
-        is_left[DEAD] = false;
-        loop {
-            let mut changed = false;
-            for state in 0..num_states {
-                let mut steps = self.automaton.all_steps(state);
-                if is_left[state] && !steps.any(|step| !step.matches && is_left[step.state]) {
-                    is_left[state] = false;
-                    changed = true;
-                }
-            }
-            if !changed {
-                return is_left.iter().all(|is_left| !is_left);
-            }
-        }
+    /// Whether there may be no further match after a state.
+    pub(super) fn may_fail(&self, state: usize) -> bool {
+        self.may_fail[state]
     }
 
     /// Where a text can be cut: for each symbol, whether it can be before each other. Of a complete
@@ -104,17 +86,14 @@ impl<'a> Neighbours<'a> {
                 step.state == DEAD && step.matches == automaton.step_at_end(between).matches
             })
         };
-        self.symbols()
-            .map(|a| self.symbols().map(|b| is_cut(a, b)).collect())
+        automaton
+            .symbols()
+            .map(|a| automaton.symbols().map(|b| is_cut(a, b)).collect())
             .collect()
     }
 
-    fn symbols(&self) -> impl Iterator<Item = Symbol> + use<> {
-        (0..self.automaton.num_symbols()).map(|symbol| symbol as Symbol)
-    }
-
     /// The state after the first character of a word.
-    fn first(&self, symbol: Symbol) -> usize {
+    pub(super) fn first(&self, symbol: Symbol) -> usize {
         self.automaton.step(self.automaton.start(), symbol).state
     }
 

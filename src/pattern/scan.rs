@@ -12,6 +12,7 @@ use super::backtracking::{Budget, Problem, Stop};
 use super::block;
 use super::block::{Any, LEN, Processor, Work};
 use super::groups::Groups;
+use super::linear;
 use super::neighbours::Neighbours;
 use super::syntax::Node;
 use crate::error::Result;
@@ -53,7 +54,7 @@ impl Scanner {
             cuts: neighbours.cuts(),
         });
         Some(Self {
-            is_linear: neighbours.is_linear(),
+            is_linear: linear::is_linear(&automaton, &neighbours),
             complete,
             automaton,
         })
@@ -67,6 +68,11 @@ impl Scanner {
     /// Whether finding the words takes time in proportion to the text, whatever the text.
     pub(super) fn is_linear(&self) -> bool {
         self.is_linear
+    }
+
+    #[cfg(test)]
+    pub(super) fn automaton(&self) -> &Automaton {
+        &self.automaton
     }
 
     #[cfg(test)]

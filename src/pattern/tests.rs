@@ -1,11 +1,11 @@
 use std::fmt::Write;
 use std::sync::LazyLock;
-use std::time::Duration;
 
-use super::backtracking::Budget;
 use super::block::{Any, Work};
 use super::scan::Scan;
 use super::*;
+
+mod time;
 
 /// Pieces that the patterns treat differently, or might.
 #[rustfmt::skip]
@@ -96,6 +96,9 @@ const EXPRESSIONS: &[&str] = &[
     r"\w+|[^\w\s]", r"[a-z]+?(?=[A-Z0-9 ])|\d{2,}?x|'", r"(?:ab|a)(?:bc|c)?|l{2,3}+l|[^\n]{4}+", r"a+b|.|\n",
     r"\p{N}{1,3}+|[^\p{N}]{1,2}?", r"(a|e|v)*?s|\S+$|\s", r"(?:the|t|re|ve)+|(?s:.)", r"[^'a]*+a|(?!')(?:..|.)|'",
 ];
+
+/// How many of them were published.
+const NUM_PUBLISHED: usize = 7;
 
 /// Automata, and the same expressions by backtracking. Under Miri one of them, as the others take too
 /// long to compile there.
@@ -365,63 +368,4 @@ fn failures_are_told() {
         slow.for_each_word(&text, &Watch::default(), |_, _| {}),
         Err(Error::PatternFailed { .. })
     ));
-}
-
-#[test]
-fn what_is_not_linear_has_a_budget() {
-    for named in NAMED_PATTERNS {
-        assert!(pattern(named.name).is_linear(), "{}", named.name);
-    }
-    let pattern = pattern(r"a+b|(?s:.)");
-    let cut = pattern.for_each_word(&b"a".repeat(30_000), &Watch::default(), |_, _| {});
-    assert!(matches!(cut, Err(Error::PatternFailed { .. })));
-}
-
-#[test]
-fn what_a_text_may_cost_is_bounded() {
-    let time = Duration::from_secs(600);
-    let automaton = Expression::new(r"\w+(?=\s)|.").expect("valid");
-    assert!(
-        automaton
-            .scanner()
-            .is_some_and(|scanner| !scanner.is_linear())
-    );
-    // The engine steps through the second; the third is an automaton of its own, without steps.
-    for (expression, budget) in [
-        (
-            automaton.clone(),
-            Budget {
-                steps: 1_000_000,
-                time,
-            },
-        ),
-        (
-            automaton.backtracking(),
-            Budget {
-                steps: 1_000_000,
-                time,
-            },
-        ),
-        (
-            Expression::new(r"\w+x|.").expect("valid").backtracking(),
-            Budget {
-                steps: u64::MAX,
-                time: Duration::ZERO,
-            },
-        ),
-    ] {
-        let text = [b"ab ".repeat(30), vec![b'a'; 5000]].concat();
-        let (watch, mut num_words) = (Watch::default(), 0);
-        let mut cut = |budget, watch: &Watch| {
-            expression
-                .for_each_match_within(budget, &text, watch, false, &mut |_, _| num_words += 1)
-        };
-        let failed = cut(budget, &watch).expect_err("the text costs more");
-        assert!(matches!(failed, Error::PatternFailed { .. }), "{failed}");
-        assert!(failed.offset().is_some_and(|offset| offset < 5090));
-        watch.stop();
-        let steps = u64::MAX;
-        assert_eq!(cut(Budget { steps, time }, &watch), Err(Error::Interrupted));
-        assert!(num_words < 5000);
-    }
 }
