@@ -29,6 +29,7 @@ mod syntax;
 mod table;
 #[cfg(test)]
 mod tests;
+mod white_space;
 
 use crate::error::{Error, Result};
 use crate::watch::Watch;

@@ -6,7 +6,7 @@ mod x86;
 #[cfg(target_arch = "x86_64")]
 pub(super) use x86::{Avx2, Avx512};
 
-use super::groups::Groups;
+use super::groups::{ENDS_BEFORE_SPACE, Groups, KEEPS_LINE_ENDS, LINE_END, WHITE_SPACE};
 
 /// The number of bytes in a block: one for each bit of a mask.
 pub(crate) const LEN: usize = 64;
@@ -16,10 +16,8 @@ pub(crate) trait Processor: Copy {
     /// Whether it reads blocks faster than an automaton does.
     const HAS_BLOCKS: bool;
 
-    /// The places before which a word ends by its verdict, and those without one: bit `i` is for the
-    /// place before byte `i`. Without one is also where bytes are not ASCII. The first two bits are
-    /// undefined.
-    fn ends(self, block: &[u8; LEN], groups: &Groups) -> (u64, u64);
+    /// Look up a block.
+    fn look_up(self, block: &[u8; LEN], groups: &Groups) -> Found;
 
     /// Write `base + i` for each bit `i` of `group`, in order; the rest of `places` is undefined.
     ///
@@ -40,6 +38,104 @@ pub(crate) trait Processor: Copy {
     }
 }
 
+/// What the tables say of a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// The places before which a word ends by its verdict, and those without one: bit `i` is for the
+    /// place before byte `i`. The first two bits, and those at bytes that are not ASCII and at the
+    /// next two, are undefined.
+    pub(super) ends: u64,
+    pub(super) open: u64,
+    /// The bytes that are not ASCII. The following are undefined there.
+    pub(super) foreign: u64,
+    pub(super) white_space: u64,
+    pub(super) line_ends: u64,
+    /// The white space that words end between and spaces.
+    pub(super) ends_before_space: u64,
+    /// The bytes that line ends belong to.
+    pub(super) keeps_line_ends: u64,
+}
+
+/// The verdicts on a block.
+pub(super) struct Verdicts {
+    /// As in [`Found`]; the first two bits are undefined.
+    pub(super) ends: u64,
+    pub(super) open: u64,
+    /// The places on which there is another verdict than in the table.
+    overruled: u64,
+    ends_overruled: u64,
+    /// The places in white space of which the block does not show what follows it.
+    unknown: u64,
+    /// Of these, those in white space at the end of the block.
+    pub(super) at_end: u64,
+    /// The line ends that belong to what is before.
+    kept: u64,
+}
+
+impl Verdicts {
+    #[inline(always)]
+    pub(super) fn new(found: Found) -> Self {
+        let near_foreign = found.foreign | found.foreign << 1 | found.foreign << 2;
+        let line_ends = found.line_ends & !found.foreign;
+        // Adding the first line end behind such a byte clears all of them.
+        let first_kept = (found.keeps_line_ends & !found.foreign) << 1 & line_ends;
+        let kept = line_ends & !line_ends.wrapping_add(first_kept);
+        let mut verdicts = Self {
+            ends: 0,
+            open: found.open | near_foreign,
+            overruled: kept << 1,
+            ends_overruled: kept << 1 & !line_ends,
+            unknown: 0,
+            at_end: 0,
+            kept,
+        };
+        let within = found.white_space & (found.white_space & !kept) << 1 & !line_ends;
+        if within != 0 {
+            verdicts.look_ahead(within, found);
+        }
+        verdicts.ends = found.ends & !near_foreign & !verdicts.overruled | verdicts.ends_overruled;
+        verdicts
+    }
+
+    /// Find the verdicts on places before spaces within white space.
+    #[inline(always)]
+    fn look_ahead(&mut self, within: u64, found: Found) {
+        if found.foreign == 0 {
+            let before_line_end = filled_down(found.line_ends, found.white_space);
+            let num_at_end = (!found.white_space).leading_zeros();
+            self.at_end = within & !u64::MAX.checked_shr(num_at_end).unwrap_or(0);
+            self.unknown = self.at_end;
+            let not_last = within & (before_line_end | found.white_space >> 1);
+            self.overruled |= not_last;
+            self.ends_overruled |= not_last & !before_line_end & found.ends_before_space << 1;
+        } else {
+            self.unknown = within;
+        }
+        self.open |= self.unknown;
+    }
+
+    /// Let a word begin at a place of the block: what is said of its first byte and the next decides
+    /// whether it ends between them.
+    #[inline(always)]
+    pub(super) fn begin(&mut self, word: usize, (ends, open): (u64, u64)) {
+        let bit = 2 << word;
+        let ends = ends << word << 1 & !self.overruled | self.ends_overruled & bit;
+        let open = open << word << 1 | (self.unknown | self.kept << 1) & bit;
+        self.ends = self.ends & !bit | ends;
+        self.open = self.open & !bit | open;
+    }
+}
+
+/// The bits from which a number of others in `within` lead up to one of `bits`, and these.
+#[inline(always)]
+fn filled_down(mut bits: u64, mut within: u64) -> u64 {
+    for shift in [1, 2, 4, 8, 16, 32] {
+        bits |= bits >> shift & within;
+        within &= within >> shift;
+    }
+    bits
+}
+
 /// Work whose `run` is always inlined, so that it is compiled for the processor it is called with.
 pub(super) trait Work {
     fn run<P: Processor>(self, processor: P);
@@ -52,21 +148,31 @@ pub(crate) struct Any;
 impl Processor for Any {
     const HAS_BLOCKS: bool = false;
 
-    fn ends(self, block: &[u8; LEN], groups: &Groups) -> (u64, u64) {
+    fn look_up(self, block: &[u8; LEN], groups: &Groups) -> Found {
+        let kind = |byte: u8| usize::from(groups.kinds.0[usize::from(byte & 0x7f)]);
+        let class = |byte: u8| groups.white_space[kind(byte)];
         let (mut ends, mut open) = (0, 0);
         for (at, bytes) in (2..).zip(block.windows(3)) {
-            let bytes = [bytes[0], bytes[1], bytes[2]];
-            if !bytes.is_ascii() {
-                open |= 1 << at;
-                continue;
-            }
-            let [first, second, third] =
-                bytes.map(|byte| usize::from(groups.kinds.0[usize::from(byte)]));
-            let row = usize::from(groups.first[first] | groups.second[second]);
-            let bit = groups.third[third];
-            ends |= u64::from(groups.ends.0[row] & bit != 0) << at;
-            open |= u64::from(groups.open.0[row] & bit != 0) << at;
+            let row = groups.first[kind(bytes[0])] | groups.second[kind(bytes[1])];
+            let bit = groups.third[kind(bytes[2])];
+            ends |= u64::from(groups.ends.0[usize::from(row)] & bit != 0) << at;
+            open |= u64::from(groups.open.0[usize::from(row)] & bit != 0) << at;
         }
-        (ends, open)
+        Found {
+            ends,
+            open,
+            foreign: places(block, |byte| !byte.is_ascii()),
+            white_space: places(block, |byte| class(byte) & WHITE_SPACE != 0),
+            line_ends: places(block, |byte| class(byte) & LINE_END != 0),
+            ends_before_space: places(block, |byte| class(byte) & ENDS_BEFORE_SPACE != 0),
+            keeps_line_ends: places(block, |byte| class(byte) & KEEPS_LINE_ENDS != 0),
+        }
     }
+}
+
+fn places(block: &[u8; LEN], is_wanted: impl Fn(u8) -> bool) -> u64 {
+    let bits = (0..).zip(block);
+    bits.fold(0, |bits, (at, &byte)| {
+        bits | u64::from(is_wanted(byte)) << at
+    })
 }

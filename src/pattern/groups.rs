@@ -8,7 +8,8 @@
 
 use super::alphabet::Symbol;
 use super::automaton::Automaton;
-use super::neighbours::{Neighbours, Triples, Verdict};
+use super::neighbours::{Neighbours, Verdict};
+use super::white_space::Kind;
 
 /// The number of bytes of ASCII.
 const ASCII: usize = 128;
@@ -20,6 +21,23 @@ const MOST: [usize; 3] = [ROWS / KINDS, KINDS, 8];
 /// How many symbols ASCII may have: each three of them have a verdict.
 const MOST_SYMBOLS: usize = 32;
 
+pub(super) const WHITE_SPACE: u8 = 1 << 7;
+pub(super) const LINE_END: u8 = 1 << 6;
+pub(super) const ENDS_BEFORE_SPACE: u8 = 1 << 5;
+pub(super) const KEEPS_LINE_ENDS: u8 = 1 << 4;
+
+/// What there is to know of a symbol for verdicts within white space.
+fn white_space(symbol: Symbol, neighbours: &Neighbours<'_>) -> u8 {
+    let ends = u8::from(neighbours.ends_before_space(symbol)) * ENDS_BEFORE_SPACE;
+    match neighbours.white_space().kind(symbol) {
+        Kind::Space => WHITE_SPACE | ends,
+        Kind::LineEnd => WHITE_SPACE | LINE_END | ends,
+        Kind::Other | Kind::Foreign => {
+            u8::from(neighbours.keeps_line_ends(symbol)) * KEEPS_LINE_ENDS
+        }
+    }
+}
+
 /// A value for each byte of ASCII, or for each row.
 #[derive(Debug, Clone)]
 #[repr(align(64))]
@@ -30,6 +48,8 @@ pub(super) struct Table<const N: usize>(pub(super) [u8; N]);
 pub(crate) struct Groups {
     /// The kind of each byte.
     pub(super) kinds: Table<ASCII>,
+    /// For each kind, what there is to know for verdicts within white space, as bits.
+    pub(super) white_space: [u8; KINDS],
     /// For each kind, the group of a first byte, times 16.
     pub(super) first: [u8; KINDS],
     /// The group of a second byte.
@@ -60,7 +80,12 @@ impl Groups {
         for byte in 0..ASCII {
             weights[index(byte)] += weight(byte as u8);
         }
-        let mut cube = Cube::new(&neighbours.triples(&symbols, &weights), &weights);
+        let classes: Vec<u8> = symbols
+            .iter()
+            .map(|&symbol| white_space(symbol, neighbours))
+            .collect();
+        let triples = neighbours.triples(&symbols, &weights);
+        let mut cube = Cube::new(triples, &weights, classes.clone());
         cube.group(&[0, 1, 2], KINDS);
         let kinds = cube.groups[0].clone();
         for (axis, most) in MOST.into_iter().enumerate() {
@@ -68,6 +93,7 @@ impl Groups {
         }
         let mut groups = Self {
             kinds: Table(std::array::from_fn(|byte| kinds[index(byte)] as u8)),
+            white_space: [0; KINDS],
             first: [0; KINDS],
             second: [0; KINDS],
             third: [0; KINDS],
@@ -78,6 +104,7 @@ impl Groups {
         };
         for (symbol, &kind) in kinds.iter().enumerate() {
             let [first, second, third] = [0, 1, 2].map(|axis: usize| cube.groups[axis][symbol]);
+            groups.white_space[kind] = classes[symbol];
             groups.first[kind] = (first * KINDS) as u8;
             groups.second[kind] = second as u8;
             groups.third[kind] = 1 << third;
@@ -118,11 +145,11 @@ impl Groups {
         if (first | second) >= 0x80 {
             return (0, 1);
         }
-        let [kind, next] = [first, second].map(|byte| usize::from(self.kinds.0[usize::from(byte)]));
-        let bit = |bits: u16| u64::from(bits >> next & 1);
+        let kind = usize::from(self.kinds.0[usize::from(first)]) % KINDS;
+        let next = self.kinds.0[usize::from(second)];
         (
-            bit(self.ends_at_start[kind % KINDS]),
-            bit(self.open_at_start[kind % KINDS]),
+            u64::from(self.ends_at_start[kind] >> next & 1),
+            u64::from(self.open_at_start[kind] >> next & 1),
         )
     }
 }
@@ -146,17 +173,21 @@ struct Cube {
     groups: [Vec<usize>; 3],
     sizes: [usize; 3],
     weights: [Vec<f64>; 3],
+    /// What there is to know for verdicts within white space: symbols that differ in it are of
+    /// different kinds.
+    white_space: Vec<u8>,
     verdicts: Vec<Verdict>,
 }
 
 impl Cube {
-    fn new(triples: &Triples, weights: &[f64]) -> Self {
+    fn new(verdicts: Vec<Verdict>, weights: &[f64], white_space: Vec<u8>) -> Self {
         let len = weights.len();
         Self {
             groups: [0, 1, 2].map(|_| (0..len).collect()),
             sizes: [len; 3],
             weights: [0, 1, 2].map(|_| weights.to_vec()),
-            verdicts: triples.verdicts().to_vec(),
+            white_space,
+            verdicts,
         }
     }
 
@@ -181,11 +212,15 @@ impl Cube {
 
     /// Join groups of these axes: all that have the same verdicts, and more if there are too many.
     fn group(&mut self, axes: &[usize], most: usize) {
+        let are_kinds = axes.len() == self.sizes.len();
         loop {
             let size = self.sizes[axes[0]];
             let mut best = (f64::INFINITY, 0, 0);
             for one in 0..size {
                 for other in one + 1..size {
+                    if are_kinds && self.white_space[one] != self.white_space[other] {
+                        continue;
+                    }
                     let costs = axes.iter().map(|&axis| self.cost(axis, one, other, best.0));
                     let cost = costs.sum();
                     if cost < best.0 {
@@ -199,6 +234,9 @@ impl Cube {
             }
             for &axis in axes {
                 self.join(axis, one, other);
+            }
+            if are_kinds {
+                self.white_space.remove(other);
             }
         }
     }

@@ -10,7 +10,7 @@ use super::automaton::Automaton;
 use super::backtracking::{Budget, Problem, Stop};
 #[cfg(target_arch = "x86_64")]
 use super::block;
-use super::block::{Any, LEN, Processor, Work};
+use super::block::{Any, LEN, Processor, Verdicts, Work};
 use super::groups::Groups;
 use super::linear;
 use super::neighbours::Neighbours;
@@ -203,8 +203,8 @@ impl<G: TakeGroups> Work for Scan<'_, G> {
         while start < text.len() {
             let ends = match (text[start..].first_chunk(), &complete.groups) {
                 (Some(bytes), Some(groups)) if P::HAS_BLOCKS && is_ascii_so_far(bytes) => {
-                    let ends = processor.ends(bytes, groups);
-                    self.decided(groups, start, bytes, ends)
+                    let verdicts = Verdicts::new(processor.look_up(bytes, groups));
+                    self.decided(groups, start, bytes, verdicts)
                 }
                 _ => 0,
             };
@@ -246,32 +246,27 @@ impl<G> Scan<'_, G> {
         groups: &Groups,
         start: usize,
         bytes: &[u8; LEN],
-        (mut ends, mut open): (u64, u64),
+        mut verdicts: Verdicts,
     ) -> u64 {
-        let begin = |word: usize, ends: &mut u64, open: &mut u64| {
-            let (ends_here, open_here) = groups.at_start(bytes[word], bytes[word + 1]);
-            let bit = 2 << word;
-            *ends = *ends & !bit | ends_here << word << 1;
-            *open = *open & !bit | open_here << word << 1;
-        };
-        (ends, open) = (ends & !1, open & !1);
-        begin(0, &mut ends, &mut open);
-        while open != 0 {
-            let before = ends & below(open.trailing_zeros());
-            let word = (before | 1).ilog2();
-            let end = self
-                .scanner
-                .automaton
-                .match_end(self.text, start + word as usize)
-                - start;
+        verdicts.ends &= !1;
+        verdicts.open &= !1;
+        verdicts.begin(0, groups.at_start(bytes[0], bytes[1]));
+        while verdicts.open != 0 {
+            let first_open = verdicts.open.trailing_zeros();
+            let before = verdicts.ends & below(first_open);
+            if before != 0 && verdicts.at_end >> first_open & 1 != 0 {
+                return before;
+            }
+            let word = (before | 1).ilog2() as usize;
+            let end = self.scanner.automaton.match_end(self.text, start + word) - start;
             if end >= BLOCK {
                 return before;
             }
-            ends = before | ends & u64::MAX << end | 1 << end;
-            open &= u64::MAX << end << 1;
-            begin(end, &mut ends, &mut open);
+            verdicts.ends = before | verdicts.ends & u64::MAX << end | 1 << end;
+            verdicts.open &= u64::MAX << end << 1;
+            verdicts.begin(end, groups.at_start(bytes[end], bytes[end + 1]));
         }
-        ends & below(BLOCK as u32)
+        verdicts.ends & below(BLOCK as u32)
     }
 
     /// The ends of words near `start`, as the automaton reads them, and that of the next word.

@@ -4,14 +4,15 @@ use std::arch::x86_64::{
     __m256i, __m512i, _mm_bsrli_si128, _mm_loadu_si128, _mm_set_epi64x, _mm256_adds_epu8,
     _mm256_alignr_epi8, _mm256_and_si256, _mm256_broadcastsi128_si256, _mm256_cmpeq_epi8,
     _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_or_si256, _mm256_permute2x128_si256,
-    _mm256_set1_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_xor_si256,
-    _mm512_add_epi64, _mm512_alignr_epi64, _mm512_broadcast_i32x4, _mm512_castsi512_si128,
-    _mm512_cvtepu8_epi64, _mm512_loadu_si512, _mm512_maskz_compress_epi8, _mm512_movepi8_mask,
-    _mm512_or_si512, _mm512_permutex2var_epi8, _mm512_permutexvar_epi8, _mm512_set1_epi64,
-    _mm512_shuffle_epi8, _mm512_storeu_epi64, _mm512_test_epi8_mask,
+    _mm256_set1_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_slli_epi16,
+    _mm256_xor_si256, _mm512_add_epi64, _mm512_alignr_epi64, _mm512_broadcast_i32x4,
+    _mm512_castsi512_si128, _mm512_cvtepu8_epi64, _mm512_loadu_si512, _mm512_maskz_compress_epi8,
+    _mm512_movepi8_mask, _mm512_or_si512, _mm512_permutex2var_epi8, _mm512_permutexvar_epi8,
+    _mm512_set1_epi64, _mm512_shuffle_epi8, _mm512_slli_epi16, _mm512_storeu_epi64,
+    _mm512_test_epi8_mask,
 };
 
-use super::{LEN, Processor, Work};
+use super::{Found, LEN, Processor, Work};
 use crate::pattern::groups::{Groups, Table};
 
 /// Defines a kind of x86-64 processor by its features, which are both what is detected and what
@@ -63,11 +64,11 @@ impl Processor for Avx2 {
     const HAS_BLOCKS: bool = true;
 
     #[inline(always)]
-    fn ends(self, block: &[u8; LEN], groups: &Groups) -> (u64, u64) {
+    fn look_up(self, block: &[u8; LEN], groups: &Groups) -> Found {
         #[allow(unsafe_code, reason = "many times as fast")]
         // SAFETY: `self` exists, so the CPU has AVX2.
         unsafe {
-            ends_by_avx2(block, groups)
+            look_up_by_avx2(block, groups)
         }
     }
 }
@@ -76,11 +77,11 @@ impl Processor for Avx512 {
     const HAS_BLOCKS: bool = true;
 
     #[inline(always)]
-    fn ends(self, block: &[u8; LEN], groups: &Groups) -> (u64, u64) {
+    fn look_up(self, block: &[u8; LEN], groups: &Groups) -> Found {
         #[allow(unsafe_code, reason = "many times as fast")]
         // SAFETY: `self` exists, so the CPU has AVX-512.
         unsafe {
-            ends_by_avx512(block, groups)
+            look_up_by_avx512(block, groups)
         }
     }
 
@@ -99,7 +100,7 @@ impl Processor for Avx512 {
 
 #[target_feature(enable = "avx2")]
 #[inline]
-fn ends_by_avx2(block: &[u8; LEN], groups: &Groups) -> (u64, u64) {
+fn look_up_by_avx2(block: &[u8; LEN], groups: &Groups) -> Found {
     let (low, high) = (load_half(block, 0), load_half(block, LEN / 2));
     let (low_kinds, high_kinds) = (
         kinds_by_avx2(&groups.kinds, low),
@@ -110,11 +111,29 @@ fn ends_by_avx2(block: &[u8; LEN], groups: &Groups) -> (u64, u64) {
     let before_high = _mm256_permute2x128_si256::<0x21>(low_kinds, high_kinds);
     let (low_ends, low_open) = verdicts_by_avx2(low_kinds, before_low, groups);
     let (high_ends, high_open) = verdicts_by_avx2(high_kinds, before_high, groups);
-    let beyond = joined(_mm256_movemask_epi8(low), _mm256_movemask_epi8(high));
-    let beyond = beyond | beyond << 1 | beyond << 2;
-    (
-        joined(low_ends, high_ends) & !beyond,
-        joined(low_open, high_open) | beyond,
+    let classes = twice(&groups.white_space, 0);
+    let (low_classes, high_classes) = (
+        _mm256_shuffle_epi8(classes, low_kinds),
+        _mm256_shuffle_epi8(classes, high_kinds),
+    );
+    Found {
+        ends: joined(low_ends, high_ends),
+        open: joined(low_open, high_open),
+        foreign: highest_bits::<0>(low, high),
+        white_space: highest_bits::<0>(low_classes, high_classes),
+        line_ends: highest_bits::<1>(low_classes, high_classes),
+        ends_before_space: highest_bits::<2>(low_classes, high_classes),
+        keeps_line_ends: highest_bits::<3>(low_classes, high_classes),
+    }
+}
+
+/// The highest bit of each byte, or one of the next.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn highest_bits<const NEXT: i32>(low: __m256i, high: __m256i) -> u64 {
+    joined(
+        _mm256_movemask_epi8(_mm256_slli_epi16::<NEXT>(low)),
+        _mm256_movemask_epi8(_mm256_slli_epi16::<NEXT>(high)),
     )
 }
 
@@ -209,7 +228,7 @@ fn word(bytes: &[u8], at: usize) -> i64 {
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 #[inline]
-fn ends_by_avx512(block: &[u8; LEN], groups: &Groups) -> (u64, u64) {
+fn look_up_by_avx512(block: &[u8; LEN], groups: &Groups) -> Found {
     let bytes = load(block);
     let (low, high) = groups.kinds.0.as_chunks().0.split_at(1);
     let kinds = _mm512_permutex2var_epi8(load(&low[0]), bytes, load(&high[0]));
@@ -222,9 +241,16 @@ fn ends_by_avx512(block: &[u8; LEN], groups: &Groups) -> (u64, u64) {
     let bit = _mm512_shuffle_epi8(four_times(&groups.third), kinds);
     let ends = _mm512_test_epi8_mask(_mm512_permutexvar_epi8(row, load(&groups.ends.0)), bit);
     let open = _mm512_test_epi8_mask(_mm512_permutexvar_epi8(row, load(&groups.open.0)), bit);
-    let beyond = _mm512_movepi8_mask(bytes);
-    let beyond = beyond | beyond << 1 | beyond << 2;
-    (ends & !beyond, open | beyond)
+    let classes = _mm512_shuffle_epi8(four_times(&groups.white_space), kinds);
+    Found {
+        ends,
+        open,
+        foreign: _mm512_movepi8_mask(bytes),
+        white_space: _mm512_movepi8_mask(classes),
+        line_ends: _mm512_movepi8_mask(_mm512_slli_epi16::<1>(classes)),
+        ends_before_space: _mm512_movepi8_mask(_mm512_slli_epi16::<2>(classes)),
+        keeps_line_ends: _mm512_movepi8_mask(_mm512_slli_epi16::<3>(classes)),
+    }
 }
 
 const ONE_BEFORE: [u8; LEN] = numbers_from(LEN - 1);
