@@ -23,6 +23,7 @@ from typing import Any
 import mergewise as mw
 from fuzz.findings import kind_of
 from mergewise.errors import FormatError, InputError
+from mergewise.parquet import import_parquet
 from mergewise.sources import Records, classify
 
 MOST_MEMORY = 8 << 30
@@ -108,6 +109,8 @@ def main() -> None:
     """Answer each input with what is wrong; None if nothing is."""
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    # The import takes seconds on a busy machine, which are not those of the first input.
+    import_parquet()
     while size := sys.stdin.buffer.read(LENGTH_BYTES):
         data = sys.stdin.buffer.read(int.from_bytes(size, "little"))
         answer: Any = None
