@@ -1,11 +1,11 @@
 //! BERT's normalizer.
 
 use serde::Deserialize;
-use unicode_normalization_alignments::UnicodeNormalization;
 
 use super::aligned::Aligned;
 use super::characters::{self, Characters};
-use super::rewriting::{map, write_in_lower_case};
+use super::rewriting::{map, normalize, write_in_lower_case};
+use crate::normalize::Form;
 
 /// What BERT does to texts, each part if it is asked for, in this order.
 #[derive(Debug, Deserialize)]
@@ -43,7 +43,7 @@ impl Bert {
             });
         }
         if self.strip_accents.unwrap_or(self.lowercase) {
-            text.rewrite(|rewriter| rewriter.apply(rewriter.rest().nfd()));
+            normalize(text, Form::Nfd);
             text.rewrite(|rewriter| map(rewriter, |c| (!self.marks.contains(c)).then_some(c)));
         }
         if self.lowercase {

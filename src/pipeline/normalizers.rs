@@ -1,15 +1,15 @@
 //! Steps that change a text before it is cut.
 
 use serde::Deserialize;
-use unicode_normalization_alignments::UnicodeNormalization;
 use unicode_normalization_alignments::char::is_combining_mark;
 
 use super::aligned::{Aligned, Rewriter};
 use super::bert::Bert;
 use super::precompiled::Precompiled;
-use super::rewriting::{map, write_in_lower_case, write_letters};
+use super::rewriting::{map, normalize, write_in_lower_case, write_letters};
 use super::search::Search;
 use crate::error::Result;
+use crate::normalize::Form;
 use crate::settings::Normalization;
 use crate::watch::Watch;
 
@@ -64,10 +64,10 @@ impl Normalizer {
     pub(crate) fn apply(&self, text: &mut Aligned, watch: &Watch) -> Result<()> {
         watch.check()?;
         match self {
-            Self::Nfc => text.rewrite(|rewriter| rewriter.apply(rewriter.rest().nfc())),
-            Self::Nfd => text.rewrite(|rewriter| rewriter.apply(rewriter.rest().nfd())),
-            Self::Nfkc => text.rewrite(|rewriter| rewriter.apply(rewriter.rest().nfkc())),
-            Self::Nfkd => text.rewrite(|rewriter| rewriter.apply(rewriter.rest().nfkd())),
+            Self::Nfc => normalize(text, Form::Nfc),
+            Self::Nfd => normalize(text, Form::Nfd),
+            Self::Nfkc => normalize(text, Form::Nfkc),
+            Self::Nfkd => normalize(text, Form::Nfkd),
             Self::Lowercase => text.rewrite(write_in_lower_case),
             Self::Strip {
                 strip_left,

@@ -1,7 +1,24 @@
 //! Ways to rewrite a text that several steps share.
 
-use super::aligned::Rewriter;
+use super::aligned::{Aligned, Rewriter};
 use super::letters::letter_of;
+use crate::normalize::Form;
+
+/// Bring a text into a normal form.
+pub(super) fn normalize(text: &mut Aligned, form: Form) {
+    if form.doubtful(text.text().as_bytes()).next().is_none() {
+        return;
+    }
+    text.rewrite(|rewriter| {
+        let mut end = 0;
+        for (start, part) in form.doubtful(rewriter.rest().as_bytes()) {
+            rewriter.keep(start - end);
+            rewriter.apply(form.characters(part));
+            end = start + part.len();
+        }
+        rewriter.keep(rewriter.rest().len());
+    });
+}
 
 /// Write another character, or nothing, for each.
 pub(super) fn map(rewriter: &mut Rewriter<'_>, map: impl Fn(char) -> Option<char>) {
