@@ -9,7 +9,7 @@
 //!
 //! [`syntax`] has the expression, [`nfa`] its program, [`automaton`] the automaton. [`neighbours`]
 //! finds out what neighbouring characters say about its words, [`groups`] and [`block`] read that 64
-//! bytes at a time, and [`scan`] puts both together. [`linear`] proves that no text takes long.
+//! bytes at a time, and [`scan`] puts both together. [`steps`] makes one expression of several. [`linear`] proves that no text takes long.
 
 // Only what is always inlined is compiled with the target features of the calling function.
 #![allow(clippy::inline_always)]
@@ -25,6 +25,7 @@ mod linear;
 mod neighbours;
 mod nfa;
 mod scan;
+mod steps;
 mod syntax;
 mod table;
 #[cfg(test)]
@@ -83,6 +84,31 @@ impl Pattern {
         })
     }
 
+    /// The pattern whose words are those that these expressions leave which are applied one after the
+    /// other, each to what the one before it left, if there is one that takes linear time.
+    pub(crate) fn of_steps(expressions: &[&str]) -> Option<Self> {
+        let expression = Expression::of_steps(expressions)?;
+        expression.groups(false)?;
+        Some(Self {
+            spec: None,
+            kind: Kind::Expression(expression),
+            drops_gaps: false,
+        })
+    }
+
+    /// Its regular expression, if it has one.
+    pub(crate) fn expression(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Whole => None,
+            Kind::Expression(expression) => Some(expression.source()),
+        }
+    }
+
+    /// Whether it cuts texts at all.
+    pub(crate) fn cuts_texts(&self) -> bool {
+        matches!(self.kind, Kind::Expression(_))
+    }
+
     /// The same pattern, with the text between its matches dropped or kept.
     #[must_use]
     pub fn dropping_gaps(self, drops_gaps: bool) -> Self {
@@ -103,7 +129,9 @@ impl Pattern {
     pub fn is_linear(&self) -> bool {
         match &self.kind {
             Kind::Whole => true,
-            Kind::Expression(expression) => expression.scanner().is_some_and(Scanner::is_linear),
+            Kind::Expression(expression) => {
+                self.scanner().is_some() || expression.scanner().is_some_and(Scanner::is_linear)
+            }
         }
     }
 
@@ -134,15 +162,11 @@ impl Pattern {
         }
     }
 
-    /// What finds its words in groups, if all of every text is words, and always in linear time: no
-    /// budget is kept there.
+    /// What finds its words in groups, if all of every text is words, and always in linear time.
     pub(crate) fn scanner(&self) -> Option<&Scanner> {
         match &self.kind {
             Kind::Whole => None,
-            Kind::Expression(expression) => {
-                let scanner = expression.scanner();
-                scanner.filter(|scanner| scanner.is_complete() && self.is_linear())
-            }
+            Kind::Expression(expression) => expression.groups(self.drops_gaps),
         }
     }
 

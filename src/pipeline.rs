@@ -34,6 +34,7 @@ pub(crate) use search::Search;
 pub(crate) use sentencepiece::{Kept, SentencePiece};
 
 use crate::error::{Error, Result};
+use crate::pattern::Pattern;
 use crate::watch::Watch;
 
 /// The steps of a tokenizer.
@@ -90,6 +91,36 @@ impl Pipeline {
                 (pieces.text().text()[range.clone()].to_owned(), place)
             })
             .collect())
+    }
+
+    /// The pattern that does all that these steps do, if one does.
+    pub(crate) fn as_pattern(&self) -> Option<Pattern> {
+        let Normalizing::Steps(normalizers) = &self.normalizer else {
+            return None;
+        };
+        let mut cuts = &self.pre_tokenizer[..];
+        let mut expressions = Vec::new();
+        // Letters for bytes at the end are undone again.
+        if let Some((last, others)) = cuts.split_last()
+            && let Cut::ByteLevel {
+                add_prefix_space: false,
+                use_regex,
+                pattern,
+            } = last
+            && self.is_spelled
+        {
+            if *use_regex {
+                expressions.push(pattern.expression()?);
+            }
+            cuts = others;
+        } else if self.is_spelled {
+            return None;
+        }
+        for cut in cuts.iter().rev() {
+            expressions.insert(0, cut.as_isolating()?);
+        }
+        (normalizers.is_empty() && !expressions.is_empty())
+            .then(|| Pattern::of_steps(&expressions))?
     }
 
     /// Whether some step asks where in the caller's text it is.

@@ -24,6 +24,8 @@ pub struct Encoder {
     pattern: Pattern,
     pub(super) preparation: Preparation,
     pub(super) pipeline: Option<Pipeline>,
+    /// All steps as they were given, if pattern and preparation cannot say them.
+    steps: Option<String>,
     pub(super) specials: Specials,
     /// Without a pattern, where texts can be cut; `None` if they cannot.
     joins: Option<Joins>,
@@ -37,8 +39,10 @@ pub struct Encoder {
 pub(crate) struct Steps {
     pub(crate) pattern: Pattern,
     pub(crate) preparation: Preparation,
-    /// All steps, if the two cannot say them; they are then empty.
+    /// All steps, if the two cannot do them; they are then empty.
     pub(crate) pipeline: Option<Pipeline>,
+    /// All steps as they were given, if the two cannot say them.
+    pub(crate) json: Option<String>,
 }
 
 /// A text that is encoded.
@@ -64,13 +68,14 @@ impl Encoder {
             pattern,
             preparation,
             pipeline,
+            json,
         } = steps;
         let ids = vocabulary
             .numbers()
             .filter_map(|number| vocabulary.id(number));
         let largest = ids.chain(specials.iter().map(|special| special.id));
         let largest = largest.chain(unknown.ids().iter().copied()).max();
-        let has_words = pattern.spec().is_some()
+        let has_words = pattern.cuts_texts()
             || pipeline.as_ref().is_some_and(Pipeline::cuts_texts)
             || !unknown.is_local(&vocabulary);
         let words = Words::new(vocabulary, unknown, whole_words, unused);
@@ -94,6 +99,7 @@ impl Encoder {
                     .transpose()
             })?,
             pipeline,
+            steps: json,
             bits: (u32::BITS - largest.unwrap_or(0).leading_zeros()).max(1),
             desks: Pool::default(),
         })
@@ -129,7 +135,12 @@ impl Encoder {
         self.preparation
     }
 
-    /// The steps before merging, if preparation and pattern cannot say them.
+    /// The steps before merging as they were given, if preparation and pattern cannot say them.
+    pub fn steps(&self) -> Option<&str> {
+        self.steps.as_deref()
+    }
+
+    /// The steps before merging, if preparation and pattern cannot do them.
     pub fn pipeline(&self) -> Option<&Pipeline> {
         self.pipeline.as_ref()
     }

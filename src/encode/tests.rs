@@ -239,6 +239,7 @@ fn a_cache_that_grows_and_overflows_forgets_no_right_answer() {
         pattern: Pattern::new(Some("whitespace")).expect("a name"),
         preparation: Preparation::default(),
         pipeline: None,
+        json: None,
     };
     // Words of all kinds: with an entry, with more ids than an entry has, long and very long.
     let lengths = [6, 14, 14, 14, 40, 80];

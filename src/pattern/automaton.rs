@@ -7,8 +7,9 @@
 use rustc_hash::FxHashMap;
 
 use super::alphabet::{Alphabet, Symbol};
+use super::class::Ranges;
 use super::nfa::{Next, Program};
-use super::syntax::Node;
+use super::syntax::{Node, complement};
 
 /// The bit of a step that says that there is a match before the character that is read.
 const MATCH: u16 = 1 << 15;
@@ -50,13 +51,18 @@ impl Automaton {
         let (program, alphabet, num_symbols) = Program::new(expression, MOST_SYMBOLS)?;
         let (rows, start) = minimized(&determined(&program, num_symbols)?);
         let (names, rows) = with_fewer_symbols(&rows);
+        Self::of_rows(alphabet.renamed(&names), &rows, start)
+    }
+
+    /// The automaton with these steps.
+    fn of_rows(alphabet: Alphabet, rows: &Rows, start: usize) -> Option<Self> {
         let mut automaton = Self {
-            alphabet: alphabet.renamed(&names),
+            alphabet,
             num_symbols: rows[DEAD].len() - 1,
             start,
             steps: Vec::with_capacity(rows.len()),
         };
-        for row in &rows {
+        for row in rows {
             let mut steps = [DEAD as u16; STEPS];
             let packed = |step: Step| (u16::from(step.matches) * MATCH) | step.state as u16;
             for byte in 0..0x80_u8 {
@@ -71,6 +77,80 @@ impl Automaton {
             automaton.steps.push(steps);
         }
         Some(automaton)
+    }
+
+    /// The automaton that also matches what lies between the matches of this one, if whether a match
+    /// begins with a character always depends on the next character alone. A gap that goes into a
+    /// set, or out of it, is two.
+    pub(super) fn with_gaps(&self, sets: &[Ranges]) -> Option<Self> {
+        let parts = self.parts(sets);
+        let row = |state| self.all_steps(state).collect::<Vec<Step>>();
+        let mut rows: Rows = (0..self.num_states()).map(row).collect();
+        let start = rows.len();
+        rows.push(row(self.start));
+        // Two states for each character that may be in a gap: after it as the first, and as a later
+        // one, of which it is not known yet whether the gap ends before it.
+        let is_failed = |step: &Step| !step.matches && step.state == DEAD;
+        let mut in_gap = vec![DEAD; self.num_symbols];
+        let mut firsts = Vec::new();
+        for symbol in 0..self.num_symbols {
+            let first = rows[start][symbol].state;
+            if rows[first].iter().any(is_failed) {
+                parts[symbol].as_ref()?;
+                rows[start][symbol].state = start + 1 + 2 * firsts.len();
+                in_gap[symbol] = start + 2 + 2 * firsts.len();
+                firsts.push((symbol, first));
+            }
+        }
+        in_gap.push(DEAD);
+        let ended = Step {
+            matches: false,
+            state: DEAD,
+        };
+        for (symbol, first) in firsts {
+            let steps = rows[first].iter().enumerate().map(|(next, step)| {
+                let goes_on = parts[next] == parts[symbol];
+                let after_gap = Step {
+                    matches: true,
+                    state: if goes_on { in_gap[next] } else { DEAD },
+                };
+                let is_in_gap = is_failed(step);
+                let after_later = if is_in_gap { after_gap } else { ended };
+                (if is_in_gap { after_gap } else { *step }, after_later)
+            });
+            let (after_first, after_later) = steps.unzip();
+            rows.extend::<[Vec<Step>; 2]>([after_first, after_later]);
+        }
+        (rows.len() * STEPS <= MOST_STEPS)
+            .then(|| Self::of_rows(self.alphabet.clone(), &rows, start))?
+    }
+
+    /// For each symbol and for the end, in which of the sets it is; `None` if it is in one in part.
+    fn parts(&self, sets: &[Ranges]) -> Vec<Option<Vec<bool>>> {
+        let mut parts = vec![Some(Vec::new()); self.num_symbols + 1];
+        for set in sets {
+            let (within, others) = (self.symbols_of(set), self.symbols_of(&complement(set)));
+            for (symbol, part) in (0..).zip(&mut parts) {
+                let is_within = within.contains(&symbol);
+                match part {
+                    Some(part) if !(is_within && others.contains(&symbol)) => part.push(is_within),
+                    _ => *part = None,
+                }
+            }
+        }
+        parts
+    }
+
+    /// The symbols of the characters of a set.
+    pub(super) fn symbols_of(&self, set: &Ranges) -> Vec<Symbol> {
+        let mut symbols: Vec<Symbol> = set
+            .iter()
+            .flat_map(|&(first, last)| u32::from(first)..=u32::from(last))
+            .map(|character| self.alphabet.symbol(character))
+            .collect();
+        symbols.sort_unstable();
+        symbols.dedup();
+        symbols
     }
 
     /// Where the match that begins at `start` ends; `start` if there is none, or only an empty one.

@@ -7,8 +7,10 @@ use fancy_regex::Expr;
 
 use super::NAMED_PATTERNS;
 use super::backtracking::{Backtracking, Budget, Problem, Stop};
+use super::class::Ranges;
 use super::scan::Scanner;
-use super::syntax::translated;
+use super::steps;
+use super::syntax::{Node, translated};
 use crate::error::{Error, Result};
 use crate::watch::Watch;
 
@@ -17,12 +19,22 @@ use crate::watch::Watch;
 pub(crate) struct Expression {
     source: String,
     engine: Engine,
+    /// What finds all words and the gaps between them, as words, if that takes linear time.
+    groups: Option<Arc<Scanner>>,
 }
 
 #[derive(Debug, Clone)]
 enum Engine {
     Automaton(Arc<Scanner>),
     Backtracking(Backtracking),
+}
+
+/// The tree of an expression, if an automaton may match it.
+fn parsed(regex: &str) -> Result<Option<Node>> {
+    let tree = Expr::parse_tree(regex).map_err(|error| Error::InvalidPattern {
+        message: error.to_string(),
+    })?;
+    Ok(translated(&tree.expr))
 }
 
 impl Expression {
@@ -43,17 +55,37 @@ impl Expression {
 
     /// An expression that is no name of a pattern.
     pub(crate) fn of_regex(regex: &str) -> Result<Self> {
-        let tree = Expr::parse_tree(regex).map_err(|error| Error::InvalidPattern {
-            message: error.to_string(),
-        })?;
-        let scanner = translated(&tree.expr).and_then(|node| Scanner::new(&node));
-        let engine = match scanner {
-            Some(scanner) => Engine::Automaton(Arc::new(scanner)),
-            None => Engine::Backtracking(Backtracking::new(regex)?),
+        let node = parsed(regex)?;
+        match node.and_then(|node| Self::by_automaton(regex, &node, &[])) {
+            Some(expression) => Ok(expression),
+            None => Ok(Self {
+                source: regex.to_owned(),
+                engine: Engine::Backtracking(Backtracking::new(regex)?),
+                groups: None,
+            }),
+        }
+    }
+
+    /// The expression whose words are those that these expressions leave which are applied one after
+    /// the other, if there is one by an automaton. They were valid.
+    pub(crate) fn of_steps(regexes: &[&str]) -> Option<Self> {
+        let nodes: Option<Vec<Node>> = regexes.iter().map(|regex| parsed(regex).ok()?).collect();
+        let joined = steps::joined(&nodes?)?;
+        Self::by_automaton(&regexes.join(", then "), &joined.node, &joined.runs)
+    }
+
+    /// `runs` are sets of characters that no gap between words goes into or out of.
+    fn by_automaton(source: &str, node: &Node, runs: &[Ranges]) -> Option<Self> {
+        let scanner = Arc::new(Scanner::new(node)?);
+        let groups = if scanner.is_complete() {
+            Some(scanner.clone())
+        } else {
+            scanner.with_gaps(runs).map(Arc::new)
         };
-        Ok(Self {
-            source: regex.to_owned(),
-            engine,
+        Some(Self {
+            source: source.to_owned(),
+            engine: Engine::Automaton(scanner),
+            groups: groups.filter(|scanner| scanner.is_linear()),
         })
     }
 
@@ -62,8 +94,14 @@ impl Expression {
     pub(super) fn backtracking(&self) -> Self {
         Self {
             engine: Engine::Backtracking(Backtracking::new(&self.source).expect("it is valid")),
+            groups: None,
             source: self.source.clone(),
         }
+    }
+
+    /// How it is written.
+    pub(crate) fn source(&self) -> &str {
+        &self.source
     }
 
     /// Its automaton, if it has one.
@@ -72,6 +110,14 @@ impl Expression {
             Engine::Automaton(scanner) => Some(scanner),
             Engine::Backtracking(_) => None,
         }
+    }
+
+    /// What finds its words in groups, if it and the gaps between them are all of every text, and that
+    /// always takes linear time: no budget is kept there.
+    pub(super) fn groups(&self, drops_gaps: bool) -> Option<&Scanner> {
+        let has_gaps = !self.scanner().is_some_and(Scanner::is_complete);
+        let groups = self.groups.as_deref();
+        groups.filter(|_| !(drops_gaps && has_gaps))
     }
 
     /// Calls `word` for each match that is not empty and, unless gaps are dropped, for each gap between

@@ -11,6 +11,7 @@ use super::backtracking::{Budget, Problem, Stop};
 #[cfg(target_arch = "x86_64")]
 use super::block;
 use super::block::{Any, LEN, Processor, Verdicts, Work};
+use super::class::Ranges;
 use super::groups::Groups;
 use super::linear;
 use super::neighbours::Neighbours;
@@ -45,19 +46,27 @@ impl Scanner {
     /// means for neighbouring matches is for an engine that knows of them.
     pub(super) fn new(expression: &Node) -> Option<Self> {
         let automaton = Automaton::new(expression)?;
-        if automaton.matches_empty() {
-            return None;
-        }
+        (!automaton.matches_empty()).then(|| Self::of(automaton))
+    }
+
+    /// What also finds the gaps between words, as words, if an automaton can; those that go into a
+    /// set, or out of it, as two.
+    pub(super) fn with_gaps(&self, sets: &[Ranges]) -> Option<Self> {
+        let scanner = Self::of(self.automaton.with_gaps(sets)?);
+        scanner.is_complete().then_some(scanner)
+    }
+
+    fn of(automaton: Automaton) -> Self {
         let neighbours = Neighbours::new(&automaton);
         let complete = neighbours.is_complete().then(|| Complete {
             groups: Groups::new(&automaton, &neighbours),
             cuts: neighbours.cuts(),
         });
-        Some(Self {
+        Self {
             is_linear: linear::is_linear(&automaton, &neighbours),
             complete,
             automaton,
-        })
+        }
     }
 
     /// Whether all of every text is words, so that they can be handed over in groups.

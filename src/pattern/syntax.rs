@@ -167,6 +167,36 @@ impl Node {
         }
     }
 
+    /// The same expression where each of these characters ends the text.
+    pub(super) fn up_to(&self, ends: &Ranges) -> Self {
+        let all_up_to = |parts: &[Self]| parts.iter().map(|part| part.up_to(ends)).collect();
+        let without = |set: &Ranges| complement(&[&complement(set)[..], ends].concat());
+        match self {
+            Self::Set(set) => Self::Set(without(set)),
+            Self::Sequence(parts) => Self::Sequence(all_up_to(parts)),
+            Self::Alternatives(parts) => Self::Alternatives(all_up_to(parts)),
+            Self::Repeat {
+                child,
+                least,
+                most,
+                greedy,
+            } => Self::Repeat {
+                child: Box::new(child.up_to(ends)),
+                least: *least,
+                most: *most,
+                greedy: *greedy,
+            },
+            Self::Ahead { set, or_end: true } => Self::Ahead {
+                set: [&set[..], ends].concat(),
+                or_end: true,
+            },
+            Self::Ahead { set, or_end: false } => Self::Ahead {
+                set: without(set),
+                or_end: false,
+            },
+        }
+    }
+
     fn may_be_empty(&self) -> bool {
         match self {
             Self::Set(_) => false,
@@ -178,8 +208,8 @@ impl Node {
     }
 }
 
-fn complement(set: &Ranges) -> Ranges {
-    let mut sorted = set.clone();
+pub(super) fn complement(set: &[(char, char)]) -> Ranges {
+    let mut sorted = set.to_vec();
     sorted.sort_unstable();
     let (mut rest, mut next) = (Vec::new(), 0);
     for (first, last) in sorted {

@@ -5,6 +5,7 @@ use super::block::{Any, Work};
 use super::scan::Scan;
 use super::*;
 
+mod steps;
 mod time;
 
 /// Pieces that the patterns treat differently, or might.

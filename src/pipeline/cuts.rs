@@ -100,6 +100,22 @@ impl Cut {
         matches!(self, Self::Metaspace(metaspace) if metaspace.needs_places())
     }
 
+    /// The expression whose matches and gaps are its words, if it is such a step.
+    pub(super) fn as_isolating(&self) -> Option<&str> {
+        match self {
+            Self::Split {
+                pattern: Search::Regex(expression),
+                behavior: Behavior::Isolated,
+                ..
+            } => Some(expression.source()),
+            Self::Digits { individual_digits } => Some(match individual_digits {
+                true => r"\p{N}",
+                false => r"\p{N}+",
+            }),
+            _ => None,
+        }
+    }
+
     /// Long because it has an arm for each step.
     pub(super) fn apply(&self, pieces: &mut Pieces, watch: &Watch) -> Result<()> {
         watch.check()?;

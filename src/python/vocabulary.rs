@@ -12,7 +12,6 @@ use super::choose;
 use super::tables::{PyPairs, PyTokens};
 use crate::encode::{Search, Special, Unknown};
 use crate::merges::Id;
-use crate::pipeline::Pipeline;
 use crate::tokenizer::{Source, Tokenizer};
 use crate::vocabulary::Symbols;
 
@@ -232,7 +231,7 @@ pub(super) fn fields<'py>(py: Python<'py>, tokenizer: &Tokenizer) -> PyResult<Bo
         name_of(PREFIX_SPACES, &preparation.prefix_space),
     )?;
     fields.set_item("mark_is_space", preparation.mark_is_space)?;
-    fields.set_item("steps", encoder.pipeline().map(Pipeline::json))?;
+    fields.set_item("steps", encoder.steps())?;
     fields.set_item("special_tokens", specials(py, tokenizer, false)?)?;
     fields.set_item("added_tokens", specials(py, tokenizer, true)?)?;
     fields.set_item("searches", searches(py, encoder.specials())?)?;

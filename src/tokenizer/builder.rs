@@ -371,15 +371,21 @@ impl<'a> TokenizerBuilder<'a> {
             return Err(Error::EmptySpecial);
         }
         let steps = match self.steps {
-            Some(steps) => Steps {
-                pattern: Pattern::new(None)?,
-                preparation: Preparation::default(),
-                pipeline: Some(Pipeline::from_json(steps)?),
-            },
+            Some(json) => {
+                let pipeline = Pipeline::from_json(json)?;
+                let pattern = pipeline.as_pattern();
+                Steps {
+                    pipeline: pattern.is_none().then_some(pipeline),
+                    pattern: pattern.map_or_else(|| Pattern::new(None), Ok)?,
+                    preparation: Preparation::default(),
+                    json: Some(json.to_owned()),
+                }
+            }
             None => Steps {
                 pattern: Pattern::new(self.pattern)?.dropping_gaps(self.drops_gaps),
                 preparation: self.preparation,
                 pipeline: None,
+                json: None,
             },
         };
         let merging = self.merging.unwrap_or(Merging::Pairs(Vec::new()));

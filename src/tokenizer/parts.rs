@@ -1,7 +1,6 @@
 //! A tokenizer's parts, as its builder has them: to change some, and to compare.
 
 use super::{Tokenizer, TokenizerBuilder};
-use crate::pipeline::Pipeline;
 use crate::vocabulary::Merging;
 
 impl Tokenizer {
@@ -29,7 +28,7 @@ impl Tokenizer {
             pattern: pattern.spec(),
             drops_gaps: pattern.drops_gaps(),
             preparation: self.encoder().preparation(),
-            steps: self.encoder().pipeline().map(Pipeline::json),
+            steps: self.encoder().steps(),
             specials: self.encoder().specials().to_vec(),
             decoder: self.decoder().steps(),
             written: self.decoder().given_names().to_vec(),

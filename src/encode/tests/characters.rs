@@ -85,6 +85,7 @@ fn encoder(vocabulary: Vocabulary, unknown: Unknown) -> Encoder {
         pattern: Pattern::new(None).expect("no pattern"),
         preparation: Preparation::default(),
         pipeline: None,
+        json: None,
     };
     Encoder::new(vocabulary, unknown, false, vec![], steps, vec![]).expect("an encoder")
 }

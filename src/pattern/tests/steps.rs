@@ -1,0 +1,78 @@
+//! Expressions that cut one after the other.
+
+use super::*;
+
+/// The steps of `DeepSeek` V3.
+#[rustfmt::skip]
+const DEEPSEEK: [&str; 3] = [r"\p{N}{1,3}", r"[一-龥぀-ゟ゠-ヿ]+", EXPRESSIONS[2]];
+
+/// The words that expressions leave one after the other, each by backtracking.
+fn words_after(steps: &[Pattern], text: &[u8]) -> Vec<(usize, usize)> {
+    let mut pieces = vec![(0, text.len())];
+    for step in steps {
+        let cut = |(start, end): (usize, usize)| {
+            let found = words(step, &text[start..end]).into_iter();
+            found.map(move |(from, to)| (start + from, start + to))
+        };
+        pieces = pieces.into_iter().flat_map(cut).collect();
+    }
+    pieces
+}
+
+#[test]
+fn steps_are_one_expression() {
+    let gpt2 = table::named("gpt2").expect("a name").expression;
+    let mut random = Random(8);
+    for expressions in [
+        &DEEPSEEK[..],
+        &[r"\p{N}", gpt2],
+        &[r"\p{N}+", gpt2],
+        &[
+            r"[0-9]{1,2}",
+            r"[a-s]",
+            r"[\p{L}--[a-s]]+",
+            r"\s+(?!\S)|\s+$| ?[^\s]+",
+        ],
+        &[r"\n", r"[aes]t?|'(?=s)|\d"],
+    ] {
+        let joined = Pattern::of_steps(expressions).unwrap_or_else(|| panic!("{expressions:?}"));
+        let steps: Vec<Pattern> = expressions.iter().map(|step| backtracking(step)).collect();
+        for _ in 0..rounds(4_000) {
+            let text = random.text(60);
+            assert_eq!(
+                words(&joined, &text),
+                words_after(&steps, &text),
+                "{text:x?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn other_steps_are_not_one_expression() {
+    for expressions in [
+        // The second cuts what the first leaves, the first leaves characters that it cuts out, or
+        // cuts out more than runs.
+        [r"\p{N}+", r"\d\d|\s+"],
+        [r"\p{N}{2,}", r"\s+"],
+        [r"a+b", r"\s+"],
+        [r"\p{N}+?", r"\d+"],
+        [r"\s", r"(?<=a)b"],
+    ] {
+        assert!(Pattern::of_steps(&expressions).is_none(), "{expressions:?}");
+    }
+}
+
+#[test]
+fn gaps_are_words() {
+    for (expression, has_groups) in [
+        (EXPRESSIONS[2], true),
+        (r"\w+|[^\w\s]", true),
+        (r"a+b", false),
+        (r"abc|bc", false),
+    ] {
+        let pattern = pattern(expression);
+        assert_eq!(pattern.scanner().is_some(), has_groups, "{expression}");
+        assert!(pattern.dropping_gaps(true).scanner().is_none());
+    }
+}
