@@ -69,16 +69,17 @@ pub(super) struct Verdicts {
     /// Of these, those in white space at the end of the block.
     pub(super) at_end: u64,
     /// The line ends that belong to what is before.
-    kept: u64,
+    pub(super) kept: u64,
 }
 
 impl Verdicts {
+    /// `kept` is 1 if the first byte is a line end that belongs to what is before, else 0.
     #[inline(always)]
-    pub(super) fn new(found: Found) -> Self {
+    pub(super) fn new(found: Found, kept: u64) -> Self {
         let near_foreign = found.foreign | found.foreign << 1 | found.foreign << 2;
         let line_ends = found.line_ends & !found.foreign;
         // Adding the first line end behind such a byte clears all of them.
-        let first_kept = (found.keeps_line_ends & !found.foreign) << 1 & line_ends;
+        let first_kept = ((found.keeps_line_ends & !found.foreign) << 1 | kept) & line_ends;
         let kept = line_ends & !line_ends.wrapping_add(first_kept);
         let mut verdicts = Self {
             ends: 0,
@@ -119,10 +120,24 @@ impl Verdicts {
     #[inline(always)]
     pub(super) fn begin(&mut self, word: usize, (ends, open): (u64, u64)) {
         let bit = 2 << word;
-        let ends = ends << word << 1 & !self.overruled | self.ends_overruled & bit;
-        let open = open << word << 1 | (self.unknown | self.kept << 1) & bit;
-        self.ends = self.ends & !bit | ends;
-        self.open = self.open & !bit | open;
+        self.set(
+            bit,
+            ends << word << 1,
+            open << word << 1 | self.kept << 1 & bit,
+        );
+    }
+
+    /// Let a word go on with the first byte of the block: what is said of the byte before, this one and
+    /// the next decides whether it ends between these.
+    #[inline(always)]
+    pub(super) fn go_on(&mut self, (ends, open): (u64, u64)) {
+        self.set(2, ends << 1, open << 1);
+    }
+
+    #[inline(always)]
+    fn set(&mut self, bit: u64, ends: u64, open: u64) {
+        self.ends = self.ends & !bit | ends & !self.overruled | self.ends_overruled & bit;
+        self.open = self.open & !bit | open | self.unknown & bit;
     }
 }
 

@@ -38,8 +38,8 @@ struct Complete {
 
 /// After how many steps the watch and the budget are read.
 const LOOK: u64 = 1 << 20;
-/// How far words may end beyond the first byte of a block.
-const BLOCK: usize = 63;
+/// How many places of a block are looked at; the next block begins at the last of them.
+const BLOCK: usize = LEN - 2;
 
 impl Scanner {
     /// `None` if the expression needs too large an automaton, or matches the empty text: what that
@@ -202,33 +202,41 @@ pub(super) struct Scan<'a, G> {
     pub(super) groups: &'a mut G,
 }
 
+/// How far a scan is.
+#[derive(Clone, Copy)]
+struct At {
+    /// Where the next word begins.
+    word: usize,
+    /// Where the next block begins, which is there or later. The next word does not end before.
+    block: usize,
+    /// 1 if the first byte of that block is a line end that belongs to what is before, else 0.
+    kept: u64,
+}
+
+impl At {
+    fn start_of(word: usize) -> Self {
+        Self {
+            word,
+            block: word,
+            kept: 0,
+        }
+    }
+}
+
 impl<G: TakeGroups> Work for Scan<'_, G> {
     #[inline(always)]
-    fn run<P: Processor>(self, processor: P) {
+    fn run<P: Processor>(mut self, processor: P) {
         let Some(complete) = &self.scanner.complete else {
             return;
         };
-        let (text, mut start) = (self.text, self.start);
-        while start < text.len() {
-            let ends = match (text[start..].first_chunk(), &complete.groups) {
+        let mut at = At::start_of(self.start);
+        while at.word < self.text.len() {
+            at = match (self.text[at.block..].first_chunk(), &complete.groups) {
                 (Some(bytes), Some(groups)) if P::HAS_BLOCKS && is_ascii_so_far(bytes) => {
-                    let verdicts = Verdicts::new(processor.look_up(bytes, groups));
-                    self.decided(groups, start, bytes, verdicts)
+                    self.decide(processor, groups, at, bytes)
                 }
-                _ => 0,
+                _ => self.read(processor, at.word),
             };
-            if ends != 0 {
-                self.groups.take(processor, start, ends);
-                start += ends.ilog2() as usize;
-                continue;
-            }
-            let (ends, end) = self.read(start);
-            if ends != 0 {
-                self.groups.take(processor, start, ends);
-            }
-            // A group of one word, however long: its end is the second bit.
-            self.groups.take(processor, end - 1, 2);
-            start = end;
         }
     }
 }
@@ -240,55 +248,81 @@ fn is_ascii_so_far(block: &[u8; LEN]) -> bool {
     u64::from_le_bytes(*first) & 0x8080_8080_8080_8080 == 0
 }
 
-/// The bits below one.
+/// The bits below the first that is set; all if none is.
 #[inline(always)]
-fn below(bit: u32) -> u64 {
-    !(u64::MAX << bit)
+fn below_first(bits: u64) -> u64 {
+    !bits & bits.wrapping_sub(1)
 }
 
-impl<G> Scan<'_, G> {
-    /// The ends of the words in a block that begins with a word: those on which there are verdicts,
-    /// and those that the automaton finds where there are none.
+impl<G: TakeGroups> Scan<'_, G> {
+    /// Hand over the words that end in a block: those on which there are verdicts, and those that the
+    /// automaton finds where there are none.
     #[inline(always)]
-    fn decided(
-        &self,
+    fn decide<P: Processor>(
+        &mut self,
+        processor: P,
         groups: &Groups,
-        start: usize,
+        at: At,
         bytes: &[u8; LEN],
-        mut verdicts: Verdicts,
-    ) -> u64 {
-        verdicts.ends &= !1;
-        verdicts.open &= !1;
-        verdicts.begin(0, groups.at_start(bytes[0], bytes[1]));
-        while verdicts.open != 0 {
-            let first_open = verdicts.open.trailing_zeros();
-            let before = verdicts.ends & below(first_open);
-            if before != 0 && verdicts.at_end >> first_open & 1 != 0 {
-                return before;
-            }
-            let word = (before | 1).ilog2() as usize;
-            let end = self.scanner.automaton.match_end(self.text, start + word) - start;
-            if end >= BLOCK {
-                return before;
-            }
-            verdicts.ends = before | verdicts.ends & u64::MAX << end | 1 << end;
-            verdicts.open &= u64::MAX << end << 1;
-            verdicts.begin(end, groups.at_start(bytes[end], bytes[end + 1]));
+    ) -> At {
+        let mut verdicts = Verdicts::new(processor.look_up(bytes, groups), at.kept);
+        if at.word == at.block {
+            verdicts.begin(0, groups.at_start(bytes[0], bytes[1]));
+        } else {
+            verdicts.go_on(groups.verdict(self.text[at.block - 1], bytes[0], bytes[1]));
         }
-        verdicts.ends & below(BLOCK as u32)
+        let looked_at = below_first(2 << BLOCK) & !1;
+        let word_at = |ends: u64| match ends.checked_ilog2() {
+            Some(last) => at.block + last as usize,
+            None => at.word,
+        };
+        loop {
+            let open = verdicts.open & looked_at;
+            let ends = verdicts.ends & looked_at & below_first(open);
+            if open == 0 {
+                self.groups.take(processor, at.block, ends);
+                return At {
+                    word: word_at(ends),
+                    block: at.block + BLOCK,
+                    kept: verdicts.kept >> BLOCK & 1,
+                };
+            }
+            let word = word_at(ends);
+            if ends != 0 && verdicts.at_end & open & open.wrapping_neg() != 0 {
+                self.groups.take(processor, at.block, ends);
+                return At::start_of(word);
+            }
+            let end = self.scanner.automaton.match_end(self.text, word);
+            if end >= at.block + BLOCK {
+                self.groups.take(processor, at.block, ends);
+                return self.take_long(processor, end);
+            }
+            let place = end - at.block;
+            verdicts.ends = ends | verdicts.ends & u64::MAX << place | 1 << place;
+            verdicts.open &= u64::MAX << place << 1;
+            verdicts.begin(place, groups.at_start(bytes[place], bytes[place + 1]));
+        }
     }
 
-    /// The ends of words near `start`, as the automaton reads them, and that of the next word.
+    /// Hand over some words, as the automaton reads them.
     #[inline]
-    fn read(&self, start: usize) -> (u64, usize) {
+    fn read<P: Processor>(&mut self, processor: P, start: usize) -> At {
         let mut ends = 0;
         let mut end = start;
         loop {
             end = self.scanner.automaton.match_end(self.text, end);
-            if end - start >= BLOCK || end == self.text.len() {
-                return (ends, end);
+            if end - start > BLOCK || end == self.text.len() {
+                self.groups.take(processor, start, ends);
+                return self.take_long(processor, end);
             }
             ends |= 1 << (end - start);
         }
+    }
+
+    /// Hand over a word, however long: its end is the second bit of a group.
+    #[inline(always)]
+    fn take_long<P: Processor>(&mut self, processor: P, end: usize) -> At {
+        self.groups.take(processor, end - 1, 2);
+        At::start_of(end)
     }
 }
