@@ -42,8 +42,8 @@ characters), and the vocabulary's own special tokens in various places.
   texts in the library of the format. Codes and GGUF are read by mergewise itself; transformers,
   which reads GPT-2's two files, is told which tokens are special, as they do not say it.
 - **cut by**: what cuts a text into words. A *named* pattern and an *expression* are
-  automata, fast alike; *steps* are carried out one after the other, which takes longer;
-  *nothing*: the text is not cut.
+  automata, fast alike. *Steps* that only cut are one expression where they amount to one;
+  others are carried out one after the other, which takes longer. *Nothing*: the text is not cut.
 
 llama.cpp is not run. Vocabularies in GGUF are compared with the ids that its repository records,
 of about 50 texts; where it records none, the texts come back from their ids, which is counted
