@@ -9,7 +9,7 @@ use super::sink::Sink;
 use super::words::{Piece, Words};
 use crate::error::Result;
 use crate::merges::Id;
-use crate::pattern::{Processor, Scanner, TakeGroups};
+use crate::pattern::{Any, Processor, Scanner, TakeGroups};
 use crate::watch::Watch;
 
 /// What one thread encodes with: its cache and memory that is used again.
@@ -87,24 +87,21 @@ impl Run<'_, '_> {
         self.encode_words(len);
     }
 
-    /// Encode a text without words: parts that end at `ends`, cut where no merge can join.
-    pub(super) fn encode_joined(mut self, joins: &Joins, ends: &[usize]) -> Result<()> {
+    /// Encode a text without words, cut where no merge can join and at `cuts`, from the first on.
+    pub(super) fn encode_joined(mut self, joins: &Joins, cuts: &[usize]) -> Result<()> {
         self.desk.ends.take();
-        let mut start = 0;
-        for &end in ends {
-            let part = &self.text[start..end];
-            let Some(mut places) = joins.begin(part) else {
-                continue;
-            };
-            while let Some((base, cuts)) = joins.next_group(part, &mut places) {
-                self.desk.ends.push_bits(start + base, cuts);
-                if self.desk.ends.are_full() {
-                    self.encode_ends();
-                }
+        let Some(mut places) = joins.begin(self.text) else {
+            return Ok(());
+        };
+        let mut cuts = cuts.iter().peekable();
+        while let Some((base, mut group)) = joins.next_group(self.text, &mut places) {
+            while let Some(&cut) = cuts.next_if(|&&cut| cut < places.at) {
+                // The first place is behind the first symbol.
+                group |= cut.checked_sub(base).map_or(0, |bit| 1 << bit);
             }
-            self.desk.ends.push_bits(end, 1);
-            start = end;
+            self.take(Any, base, group);
         }
+        self.take(Any, self.text.len(), 1);
         self.encode_ends();
         self.result
     }
