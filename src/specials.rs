@@ -264,7 +264,7 @@ impl Specials {
             Phase::Late => &finders.found_late,
         };
         let mut start = 0;
-        for (index, place) in finder.iter().flat_map(|finder| finder.find_iter(text)) {
+        for (index, place) in finder.iter().flat_map(|finder| finder.find_iter(text, 0)) {
             let special = &self.all[index];
             let Some(place) = special.search.extended(place, text, start) else {
                 continue;
