@@ -105,7 +105,9 @@ impl Trie {
             // Most nodes have one child, and runs of one character can be long.
             let child = if self.labels[start] == byte {
                 start
-            } else if let Some(other) = memchr(byte, &self.labels[start..=start + more]) {
+            } else if more > 0
+                && let Some(other) = memchr(byte, &self.labels[start..=start + more])
+            {
                 start + other
             } else {
                 break;

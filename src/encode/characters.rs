@@ -72,18 +72,15 @@ const INSIDE: [(Spelling, Spelling); 5] = [
     (0xC0C0_C000, 0x8080_8000),
 ];
 
-/// The spelling of the character that begins at `at`, and its length. A longer spelling than needed
-/// counts as a character here.
+/// The spelling of the character that begins at `at`. A longer one than needed counts as a character.
 #[inline(always)]
-pub(super) fn spelling_at(text: &[u8], at: usize) -> (Spelling, usize) {
+pub(super) fn spelling_at(text: &[u8], at: usize) -> Spelling {
     let next = text[at..].first_chunk().copied();
     let next = next.unwrap_or_else(|| padded(&text[at..]));
     let (length, spelling) = (length_from(next[0]), Spelling::from_le_bytes(next));
     let (bits, inside) = INSIDE[length];
-    if spelling & bits != inside {
-        return (next[0].into(), 1);
-    }
-    (spelling & Spelling::MAX >> (32 - 8 * length), length)
+    let length = if spelling & bits == inside { length } else { 1 };
+    spelling & Spelling::MAX >> (32 - 8 * length)
 }
 
 /// The last bytes of a text, and zeros.
@@ -98,10 +95,8 @@ fn padded(rest: &[u8]) -> [u8; 4] {
 pub(super) fn spelling_before(text: &[u8], at: usize) -> Spelling {
     let mut starts = (at.saturating_sub(4)..at).rev();
     let start = starts.find(|&start| !is_inside(text[start]));
-    match start.map(|start| (start, spelling_at(text, start))) {
-        Some((start, (spelling, length))) if start + length == at => spelling,
-        _ => text[at - 1].into(),
-    }
+    let start = start.filter(|&start| start + length_from(text[start]) == at);
+    spelling_at(text, start.unwrap_or(at - 1))
 }
 
 /// The numbers of the symbols, those of bytes or of ASCII first, and the tokens of characters by their
@@ -158,11 +153,7 @@ mod tests {
                     let mut spelled = [0; 4];
                     character.encode_utf8(&mut spelled);
                     let spelling = Spelling::from_le_bytes(spelled);
-                    assert_eq!(
-                        spelling_at(text, at),
-                        (spelling, length),
-                        "{text:x?} at {at}"
-                    );
+                    assert_eq!(spelling_at(text, at), spelling, "{text:x?} at {at}");
                     assert_eq!(
                         spelling_before(text, at + length),
                         spelling,
@@ -175,7 +166,7 @@ mod tests {
                         character_at(text, at).0 > char::MAX.into(),
                         "{text:x?} at {at}"
                     );
-                    for spelling in [spelling_at(text, at).0, spelling_before(text, at + 1)] {
+                    for spelling in [spelling_at(text, at), spelling_before(text, at + 1)] {
                         let length = 4 - spelling.leading_zeros() as usize / 8;
                         let bytes = &spelling.to_le_bytes()[..length];
                         let is_ascii = bytes[0].is_ascii();

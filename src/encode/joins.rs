@@ -17,11 +17,13 @@ use crate::vocabulary::{Merge, Symbols, Vocabulary};
 /// Bits for each pair in the table of pairs of characters.
 const BITS_PER_PAIR: usize = 16;
 /// How many places a group has at most.
-const GROUP: usize = 64;
+pub(super) const GROUP: usize = 64;
 /// How many places are looked at together if nothing tells them apart.
 const AT_ONCE: usize = 8;
 /// So many bytes are on both sides of these places.
 const AROUND: usize = AT_ONCE + 1;
+/// A bit in each of the bytes of such places.
+const ONES: u64 = u64::from_ne_bytes([1; AT_ONCE]);
 
 /// The pairs of symbols that stand side by side in some token.
 #[derive(Debug)]
@@ -35,8 +37,8 @@ pub(super) struct Joins {
 /// How far the places of a text have been looked at.
 #[derive(Debug)]
 pub(super) struct Places {
-    pub(super) at: usize,
-    /// The symbol before.
+    at: usize,
+    /// The last symbol that is not ASCII alone.
     left: Spelling,
 }
 
@@ -50,7 +52,7 @@ impl Joins {
                 vocabulary.string(merge.right),
             );
             if has_characters {
-                (spelling_before(left, left.len()), spelling_at(right, 0).0)
+                (spelling_before(left, left.len()), spelling_at(right, 0))
             } else {
                 (left[left.len() - 1].into(), right[0].into())
             }
@@ -98,22 +100,14 @@ impl Joins {
             }
             // The last character may not be whole yet.
             let is_known = !is_inside(text[at]) && at + length_from(text[at]) <= text.len();
-            is_known && self.cuts(spelling_before(text, at), spelling_at(text, at).0)
+            is_known && self.cuts(spelling_before(text, at), spelling_at(text, at))
         })
     }
 
-    /// The first place of a text; `None` if it is empty.
-    pub(super) fn begin(&self, text: &[u8]) -> Option<Places> {
-        let (left, at) = (!text.is_empty()).then(|| self.symbol_at(text, 0))?;
-        Some(Places { at, left })
-    }
-
-    #[inline(always)]
-    fn symbol_at(&self, text: &[u8], at: usize) -> (Spelling, usize) {
-        if self.characters.is_empty() {
-            return (text[at].into(), 1);
-        }
-        spelling_at(text, at)
+    /// The places of a text that is not empty, from the first on.
+    pub(super) fn begin(&self, text: &[u8]) -> Places {
+        let left = spelling_at(text, 0);
+        Places { at: 1, left }
     }
 
     /// The next places as a group: its bit `i` is set if the text is cut at the first place plus `i`,
@@ -124,39 +118,50 @@ impl Joins {
         if base >= text.len() {
             return None;
         }
-        let Places { mut at, mut left } = *places;
-        let mut cuts = 0;
-        while at < text.len() && at - base <= GROUP - AT_ONCE {
-            if let Some(around) = text[at - 1..].first_chunk::<AROUND>()
-                && (self.characters.is_empty() || are_ascii(around))
-            {
-                let mut bits = 0;
+        // Where characters begin that are not among ASCII alone.
+        let (mut cuts, mut starts) = (0, 0);
+        for shift in (0..GROUP).step_by(AT_ONCE) {
+            let Some(before) = text.get(base + shift - 1..) else {
+                break;
+            };
+            let around = before.first_chunk().copied();
+            let around: [u8; AROUND] = around.unwrap_or_else(|| padded(before));
+            if self.characters.is_empty() || are_ascii(&around) {
                 for bit in 0..AT_ONCE {
                     let pair = u16::from_le_bytes([around[bit], around[bit + 1]]);
-                    bits |= u64::from(self.byte_cuts[usize::from(pair)]) << bit;
+                    cuts |= u64::from(self.byte_cuts[usize::from(pair)]) << (shift + bit);
                 }
-                cuts |= bits << (at - base);
-                left = around[AT_ONCE].into();
-                at += AT_ONCE;
-                continue;
+            } else {
+                starts |= starts_in(&around) << shift;
             }
-            let (right, length) = self.symbol_at(text, at);
-            // A byte that is part of no character stays with what is before it.
-            let is_apart = self.characters.is_empty() || !is_inside(text[at]);
-            cuts |= u64::from(is_apart && self.cuts(left, right)) << (at - base);
-            left = right;
-            at += length;
         }
-        *places = Places { at, left };
-        Some((base, cuts))
+        let is_last = text.len() - base < GROUP;
+        let within = if is_last {
+            !(u64::MAX << (text.len() - base))
+        } else {
+            u64::MAX
+        };
+        starts &= within;
+        while starts != 0 {
+            let bit = starts.trailing_zeros();
+            starts &= starts - 1;
+            let at = base + bit as usize;
+            // A byte that is part of no character stays with what is before it.
+            let before = Spelling::from(text[at - 1]);
+            let left = if before < 0x80 { before } else { places.left };
+            places.left = spelling_at(text, at);
+            cuts |= u64::from(self.cuts(left, places.left)) << bit;
+        }
+        places.at += GROUP;
+        Some((base, cuts & within))
     }
 
     /// Call `use_part` with where each part of a text begins and ends.
     pub(super) fn for_each_part(&self, text: &[u8], mut use_part: impl FnMut(usize, usize)) {
-        let Some(mut places) = self.begin(text) else {
+        if text.is_empty() {
             return;
-        };
-        let mut start = 0;
+        }
+        let (mut start, mut places) = (0, self.begin(text));
         while let Some((base, mut cuts)) = self.next_group(text, &mut places) {
             while cuts != 0 {
                 let at = base + cuts.trailing_zeros() as usize;
@@ -171,6 +176,22 @@ impl Joins {
 
 #[inline(always)]
 fn are_ascii(&[first, ref rest @ ..]: &[u8; AROUND]) -> bool {
-    const NOT_ASCII: u64 = u64::from_ne_bytes([0x80; AT_ONCE]);
-    first.is_ascii() && u64::from_ne_bytes(*rest) & NOT_ASCII == 0
+    first.is_ascii() && u64::from_ne_bytes(*rest) & ONES << 7 == 0
+}
+
+/// A bit for each but the first of the bytes that is not inside a character.
+#[inline(always)]
+fn starts_in([_, bytes @ ..]: &[u8; AROUND]) -> u64 {
+    let bytes = u64::from_le_bytes(*bytes);
+    let inside = bytes >> 7 & !(bytes >> 6) & ONES;
+    // The lowest bits of all bytes, side by side in the highest byte.
+    (!inside & ONES).wrapping_mul(0x0102_0408_1020_4080) >> 56
+}
+
+/// The last bytes of a text, and zeros.
+#[cold]
+fn padded(rest: &[u8]) -> [u8; AROUND] {
+    let mut bytes = [0; AROUND];
+    bytes[..rest.len()].copy_from_slice(rest);
+    bytes
 }

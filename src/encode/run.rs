@@ -2,7 +2,7 @@
 
 use super::cache::{Buffer, Cache, Miss, NO_IDS, Word};
 use super::ends::{BATCH, Ends, MOST_WORDS};
-use super::joins::Joins;
+use super::joins::{GROUP, Joins};
 use super::long::LongWords;
 use super::search::Scratch;
 use super::sink::Sink;
@@ -90,14 +90,15 @@ impl Run<'_, '_> {
     /// Encode a text without words, cut where no merge can join and at `cuts`, from the first on.
     pub(super) fn encode_joined(mut self, joins: &Joins, cuts: &[usize]) -> Result<()> {
         self.desk.ends.take();
-        let Some(mut places) = joins.begin(self.text) else {
+        if self.text.is_empty() {
             return Ok(());
-        };
-        let mut cuts = cuts.iter().peekable();
+        }
+        let mut places = joins.begin(self.text);
+        // A cut before the first byte is none.
+        let mut cuts = cuts.iter().skip_while(|&&cut| cut == 0).peekable();
         while let Some((base, mut group)) = joins.next_group(self.text, &mut places) {
-            while let Some(&cut) = cuts.next_if(|&&cut| cut < places.at) {
-                // The first place is behind the first symbol.
-                group |= cut.checked_sub(base).map_or(0, |bit| 1 << bit);
+            while let Some(cut) = cuts.next_if(|&&cut| cut < base + GROUP) {
+                group |= 1 << (cut - base);
             }
             self.take(Any, base, group);
         }
