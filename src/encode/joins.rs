@@ -42,6 +42,14 @@ pub(super) struct Places {
     left: Spelling,
 }
 
+impl Places {
+    /// The places of a text that is not empty, from the first on.
+    pub(super) fn new(text: &[u8]) -> Self {
+        let left = spelling_at(text, 0);
+        Self { at: 1, left }
+    }
+}
+
 impl Joins {
     /// Those of a vocabulary that has no mark for the ends of words.
     pub(super) fn new(vocabulary: &Vocabulary) -> Self {
@@ -60,7 +68,10 @@ impl Joins {
         let pairs: FxHashSet<_> = vocabulary.merges().iter().map(pair).collect();
         let num_bits = (pairs.len() * BITS_PER_PAIR).next_power_of_two().max(64);
         let mut joins = Self {
-            byte_cuts: Box::new([1; 1 << 16]),
+            byte_cuts: vec![1; 1 << 16]
+                .into_boxed_slice()
+                .try_into()
+                .expect("as many"),
             characters: vec![0; if has_characters { num_bits / 64 } else { 0 }],
         };
         for (left, right) in pairs {
@@ -104,15 +115,9 @@ impl Joins {
         })
     }
 
-    /// The places of a text that is not empty, from the first on.
-    pub(super) fn begin(&self, text: &[u8]) -> Places {
-        let left = spelling_at(text, 0);
-        Places { at: 1, left }
-    }
-
     /// The next places as a group: its bit `i` is set if the text is cut at the first place plus `i`,
     /// which is returned too. None if there is no place left.
-    #[inline]
+    #[inline(always)]
     pub(super) fn next_group(&self, text: &[u8], places: &mut Places) -> Option<(usize, u64)> {
         let base = places.at;
         if base >= text.len() {
@@ -124,15 +129,22 @@ impl Joins {
             let Some(before) = text.get(base + shift - 1..) else {
                 break;
             };
-            let around = before.first_chunk().copied();
-            let around: [u8; AROUND] = around.unwrap_or_else(|| padded(before));
-            if self.characters.is_empty() || are_ascii(&around) {
+            let last;
+            let around = if let Some(around) = before.first_chunk() {
+                around
+            } else {
+                last = padded(before);
+                &last
+            };
+            if self.characters.is_empty() || are_ascii(around) {
+                let mut bits = 0;
                 for bit in 0..AT_ONCE {
                     let pair = u16::from_le_bytes([around[bit], around[bit + 1]]);
-                    cuts |= u64::from(self.byte_cuts[usize::from(pair)]) << (shift + bit);
+                    bits |= u64::from(self.byte_cuts[usize::from(pair)]) << bit;
                 }
+                cuts |= bits << shift;
             } else {
-                starts |= starts_in(&around) << shift;
+                starts |= starts_in(around) << shift;
             }
         }
         let is_last = text.len() - base < GROUP;
@@ -161,7 +173,7 @@ impl Joins {
         if text.is_empty() {
             return;
         }
-        let (mut start, mut places) = (0, self.begin(text));
+        let (mut start, mut places) = (0, Places::new(text));
         while let Some((base, mut cuts)) = self.next_group(text, &mut places) {
             while cuts != 0 {
                 let at = base + cuts.trailing_zeros() as usize;
