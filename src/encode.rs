@@ -9,6 +9,7 @@
 mod batches;
 mod cache;
 mod characters;
+mod cutting;
 mod encoder;
 mod ends;
 mod joins;
@@ -22,7 +23,6 @@ mod sink;
 mod stretches;
 #[cfg(test)]
 mod tests;
-mod trie;
 mod unused;
 mod whole;
 mod words;

@@ -84,6 +84,7 @@ mod specials;
 mod table;
 pub mod tokenizer;
 pub mod tokenizer_json;
+mod trie;
 mod varint;
 pub mod vocabulary;
 pub mod watch;

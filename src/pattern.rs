@@ -34,7 +34,7 @@ mod white_space;
 
 use crate::error::{Error, Result};
 use crate::watch::Watch;
-pub(crate) use block::{LEN as MOST_ENDS, Processor};
+pub(crate) use block::{Any, LEN as MOST_ENDS, Processor};
 pub(crate) use expression::Expression;
 pub(crate) use scan::Scanner;
 pub use table::{NAMED_PATTERNS, NamedPattern};

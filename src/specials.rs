@@ -264,7 +264,7 @@ impl Specials {
             Phase::Late => &finders.found_late,
         };
         let mut start = 0;
-        for (index, place) in finder.iter().flat_map(|finder| finder.find_iter(text)) {
+        for (index, place) in finder.iter().flat_map(|finder| finder.find_iter(text, 0)) {
             let special = &self.all[index];
             let Some(place) = special.search.extended(place, text, start) else {
                 continue;
@@ -286,6 +286,7 @@ impl Specials {
 impl Search {
     /// Where a token that stands at `place` begins and ends with the white space that it strips;
     /// `None` if it does not count there. What is before `start` belongs to another token.
+    #[inline]
     fn extended(self, place: Range<usize>, text: &[u8], start: usize) -> Option<Range<usize>> {
         let (before, behind) = (&text[..place.start], &text[place.end..]);
         let is_word = |neighbour: Option<char>| {

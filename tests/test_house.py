@@ -46,7 +46,7 @@ RUST_LEVELS = [
     {"encode", "greedy", "counting"},
     {"counts", "prices", "tokenizer_json"},
     {"specials", "pipeline"},
-    {"pattern", "table", "blocks", "arrow", "vocabulary", "ranks", "framing"},
+    {"pattern", "table", "blocks", "arrow", "vocabulary", "ranks", "framing", "trie"},
     {"watch", "keys", "normalize", "prefetch", "pages", "parallel", "pool", "varint"},
     {"merges"},
     {"error"},

@@ -19,12 +19,16 @@ pub(super) fn is_inside(byte: u8) -> bool {
 /// How many bytes a character that begins with this one has; 1 if none does.
 #[inline(always)]
 pub(super) fn length_from(first: u8) -> usize {
-    match first {
-        0xC2..=0xDF => 2,
-        0xE0..=0xEF => 3,
-        0xF0..=0xF4 => 4,
-        _ => 1,
-    }
+    const LENGTHS: [u8; 256] = {
+        let mut lengths = [1; 256];
+        let mut first = 0xC2;
+        while first <= 0xF4 {
+            lengths[first] = 2 + (first >= 0xE0) as u8 + (first >= 0xF0) as u8;
+            first += 1;
+        }
+        lengths
+    };
+    usize::from(LENGTHS[usize::from(first)])
 }
 
 /// The character that begins at `at`, and its length.
@@ -54,17 +58,45 @@ pub(super) fn character_at(text: &[u8], at: usize) -> (Character, usize) {
     (character, length_from(first))
 }
 
-/// The character that ends at `at`, which is not 0.
-pub(super) fn character_before(text: &[u8], at: usize) -> Character {
-    let starts = (at.saturating_sub(4)..at).rev();
-    let mut starts = starts.filter(|&start| !is_inside(text[start]));
-    let found = starts
-        .next()
-        .map(|start| (start, character_at(text, start)));
-    match found {
-        Some((start, (character, length))) if start + length == at => character,
-        _ => NO_CHARACTER + Character::from(text[at - 1]),
-    }
+/// A character as its bytes, the first one lowest, or a byte that is part of no character: cheaper to
+/// read than a code point.
+pub(super) type Spelling = u32;
+
+/// The bits that tell whether the bytes behind the first of a character of this length are such, and
+/// what these bits are.
+const INSIDE: [(Spelling, Spelling); 5] = [
+    (0, 0),
+    (0, 0),
+    (0xC000, 0x8000),
+    (0xC0_C000, 0x80_8000),
+    (0xC0C0_C000, 0x8080_8000),
+];
+
+/// The spelling of the character that begins at `at`. A longer one than needed counts as a character.
+#[inline(always)]
+pub(super) fn spelling_at(text: &[u8], at: usize) -> Spelling {
+    let next = text[at..].first_chunk().copied();
+    let next = next.unwrap_or_else(|| padded(&text[at..]));
+    let (length, spelling) = (length_from(next[0]), Spelling::from_le_bytes(next));
+    let (bits, inside) = INSIDE[length];
+    let length = if spelling & bits == inside { length } else { 1 };
+    spelling & Spelling::MAX >> (32 - 8 * length)
+}
+
+/// The last bytes of a text, and zeros.
+#[cold]
+fn padded(rest: &[u8]) -> [u8; 4] {
+    let mut bytes = [0; 4];
+    bytes[..rest.len()].copy_from_slice(rest);
+    bytes
+}
+
+/// The spelling of the character that ends at `at`, which is not 0.
+pub(super) fn spelling_before(text: &[u8], at: usize) -> Spelling {
+    let mut starts = (at.saturating_sub(4)..at).rev();
+    let start = starts.find(|&start| !is_inside(text[start]));
+    let start = start.filter(|&start| start + length_from(text[start]) == at);
+    spelling_at(text, start.unwrap_or(at - 1))
 }
 
 /// The numbers of the symbols, those of bytes or of ASCII first, and the tokens of characters by their
@@ -118,9 +150,13 @@ mod tests {
                         (expected, length),
                         "{text:x?} at {at}"
                     );
+                    let mut spelled = [0; 4];
+                    character.encode_utf8(&mut spelled);
+                    let spelling = Spelling::from_le_bytes(spelled);
+                    assert_eq!(spelling_at(text, at), spelling, "{text:x?} at {at}");
                     assert_eq!(
-                        character_before(text, at + length),
-                        expected,
+                        spelling_before(text, at + length),
+                        spelling,
                         "{text:x?} at {at}"
                     );
                     at += length;
@@ -130,10 +166,12 @@ mod tests {
                         character_at(text, at).0 > char::MAX.into(),
                         "{text:x?} at {at}"
                     );
-                    assert!(
-                        character_before(text, at + 1) > char::MAX.into(),
-                        "{text:x?} at {at}"
-                    );
+                    for spelling in [spelling_at(text, at), spelling_before(text, at + 1)] {
+                        let length = 4 - spelling.leading_zeros() as usize / 8;
+                        let bytes = &spelling.to_le_bytes()[..length];
+                        let is_ascii = bytes[0].is_ascii();
+                        assert!(!is_ascii && std::str::from_utf8(bytes).is_err());
+                    }
                     at += 1;
                 }
             }

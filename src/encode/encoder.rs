@@ -1,6 +1,10 @@
 //! Texts to ids: a text is cut at its special tokens, what is between them is prepared and cut into
 //! words, and each word becomes its tokens, out of a cache if it was seen before.
 
+use std::borrow::Cow;
+
+use rustc_hash::FxHashSet;
+
 use super::batches::{Encoded, encode_in_groups, with_room_for};
 use super::joins::Joins;
 use super::prepare::{PrefixSpace, Preparation};
@@ -29,6 +33,8 @@ pub struct Encoder {
     pub(super) specials: Specials,
     /// Without a pattern, where texts can be cut; `None` if they cannot.
     joins: Option<Joins>,
+    /// The ids of special tokens that are only cut out of texts.
+    pub(super) cut_out: FxHashSet<Id>,
     /// How many bits an id has in the cache.
     bits: u32,
     desks: Pool<Box<Desk>>,
@@ -80,7 +86,8 @@ impl Encoder {
             || !unknown.is_local(&vocabulary);
         let words = Words::new(vocabulary, unknown, whole_words, unused);
         let has_words = has_words || words.looks_up_whole || words.vocabulary.marks_words();
-        Ok(Self {
+        let mut encoder = Self {
+            cut_out: FxHashSet::default(),
             joins: (!has_words).then(|| Joins::new(&words.vocabulary)),
             words,
             pattern,
@@ -102,7 +109,9 @@ impl Encoder {
             steps: json,
             bits: (u32::BITS - largest.unwrap_or(0).leading_zeros()).max(1),
             desks: Pool::default(),
-        })
+        };
+        encoder.cut_out = encoder.find_cut_out();
+        Ok(encoder)
     }
 
     /// The tokens and their merges.
@@ -303,6 +312,12 @@ impl Encoder {
         if let Some(pipeline) = &self.pipeline {
             return self.encode_by_steps(pipeline, text, finders, desk, sink, watch);
         }
+        if let Some(joins) = &self.joins
+            && !self.cut_out.is_empty()
+            && let Cow::Borrowed(text) = preparation.prepare(text)
+        {
+            return self.encode_cut(joins, text, finders, desk, sink, watch);
+        }
         self.stretches()
             .for_each_part(preparation, text, finders, |part, shift| match part {
                 Part::Special(special, _) => {
@@ -324,7 +339,7 @@ impl Encoder {
                     let encoded = match (given, self.pattern.scanner(), &self.joins) {
                         (Given::Word(_), ..) => run.encode_one(),
                         (_, Some(scanner), _) => run.encode_groups(scanner),
-                        (_, None, Some(joins)) => run.encode_joined(joins, &[prepared.len()]),
+                        (_, None, Some(joins)) => run.encode_joined(joins, &[]),
                         (_, None, None) => run.encode_singly(|use_word| {
                             self.pattern.for_each_word(&prepared, watch, use_word)
                         }),

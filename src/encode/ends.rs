@@ -30,19 +30,6 @@ impl Ends {
         self.len += group.count_ones() as usize;
     }
 
-    /// The same, without a processor's own means.
-    pub(super) fn push_bits(&mut self, base: usize, mut group: u64) {
-        let places = &mut self.places[self.len..];
-        self.len += group.count_ones() as usize;
-        for place in places {
-            if group == 0 {
-                break;
-            }
-            *place = base + group.trailing_zeros() as usize;
-            group &= group - 1;
-        }
-    }
-
     pub(super) fn are_full(&self) -> bool {
         self.len >= BATCH
     }

@@ -2,14 +2,14 @@
 
 use super::cache::{Buffer, Cache, Miss, NO_IDS, Word};
 use super::ends::{BATCH, Ends, MOST_WORDS};
-use super::joins::Joins;
+use super::joins::{GROUP, Joins, Places};
 use super::long::LongWords;
 use super::search::Scratch;
 use super::sink::Sink;
 use super::words::{Piece, Words};
 use crate::error::Result;
 use crate::merges::Id;
-use crate::pattern::{Processor, Scanner, TakeGroups};
+use crate::pattern::{Any, Processor, Scanner, TakeGroups};
 use crate::watch::Watch;
 
 /// What one thread encodes with: its cache and memory that is used again.
@@ -87,24 +87,44 @@ impl Run<'_, '_> {
         self.encode_words(len);
     }
 
-    /// Encode a text without words: parts that end at `ends`, cut where no merge can join.
-    pub(super) fn encode_joined(mut self, joins: &Joins, ends: &[usize]) -> Result<()> {
-        self.desk.ends.take();
-        let mut start = 0;
-        for &end in ends {
-            let part = &self.text[start..end];
-            let Some(mut places) = joins.begin(part) else {
-                continue;
-            };
-            while let Some((base, cuts)) = joins.next_group(part, &mut places) {
-                self.desk.ends.push_bits(start + base, cuts);
-                if self.desk.ends.are_full() {
-                    self.encode_ends();
-                }
-            }
-            self.desk.ends.push_bits(end, 1);
-            start = end;
+    /// Encode a text without words, cut where no merge can join and at `cuts`, from the first on.
+    pub(super) fn encode_joined(self, joins: &Joins, cuts: &[usize]) -> Result<()> {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("popcnt")
+        {
+            #[allow(unsafe_code, reason = "a third of the time to find the places")]
+            // SAFETY: the processor has the features that the function is compiled for.
+            return unsafe { self.encode_joined_by_bmi(joins, cuts) };
         }
+        self.encode_joined_by_any(joins, cuts)
+    }
+
+    /// The same, compiled for processors with BMI.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "bmi1,bmi2,popcnt")]
+    fn encode_joined_by_bmi(self, joins: &Joins, cuts: &[usize]) -> Result<()> {
+        self.encode_joined_by_any(joins, cuts)
+    }
+
+    // Always inlined: compiled for the processor of its caller. So are its parts.
+    #[inline(always)]
+    fn encode_joined_by_any(mut self, joins: &Joins, cuts: &[usize]) -> Result<()> {
+        self.desk.ends.take();
+        if self.text.is_empty() {
+            return Ok(());
+        }
+        let mut places = Places::new(self.text);
+        // A cut before the first byte is none.
+        let mut cuts = cuts.iter().skip_while(|&&cut| cut == 0).peekable();
+        while let Some((base, mut group)) = joins.next_group(self.text, &mut places) {
+            while let Some(cut) = cuts.next_if(|&&cut| cut < base + GROUP) {
+                group |= 1 << (cut - base);
+            }
+            self.take(Any, base, group);
+        }
+        self.take(Any, self.text.len(), 1);
         self.encode_ends();
         self.result
     }

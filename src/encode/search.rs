@@ -11,11 +11,11 @@
 //! Whether two tokens can stand side by side is decided quickly where ranks rise from a token's parts
 //! to the token, as those of trained vocabularies do; elsewhere their merging is tried.
 
-use crate::encode::trie::Trie;
 use crate::error::Result;
 use crate::keys::hash_pair;
 use crate::merges::Ranks;
 use crate::pages::in_large_pages;
+use crate::trie::Trie;
 use crate::vocabulary::{Number, Vocabulary};
 use crate::watch::Watch;
 

@@ -251,8 +251,17 @@ impl ShortWords {
         mut use_word: impl FnMut(usize, &Merging<N>),
     ) {
         let mut states = [Merging::NOTHING; AT_ONCE];
-        for (state, key) in states.iter_mut().zip(keys) {
-            self.begin(key, state);
+        let mut in_characters = 0;
+        for (index, key) in keys.iter().enumerate() {
+            if self.characters.is_empty() || key.is_ascii() {
+                self.begin(key, &mut states[index]);
+            } else {
+                self.begin_characters(key, &mut states[index]);
+                in_characters |= 1 << index;
+            }
+        }
+        for index in Bits(in_characters) {
+            self.find_first_turns(&mut states[index]);
         }
         let mut waiting = !(u32::MAX << keys.len());
         while waiting != 0 {
@@ -292,7 +301,8 @@ impl ShortWords {
         (token.copied().unwrap_or(UNKNOWN), length)
     }
 
-    /// Begin to merge the word with this key, which is not ASCII, by its characters.
+    /// Begin to merge the word with this key, which is not ASCII, by its characters; their pairs are
+    /// only loaded.
     #[inline(always)]
     fn begin_characters<const N: usize>(&self, key: &Key<N>, state: &mut Merging<N>) {
         let word = &key[..usize::from(key[N - 1])];
@@ -301,19 +311,28 @@ impl ShortWords {
             let (token, length) = self.symbol_at(word, at);
             state.tokens[at] = token;
             state.starts |= 1 << at;
-            if let Some((place, left)) = before.replace((at, token)) {
-                state.turns[place] = self.turn(packed(left, token), place as u32);
+            if let Some(left) = before.replace(token) {
+                prefetch(&self.lines[self.line(packed(left, token))]);
             }
             at += length;
         }
     }
 
-    /// Begin to merge the word with this key.
+    /// Find the turns of the pairs of characters.
+    #[inline(always)]
+    fn find_first_turns<const N: usize>(&self, state: &mut Merging<N>) {
+        let mut before = None;
+        for place in Bits(state.starts) {
+            let token = state.tokens[place];
+            if let Some((place, left)) = before.replace((place, token)) {
+                state.turns[place] = self.turn(packed(left, token), place as u32);
+            }
+        }
+    }
+
+    /// Begin to merge the word with this key, by its bytes.
     #[inline(always)]
     fn begin<const N: usize>(&self, key: &Key<N>, state: &mut Merging<N>) {
-        if !self.characters.is_empty() && !key.is_ascii() {
-            return self.begin_characters(key, state);
-        }
         let len = usize::from(key[N - 1]);
         state.starts = !(u32::MAX << len);
         for (token, &byte) in state.tokens.iter_mut().zip(key) {

@@ -2,14 +2,17 @@
 //!
 //! Of tokens that begin at one place the longest is found. An automaton finds them all at once, and where
 //! they are few, or begin alike, it passes over most of a text quickly. Where they are many and begin
-//! with many different bytes, it would read every byte; there it is asked only at places whose next two
+//! with many different bytes, it would read every byte; there a trie is asked, at places whose next two
 //! bytes begin one of them.
 
 use std::ops::Range;
 
-use aho_corasick::{AhoCorasick, Anchored, Input, MatchKind, StartKind};
+use aho_corasick::{AhoCorasick, Input, MatchKind};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::{Error, Result};
+use crate::trie::Trie;
+use crate::vocabulary::Number;
 
 /// Up to so many texts, or first bytes of them, the automaton has means of its own.
 const FEW_TEXTS: usize = 128;
@@ -18,102 +21,158 @@ const FEW_BYTES: usize = 3;
 /// Finds some of the special tokens.
 #[derive(Debug)]
 pub(super) struct Finder {
-    automaton: AhoCorasick,
-    /// The index of the special token for each string of the automaton.
+    means: Means,
+    /// The index of the special token for each text.
     pub(super) indices: Vec<usize>,
-    /// None if the automaton needs no help.
-    starts: Option<Starts>,
 }
 
-/// The bytes, and the pairs of bytes, that special tokens begin with.
+#[derive(Debug)]
+enum Means {
+    Automaton(AhoCorasick),
+    Trie(Box<Starts>),
+}
+
+/// Many texts, and the bytes and the pairs of bytes that they begin with.
 #[derive(Debug)]
 struct Starts {
-    bytes: [bool; 256],
-    pairs: Box<[u64; 1024]>,
+    /// 1 for each first byte.
+    bytes: [u8; 256],
+    pairs: [u64; 1024],
+    trie: Trie,
+    lengths: Vec<usize>,
 }
+
+/// The search of many texts: a bit for each of the next places where one may begin.
+struct Places {
+    base: usize,
+    bits: u64,
+}
+
+/// How many places have a bit.
+const GROUP: usize = 64;
 
 impl Finder {
     /// Finds `texts`, none of which is empty; `indices` are those of their special tokens.
     pub(super) fn new(indices: Vec<usize>, texts: &[&str]) -> Result<Self> {
-        let starts = Starts::new(texts);
-        let kind = match starts {
-            Some(_) => StartKind::Anchored,
-            None => StartKind::Unanchored,
+        let bytes: FxHashSet<u8> = texts.iter().map(|text| text.as_bytes()[0]).collect();
+        let means = if texts.len() > FEW_TEXTS && bytes.len() > FEW_BYTES {
+            Starts::new(texts).map(|starts| Means::Trie(Box::new(starts)))
+        } else {
+            let automaton = AhoCorasick::builder()
+                .match_kind(MatchKind::LeftmostLongest)
+                .build(texts);
+            automaton.ok().map(Means::Automaton)
         };
-        let automaton = AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostLongest)
-            .start_kind(kind)
-            .build(texts)
-            .map_err(|_| Error::TooManyTokens)?;
         Ok(Self {
-            automaton,
+            means: means.ok_or(Error::TooManyTokens)?,
             indices,
-            starts,
         })
     }
 
     /// The index and the place of the first special token at `from` or behind it.
     pub(super) fn find(&self, text: &[u8], from: usize) -> Option<(usize, Range<usize>)> {
-        let rest = Input::new(text).range(from..);
-        let found = match &self.starts {
-            None => self.automaton.find(rest),
-            Some(starts) => {
-                let anchored = rest.anchored(Anchored::Yes);
-                let mut places = starts.places(text, from);
-                places.find_map(|at| self.automaton.find(anchored.clone().range(at..)))
-            }
-        }?;
-        Some((self.indices[found.pattern().as_usize()], found.range()))
+        self.find_iter(text, from).next()
     }
 
-    /// The index and the place of each special token in a text.
+    /// The index and the place of each special token at `from` or behind it.
     pub(super) fn find_iter<'t>(
         &'t self,
         text: &'t [u8],
+        mut from: usize,
     ) -> impl Iterator<Item = (usize, Range<usize>)> + 't {
-        let mut from = 0;
+        let mut places = Places {
+            base: from,
+            bits: 0,
+        };
+        if let Means::Trie(starts) = &self.means {
+            places.bits = starts.group(text, from);
+        }
         std::iter::from_fn(move || {
-            let found = self.find(text, from)?;
-            from = found.1.end;
-            Some(found)
+            let (which, place) = match &self.means {
+                Means::Automaton(automaton) => {
+                    let found = automaton.find(Input::new(text).range(from..))?;
+                    (found.pattern().as_usize(), found.range())
+                }
+                Means::Trie(starts) => starts.find(text, from, &mut places)?,
+            };
+            from = place.end;
+            Some((self.indices[which], place))
         })
     }
 }
 
 impl Starts {
-    /// None if texts are few or begin alike.
+    /// None if the texts are too many.
     fn new(texts: &[&str]) -> Option<Self> {
-        let mut starts = Self {
-            bytes: [false; 256],
-            pairs: Box::new([0; 1024]),
-        };
+        let (mut bytes, mut pairs) = ([0; 256], [0; 1024]);
         for text in texts {
-            let (&first, rest) = text.as_bytes().split_first()?;
-            starts.bytes[usize::from(first)] = true;
-            let seconds = match rest.first() {
-                Some(&second) => second..=second,
-                None => 0..=u8::MAX,
+            let (first, seconds) = match text.as_bytes() {
+                &[first, second, ..] => (first, second..=second),
+                rest => (*rest.first()?, 0..=u8::MAX),
             };
+            bytes[usize::from(first)] = 1;
             for second in seconds {
                 let key = usize::from(first) << 8 | usize::from(second);
-                starts.pairs[key / 64] |= 1 << (key % 64);
+                pairs[key / 64] |= 1 << (key % 64);
             }
         }
-        let num_bytes = starts.bytes.iter().filter(|&&is_first| is_first).count();
-        (texts.len() > FEW_TEXTS && num_bytes > FEW_BYTES).then_some(starts)
+        // Of equal texts the first counts.
+        let numbers = texts.iter().enumerate().rev();
+        let numbers: FxHashMap<&[u8], Number> = numbers
+            .map(|(which, text)| (text.as_bytes(), Number::new(which)))
+            .collect();
+        Some(Self {
+            bytes,
+            pairs,
+            trie: Trie::new(numbers, |_, _| ())?,
+            lengths: texts.iter().map(|text| text.len()).collect(),
+        })
     }
 
-    /// The places from `from` on where a special token may begin.
-    fn places<'t>(&'t self, text: &'t [u8], from: usize) -> impl Iterator<Item = usize> + 't {
-        let bytes = text[from..].iter().enumerate();
-        let firsts = bytes.filter(|&(_, &byte)| self.bytes[usize::from(byte)]);
-        let places = firsts.map(move |(at, _)| from + at);
-        places.filter(|&at| {
-            text[at..].first_chunk().is_none_or(|&[first, second]| {
-                let key = usize::from(first) << 8 | usize::from(second);
-                self.pairs[key / 64] >> (key % 64) & 1 == 1
-            })
+    /// Which text is found first at `from` or behind it, and where.
+    #[inline]
+    fn find(&self, text: &[u8], from: usize, places: &mut Places) -> Option<(usize, Range<usize>)> {
+        loop {
+            while places.bits == 0 {
+                places.base += GROUP;
+                if places.base >= text.len() {
+                    return None;
+                }
+                places.bits = self.group(text, places.base);
+            }
+            let at = places.base + places.bits.trailing_zeros() as usize;
+            places.bits &= places.bits - 1;
+            if at < from || !self.may_begin(&text[at..]) {
+                continue;
+            }
+            let which = self.trie.longest(&text[at..]).index();
+            if let Some(length) = self.lengths.get(which) {
+                return Some((which, at..at + length));
+            }
+        }
+    }
+
+    /// Whether the first two bytes are those of one of the texts.
+    fn may_begin(&self, text: &[u8]) -> bool {
+        text.first_chunk().is_none_or(|&[first, second]| {
+            let key = usize::from(first) << 8 | usize::from(second);
+            self.pairs[key / 64] >> (key % 64) & 1 == 1
         })
+    }
+
+    /// A bit for each of the next places whose byte begins one of the texts.
+    #[inline]
+    fn group(&self, text: &[u8], base: usize) -> u64 {
+        let bits_of = |bytes: &[u8]| {
+            let bits = bytes.iter().zip(0..);
+            bits.fold(0, |bits, (&byte, bit)| {
+                bits | u64::from(self.bytes[usize::from(byte)]) << bit
+            })
+        };
+        let rest = &text[base..];
+        // The number of bytes is known to the compiler.
+        rest.first_chunk::<GROUP>()
+            .map_or_else(|| bits_of(rest), |group| bits_of(group))
     }
 }
 
@@ -127,8 +186,8 @@ mod tests {
         texts.extend(["[x]", "\n\n", "\n\n\n", "\t", "ä", "äb", "a"].map(String::from));
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let finder = Finder::new((0..texts.len()).collect(), &texts).expect("few enough");
-        assert!(finder.starts.is_some());
-        let text = "\n\n\n\n\n<1>b<17><<199>>[x\t\t[x]äbäö<200>\na<";
+        assert!(matches!(finder.means, Means::Trie(_)));
+        let text = "\n\n\n\n\n<1>b<17><<199>>[x\t\t[x]äbäö<200>\na<".repeat(3);
         let mut expected = Vec::new();
         let mut at = 0;
         while at < text.len() {
@@ -142,7 +201,7 @@ mod tests {
                 None => at += 1,
             }
         }
-        let found: Vec<_> = finder.find_iter(text.as_bytes()).collect();
+        let found: Vec<_> = finder.find_iter(text.as_bytes(), 0).collect();
         assert!(expected.len() > 10);
         assert_eq!(found, expected);
     }

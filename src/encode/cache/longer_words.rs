@@ -78,6 +78,10 @@ impl LongerWords {
                 if line.key == key {
                     return Some(&line.ids[..line.num_ids as usize]);
                 }
+                // A word goes to the first line that is free.
+                if line.num_ids == 0 {
+                    break;
+                }
             }
         }
         self.odd.get(word).map(|ids| &**ids)

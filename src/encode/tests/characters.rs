@@ -81,13 +81,17 @@ fn merged_or_bytes(vocabulary: &Vocabulary, text: &[u8]) -> Vec<Id> {
 }
 
 fn encoder(vocabulary: Vocabulary, unknown: Unknown) -> Encoder {
+    encoder_with(vocabulary, unknown, vec![])
+}
+
+fn encoder_with(vocabulary: Vocabulary, unknown: Unknown, specials: Vec<Special>) -> Encoder {
     let steps = Steps {
         pattern: Pattern::new(None).expect("no pattern"),
         preparation: Preparation::default(),
         pipeline: None,
         json: None,
     };
-    Encoder::new(vocabulary, unknown, false, vec![], steps, vec![]).expect("an encoder")
+    Encoder::new(vocabulary, unknown, false, vec![], steps, specials).expect("an encoder")
 }
 
 #[test]
@@ -148,4 +152,57 @@ fn neighbours_of_what_is_left_out_merge() {
     let call = encoder.call(&Choice::default()).expect("no special tokens");
     let found = encoder.encode("axb aéb".as_bytes(), &call, &Watch::default());
     assert_eq!(found, Ok(vec![2, 2]));
+}
+
+#[test]
+fn special_tokens_are_found_whether_or_not_merging_makes_them() {
+    let mut random = Random(7);
+    let mut num_cut_out = 0;
+    for _ in 0..amount(200, 2) {
+        let vocabulary = characters(&mut random, 40, 12);
+        let tokens: Vec<_> = vocabulary.numbers().collect();
+        let mut specials = vec![special("a🦋", 1000)];
+        for other in 1001..1001 + random.below(4) as Id {
+            let token = tokens[random.below(tokens.len())];
+            let text = std::str::from_utf8(vocabulary.string(token)).expect("of letters");
+            let id = vocabulary.id(token).filter(|_| random.below(3) > 0);
+            if specials.iter().all(|special| special.text != text) {
+                specials.push(special(text, id.unwrap_or(other)));
+            }
+        }
+        let unknown = [0, 3, 12][random.below(3)];
+        let text = letters(&mut random, 120, unknown);
+        let (mut expected, mut start, mut at) = (Vec::new(), 0, 0);
+        while at < text.len() {
+            let is_here = |special: &&Special| text[at..].starts_with(special.text.as_bytes());
+            let here = specials.iter().filter(is_here);
+            if let Some(found) = here.max_by_key(|special| special.text.len()) {
+                expected.extend(merged_or_bytes(&vocabulary, &text[start..at]));
+                expected.push(found.id);
+                at += found.text.len();
+                start = at;
+            } else {
+                at += 1;
+            }
+        }
+        expected.extend(merged_or_bytes(&vocabulary, &text[start..]));
+        let bytes = Box::new(std::array::from_fn(|byte| byte as Id));
+        let encoder = encoder_with(vocabulary, Unknown::Bytes(bytes), specials);
+        num_cut_out += encoder.cut_out.len();
+        let call = encoder
+            .call(&Choice::default())
+            .expect("few special tokens");
+        let found = encoder.encode(&text, &call, &Watch::default());
+        assert_eq!(found, Ok(expected), "{text:x?} {:?}", encoder.specials());
+    }
+    assert!(num_cut_out > 0);
+}
+
+fn special(text: &str, id: Id) -> Special {
+    Special {
+        text: text.into(),
+        id,
+        always: true,
+        search: Search::default(),
+    }
 }

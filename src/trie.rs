@@ -11,7 +11,7 @@ const NONE: u32 = u32::MAX;
 /// A tree of strings. The children of a node have successive numbers, and the nodes below a node
 /// follow it closely, so that the path of a rare string lies in little memory.
 #[derive(Debug)]
-pub(super) struct Trie {
+pub(crate) struct Trie {
     /// The children of the root, by their bytes.
     first: Box<[u32; 256]>,
     nodes: Vec<Node>,
@@ -30,9 +30,9 @@ struct Node {
 const CHILD_BITS: u32 = 24;
 
 impl Trie {
-    /// None if there are too many nodes. `shorter` is called with each token and the longest other
+    /// None if there are too many nodes. No two strings are equal. `shorter` is called with each token and the longest other
     /// one that it begins with, or `Number::NONE`.
-    pub(super) fn new<'s>(
+    pub(crate) fn new<'s>(
         strings: impl IntoIterator<Item = (&'s [u8], Number)>,
         mut shorter: impl FnMut(Number, Number),
     ) -> Option<Self> {
@@ -88,7 +88,7 @@ impl Trie {
 
     /// The longest token that `text` begins with, or `Number::NONE`.
     #[inline]
-    pub(super) fn longest(&self, text: &[u8]) -> Number {
+    pub(crate) fn longest(&self, text: &[u8]) -> Number {
         let Some((&first, rest)) = text.split_first() else {
             return Number::NONE;
         };
@@ -105,7 +105,9 @@ impl Trie {
             // Most nodes have one child, and runs of one character can be long.
             let child = if self.labels[start] == byte {
                 start
-            } else if let Some(other) = memchr(byte, &self.labels[start..=start + more]) {
+            } else if more > 0
+                && let Some(other) = memchr(byte, &self.labels[start..=start + more])
+            {
                 start + other
             } else {
                 break;
