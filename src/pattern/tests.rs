@@ -144,6 +144,7 @@ fn automata_equal_backtracking_on_random_texts() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "compiling expressions takes long there")]
 fn other_spellings_equal_the_named_patterns() {
     let named = NAMED_PATTERNS.iter();
     let pairs: Vec<(Pattern, Pattern)> = named
@@ -170,6 +171,7 @@ fn automata_equal_backtracking_at_every_place_in_a_block() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "compiling expressions takes long there")]
 fn automata_equal_backtracking_on_every_character() {
     // In builds without optimisation, only some beyond the first blocks.
     let step = if cfg!(debug_assertions) { 4999 } else { 1 };
@@ -195,6 +197,7 @@ fn automata_equal_backtracking_on_every_character() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "compiling expressions takes long there")]
 fn a_safe_cut_is_safe_whatever_follows() {
     let mut random = Random(3);
     for NamedPattern { name, .. } in NAMED_PATTERNS {
@@ -225,6 +228,7 @@ fn a_safe_cut_is_safe_whatever_follows() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "compiling expressions takes long there")]
 fn cuts_are_found_near_the_end_of_usual_texts() {
     let names = ["gpt2", "cl100k", "o200k", "whitespace"];
     for (text, cuts) in [
@@ -345,6 +349,7 @@ fn words_are_the_same_on_all_processors() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "compiling expressions takes long there")]
 fn expressions_lose_no_byte() {
     let letters = pattern("[a-z]+|(?=x)");
     assert_eq!(
@@ -369,6 +374,7 @@ fn no_pattern_makes_one_word() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "compiling expressions takes long there")]
 fn failures_are_told() {
     assert!(matches!(
         Pattern::new(Some("(a")),

@@ -20,6 +20,7 @@ fn words_after(steps: &[Pattern], text: &[u8]) -> Vec<(usize, usize)> {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "compiling expressions takes long there")]
 fn steps_are_one_expression() {
     let gpt2 = table::named("gpt2").expect("a name").expression;
     let mut random = Random(8);
@@ -49,6 +50,7 @@ fn steps_are_one_expression() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "compiling expressions takes long there")]
 fn other_steps_are_not_one_expression() {
     for expressions in [
         // The second cuts what the first leaves, the first leaves characters that it cuts out, or
@@ -64,6 +66,7 @@ fn other_steps_are_not_one_expression() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "compiling expressions takes long there")]
 fn gaps_are_words() {
     for (expression, has_groups) in [
         (EXPRESSIONS[2], true),

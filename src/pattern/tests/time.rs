@@ -21,6 +21,7 @@ fn num_read(pattern: &Pattern, text: &[u8]) -> usize {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "compiling expressions takes long there")]
 fn linear_time_is_proved() {
     for (pattern, _) in PAIRS.iter().take(NAMED_PATTERNS.len() + NUM_PUBLISHED) {
         assert!(pattern.is_linear(), "{:?}", pattern.spec());
@@ -42,6 +43,7 @@ fn linear_time_is_proved() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "compiling expressions takes long there")]
 fn what_is_not_linear_has_a_budget() {
     for (expression, text) in [
         (r"a+b|(?s:.)", "a"),
@@ -65,6 +67,7 @@ fn what_is_not_linear_has_a_budget() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "compiling expressions takes long there")]
 fn what_a_text_may_cost_is_bounded() {
     let time = Duration::from_secs(600);
     let automaton = Expression::new(r"\w+(?=\s)|.").expect("valid");
