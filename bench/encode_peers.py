@@ -1,7 +1,9 @@
 """The competitors of encoding, one function each, run in a process of its own by `measure.py`.
 
-A function imports its package, loads cl100k and returns what encodes a list of documents on the
-job's number of threads; loading is not timed. No text is taken for a special token.
+A function imports its package, loads the vocabulary and returns what encodes a list of documents
+on the job's number of threads; loading is not timed. Functions named after a form of the ids load
+cl100k, and no text is taken for a special token; those named `model` read the tokenizer.json of a
+model and find its special tokens, as not all of them can do otherwise, but add none.
 """
 
 import hashlib
@@ -109,6 +111,15 @@ def mergewise_arrays(job: Job) -> Encoder:
     )
 
 
+def mergewise_model(job: Job) -> Encoder:
+    """This project: one array and offsets."""
+    encode = import_module("mergewise").Tokenizer.from_file(job.tokenizer_json).encode_batch_numpy
+    options = {"num_threads": job.num_threads, "allowed_special": "all"}
+    return Encoder(
+        lambda documents: encode(documents, add_special_tokens=False, **options), flat_offsets
+    )
+
+
 def mergewise_lists(job: Job) -> Encoder:
     """This project: lists."""
     encode = _mergewise(job).encode_batch
@@ -124,11 +135,20 @@ def _mergewise(job: Job) -> Any:  # noqa: ANN401 (a tokenizer)
 
 
 def gigatoken_arrays(job: Job) -> Encoder:
-    """An awkward array: one array of ids and offsets inside."""
-    encode = _gigatoken(job).encode_batch
+    """An awkward array."""
+    return _awkward(_gigatoken(job), job)
+
+
+def gigatoken_model(job: Job) -> Encoder:
+    """An awkward array."""
+    return _awkward(import_module("gigatoken").Tokenizer(job.tokenizer_json), job)
+
+
+def _awkward(tokenizer: Any, job: Job) -> Encoder:  # noqa: ANN401 (a tokenizer)
+    """With one array of ids and offsets inside."""
     ak = import_module("awkward")
     return Encoder(
-        lambda documents: encode(documents, parallel=job.num_threads > 1),
+        lambda documents: tokenizer.encode_batch(documents, parallel=job.num_threads > 1),
         lambda array: (ak.to_numpy(ak.flatten(array)), ak.to_numpy(ak.num(array))),
     )
 
@@ -146,13 +166,24 @@ def _gigatoken(job: Job) -> Any:  # noqa: ANN401 (a tokenizer)
 
 
 def fastokens_arrays(job: Job) -> Encoder:
-    """One buffer of ids and one of offsets; the encoding's name selects its scanner by hand."""
+    """Buffers; the encoding's name selects its scanner by hand."""
     tokenizer = import_module("fastokens").Tokenizer.from_tiktoken(
         job.vocabulary, special_tokens=SPECIAL_TOKENS, encoding="cl100k_base"
     )
+    return _buffers(tokenizer, split_special_tokens=True)
+
+
+def fastokens_model(job: Job) -> Encoder:
+    """Buffers."""
+    tokenizer = import_module("fastokens").Tokenizer.from_file(job.tokenizer_json)
+    return _buffers(tokenizer, split_special_tokens=False)
+
+
+def _buffers(tokenizer: Any, **options: bool) -> Encoder:  # noqa: ANN401 (a tokenizer)
+    """One of ids and one of offsets."""
 
     def encode(documents: list[str]) -> tuple[Integers, Integers]:
-        ids, offsets = tokenizer.encode_batch_flat(documents, split_special_tokens=True)
+        ids, offsets = tokenizer.encode_batch_flat(documents, **options)
         return np.frombuffer(ids, np.uint32), np.frombuffer(offsets, np.uint64)
 
     return Encoder(encode, flat_offsets)
@@ -183,14 +214,30 @@ def _tiktoken(job: Job) -> Any:  # noqa: ANN401 (an encoding)
 
 
 def tokenizers_lists(job: Job) -> Encoder:
-    """HuggingFace's, from a tokenizer.json made of the same ranks; the ids of its encodings."""
+    """HuggingFace's, from a tokenizer.json made of the same ranks."""
+    return _encodings(job, as_text=True)
+
+
+def tokenizers_model(job: Job) -> Encoder:
+    """HuggingFace's; the reference of all others."""
+    return _encodings(job, as_text=False)
+
+
+def _encodings(job: Job, *, as_text: bool) -> Encoder:
+    """The ids of encodings; with `as_text` special tokens are ordinary text."""
     tokenizer = import_module("tokenizers").Tokenizer.from_file(job.tokenizer_json)
-    tokenizer.encode_special_tokens = True  # as ordinary text, that is
+    tokenizer.encode_special_tokens = as_text
     encode = tokenizer.encode_batch_fast
     return Encoder(
         lambda documents: [one.ids for one in encode(documents, add_special_tokens=False)],
         flat_lists,
     )
+
+
+def splintr_model(job: Job) -> Encoder:
+    """Lists, one document after the other; what takes a batch adds special tokens."""
+    encode = import_module("splintr").from_json(job.tokenizer_json).encode_raw
+    return Encoder(lambda documents: [encode(document) for document in documents], flat_lists)
 
 
 def wordchipper_lists(job: Job) -> Encoder:
@@ -235,6 +282,11 @@ COMPETITORS: dict[str, Callable[[Job], Encoder]] = {
     "rs-bpe lists": rs_bpe_lists,
     "kitoken lists": kitoken_lists,
     "tokenizers lists": tokenizers_lists,
+    "mergewise model": mergewise_model,
+    "gigatoken model": gigatoken_model,
+    "fastokens model": fastokens_model,
+    "splintr-rs model": splintr_model,
+    "tokenizers model": tokenizers_model,
 }
 
 

@@ -156,12 +156,14 @@ def parser(
 
 
 def parse(made: argparse.ArgumentParser, names: Collection[str]) -> argparse.Namespace:
-    """The options given, with the `names` they select."""
+    """The options given, with the `names` they select, less those inside another one."""
     options = made.parse_args()
     unknown = [case for case in options.cases if not any(name.startswith(case) for name in names)]
     if unknown:
         made.error(f"no case named {', '.join(unknown)}; there are {', '.join(names)}")
-    options.names = [name for name in names if name.startswith(tuple(options.cases))]
+    chosen = [name for name in names if name.startswith(tuple(options.cases))]
+    outer = tuple(f"{name}-" for name in chosen)
+    options.names = [name for name in chosen if not name.startswith(outer)]
     options.defaults = {key: made.get_default(key) for key in vars(options)}
     return options
 

@@ -125,7 +125,8 @@ def _call(
         raise JobFailedError(f"killed after {timeout:.0f} s") from None
     if done.returncode != 0:
         sys.stderr.buffer.write(done.stderr[-2000:] + b"\n")
-        raise JobFailedError(f"exit status {done.returncode}")
+        last = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+        raise JobFailedError(f"exit status {done.returncode}, {last[:200]}")
     return json.loads(done.stdout)
 
 

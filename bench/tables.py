@@ -9,7 +9,9 @@ from pathlib import Path
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A table of cells."""
     lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+    return "\n".join(
+        "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |" for cells in lines
+    )
 
 
 def untimed(head: list[str], reason: str, width: int) -> list[str]:
