@@ -155,6 +155,10 @@ fn neighbours_of_what_is_left_out_merge() {
 }
 
 #[test]
+#[cfg_attr(
+    miri,
+    ignore = "memchr aligns by addresses, which its check of alignment refuses"
+)]
 fn special_tokens_are_found_whether_or_not_merging_makes_them() {
     let mut random = Random(7);
     let mut num_cut_out = 0;
