@@ -113,6 +113,22 @@ impl Groups {
         Some(groups)
     }
 
+    /// No verdicts, on bytes of one kind.
+    #[cfg(test)]
+    pub(super) fn empty() -> Self {
+        Self {
+            kinds: Table([0; ASCII]),
+            white_space: [0; KINDS],
+            first: [0; KINDS],
+            second: [0; KINDS],
+            third: [0; KINDS],
+            ends: Table([0; ROWS]),
+            open: Table([0; ROWS]),
+            ends_at_start: [0; KINDS],
+            open_at_start: [0; KINDS],
+        }
+    }
+
     fn find_verdicts_at_start(
         &mut self,
         symbols: &[Symbol],

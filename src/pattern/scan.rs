@@ -84,11 +84,6 @@ impl Scanner {
         &self.automaton
     }
 
-    #[cfg(test)]
-    pub(super) fn groups(&self) -> Option<&Groups> {
-        self.complete.as_ref()?.groups.as_ref()
-    }
-
     /// Hands over each group of neighbouring words, and checks the watch every few megabytes. Of a
     /// complete scanner only.
     #[inline]

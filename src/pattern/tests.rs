@@ -254,7 +254,7 @@ fn blocks_are_read_alike_on_all_processors() {
     for _ in 0..rounds(1_000) {
         let most = if random.below(3) == 0 { 140 } else { 128 };
         let bytes: [u8; block::LEN] = std::array::from_fn(|_| random.below(most) as u8);
-        let mut groups = pattern_groups();
+        let mut groups = groups::Groups::empty();
         groups.kinds.0 = std::array::from_fn(|_| random.below(16) as u8);
         groups.ends.0 = std::array::from_fn(|_| random.below(256) as u8);
         groups.open.0 = std::array::from_fn(|_| random.below(256) as u8);
@@ -285,11 +285,6 @@ fn blocks_are_read_alike_on_all_processors() {
             assert_eq!(masked(processor.look_up(&bytes, &groups)), expected);
         }
     }
-}
-
-fn pattern_groups() -> groups::Groups {
-    let scanner = PAIRS[0].0.scanner().expect("a complete automaton");
-    scanner.groups().expect("few symbols").clone()
 }
 
 #[test]
