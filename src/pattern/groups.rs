@@ -154,21 +154,6 @@ impl Groups {
         }
     }
 
-    /// Whether a word ends between the second and the third byte, and whether that depends on more.
-    /// Both are 0 or 1.
-    #[inline]
-    pub(super) fn verdict(&self, first: u8, second: u8, third: u8) -> (u64, u64) {
-        if (first | second | third) >= 0x80 {
-            return (0, 1);
-        }
-        let row = self.first[self.kind(first)] | self.second[self.kind(second)];
-        let (row, bit) = (usize::from(row) % ROWS, self.third[self.kind(third)]);
-        (
-            u64::from(self.ends.0[row] & bit != 0),
-            u64::from(self.open.0[row] & bit != 0),
-        )
-    }
-
     /// The kind of a byte of ASCII.
     #[inline]
     fn kind(&self, byte: u8) -> usize {

@@ -38,8 +38,9 @@ struct Complete {
 
 /// After how many steps the watch and the budget are read.
 const LOOK: u64 = 1 << 20;
-/// How many places of a block are looked at; the next block begins at the last of them.
-const BLOCK: usize = LEN - 2;
+/// How far the next block is from a block: its first two bytes are the last of this one, as the
+/// verdict on a place depends on the two bytes before it.
+const STEP: usize = LEN - 2;
 
 impl Scanner {
     /// `None` if the expression needs too large an automaton, or matches the empty text: what that
@@ -202,8 +203,10 @@ pub(super) struct Scan<'a, G> {
 struct At {
     /// Where the next word begins.
     word: usize,
-    /// Where the next block begins, which is there or later. The next word does not end before.
+    /// Where the next block begins, and the places in it that were not looked at. Where the next word
+    /// ends is one of them or later.
     block: usize,
+    unseen: u64,
     /// 1 if the first byte of that block is a line end that belongs to what is before, else 0.
     kept: u64,
 }
@@ -213,6 +216,7 @@ impl At {
         Self {
             word,
             block: word,
+            unseen: !1,
             kept: 0,
         }
     }
@@ -261,25 +265,23 @@ impl<G: TakeGroups> Scan<'_, G> {
         bytes: &[u8; LEN],
     ) -> At {
         let mut verdicts = Verdicts::new(processor.look_up(bytes, groups), at.kept);
-        if at.word == at.block {
+        if at.unseen & 2 != 0 {
             verdicts.begin(0, groups.at_start(bytes[0], bytes[1]));
-        } else {
-            verdicts.go_on(groups.verdict(self.text[at.block - 1], bytes[0], bytes[1]));
         }
-        let looked_at = below_first(2 << BLOCK) & !1;
         let word_at = |ends: u64| match ends.checked_ilog2() {
             Some(last) => at.block + last as usize,
             None => at.word,
         };
         loop {
-            let open = verdicts.open & looked_at;
-            let ends = verdicts.ends & looked_at & below_first(open);
+            let open = verdicts.open & at.unseen;
+            let ends = verdicts.ends & at.unseen & below_first(open);
             if open == 0 {
                 self.groups.take(processor, at.block, ends);
                 return At {
                     word: word_at(ends),
-                    block: at.block + BLOCK,
-                    kept: verdicts.kept >> BLOCK & 1,
+                    block: at.block + STEP,
+                    unseen: !3,
+                    kept: verdicts.kept >> STEP & 1,
                 };
             }
             let word = word_at(ends);
@@ -288,7 +290,7 @@ impl<G: TakeGroups> Scan<'_, G> {
                 return At::start_of(word);
             }
             let end = self.scanner.automaton.match_end(self.text, word);
-            if end >= at.block + BLOCK {
+            if end >= at.block + LEN - 1 {
                 self.groups.take(processor, at.block, ends);
                 return self.take_long(processor, end);
             }
@@ -306,7 +308,7 @@ impl<G: TakeGroups> Scan<'_, G> {
         let mut end = start;
         loop {
             end = self.scanner.automaton.match_end(self.text, end);
-            if end - start > BLOCK || end == self.text.len() {
+            if end - start >= LEN || end == self.text.len() {
                 self.groups.take(processor, start, ends);
                 return self.take_long(processor, end);
             }
