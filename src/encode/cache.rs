@@ -159,12 +159,13 @@ impl Cache {
 
     /// The entry of a short word.
     #[inline]
-    fn entry(&mut self, word: &Word) -> Option<Packed> {
-        let first = self.short.first(word.key, word.line);
-        if first.is_some() || !word.is_short() {
-            return first;
+    fn entry(&mut self, word: &Word) -> Option<&Packed> {
+        // Asked twice: what the first answer borrows could not be changed by the search for others.
+        if self.short.first(word.key, word.line).is_some() {
+            return self.short.first(word.key, word.line);
         }
-        self.short.find_further(word.key, word.line)
+        word.is_short()
+            .then(|| self.short.find_further(word.key, word.line))?
     }
 
     /// Find the line of a word again, as the cache may have grown.

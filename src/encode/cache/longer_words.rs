@@ -16,9 +16,9 @@ const LONG_IDS: usize = 15;
 const LONGEST: usize = 1 << 12;
 /// The most bytes of words and ids in the map.
 const MOST_ODD_BYTES: usize = 1 << 22;
-/// The number of pairs of lines at first, and at most: 4 MB.
+/// The number of pairs of lines at first, and at most: 16 MB.
 const FIRST_LINES: usize = 1 << 10;
-const MOST_LINES: usize = 1 << 15;
+const MOST_LINES: usize = 1 << 17;
 /// In how many lines a word may be.
 const PLACES: usize = 8;
 
