@@ -20,8 +20,11 @@ use short_lines::{MOST_PACKED, Packed, ShortLines};
 /// Stands in place of the length in the key of a word that is not short.
 const NOT_SHORT: usize = u8::MAX as usize;
 
+/// The lowest bit of the hash in the key of such a word.
+const HASH_AT: u32 = 64;
+
 /// A word to be looked up. The key of a short one holds its bytes and its length; that of another
-/// one, where it ends.
+/// one, where it ends and its hash.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Word {
     pub(super) key: u128,
@@ -98,8 +101,9 @@ impl Cache {
     #[inline(always)]
     pub(super) fn begin(&self, text: &[u8], start: usize, end: usize) -> Word {
         if end - start > SHORT {
-            self.longer.prefetch(&text[start..end]);
-            let (key, line) = (with_length(NOT_SHORT) | end as u128, 0);
+            let hash = self.longer.expect(&text[start..end]);
+            let key = with_length(NOT_SHORT) | u128::from(hash) << HASH_AT | end as u128;
+            let line = 0;
             return Word { key, start, line };
         }
         let key = short_key(text, start, end);
@@ -190,7 +194,7 @@ impl Cache {
                 }
             }
         }
-        let known = self.longer.find(&text[word.place()]);
+        let known = self.longer.find(&text[word.place()], long_hash(text, word));
         ids.extend_from_slice(known.unwrap_or_default());
         known.is_some()
     }
@@ -217,6 +221,16 @@ impl Cache {
                 return;
             }
         }
-        self.longer.insert(&text[word.place()], ids);
+        let hash = long_hash(text, word);
+        self.longer.insert(&text[word.place()], hash, ids);
+    }
+}
+
+/// The hash of a word among the longer ones, where short ones are only if their ids are many.
+fn long_hash(text: &[u8], word: &Word) -> u32 {
+    if word.is_short() {
+        longer_words::hash_of(&text[word.place()])
+    } else {
+        (word.key >> HASH_AT) as u32
     }
 }
