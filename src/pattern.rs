@@ -34,7 +34,7 @@ mod white_space;
 
 use crate::error::{Error, Result};
 use crate::watch::Watch;
-pub(crate) use block::{Any, LEN as MOST_ENDS, Processor};
+pub(crate) use block::{LEN as MOST_ENDS, Processor, Work, on_this_processor};
 pub(crate) use expression::Expression;
 pub(crate) use scan::Scanner;
 pub use table::{NAMED_PATTERNS, NamedPattern};
@@ -184,7 +184,7 @@ impl Pattern {
 /// Takes groups of neighbouring words.
 pub(crate) trait TakeGroups {
     /// Bit `i` of `ends` is set where a word ends, and the next one begins, at `base + i`. The
-    /// first and the last bit are 0.
+    /// first bit is 0.
     ///
     /// Always inline it: then it is compiled for the processor that was detected.
     fn take<P: Processor>(&mut self, processor: P, base: usize, ends: u64);

@@ -9,7 +9,7 @@ use super::sink::Sink;
 use super::words::{Piece, Words};
 use crate::error::Result;
 use crate::merges::Id;
-use crate::pattern::{Any, Processor, Scanner, TakeGroups};
+use crate::pattern::{Processor, Scanner, TakeGroups, Work, on_this_processor};
 use crate::watch::Watch;
 
 /// What one thread encodes with: its cache and memory that is used again.
@@ -89,44 +89,11 @@ impl Run<'_, '_> {
 
     /// Encode a text without words, cut where no merge can join and at `cuts`, from the first on.
     pub(super) fn encode_joined(self, joins: &Joins, cuts: &[usize]) -> Result<()> {
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("bmi1")
-            && is_x86_feature_detected!("bmi2")
-            && is_x86_feature_detected!("popcnt")
-        {
-            #[allow(unsafe_code, reason = "a third of the time to find the places")]
-            // SAFETY: the processor has the features that the function is compiled for.
-            return unsafe { self.encode_joined_by_bmi(joins, cuts) };
-        }
-        self.encode_joined_by_any(joins, cuts)
-    }
-
-    /// The same, compiled for processors with BMI.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "bmi1,bmi2,popcnt")]
-    fn encode_joined_by_bmi(self, joins: &Joins, cuts: &[usize]) -> Result<()> {
-        self.encode_joined_by_any(joins, cuts)
-    }
-
-    // Always inlined: compiled for the processor of its caller. So are its parts.
-    #[inline(always)]
-    fn encode_joined_by_any(mut self, joins: &Joins, cuts: &[usize]) -> Result<()> {
-        self.desk.ends.take();
-        if self.text.is_empty() {
-            return Ok(());
-        }
-        let mut places = Places::new(self.text);
-        // A cut before the first byte is none.
-        let mut cuts = cuts.iter().skip_while(|&&cut| cut == 0).peekable();
-        while let Some((base, mut group)) = joins.next_group(self.text, &mut places) {
-            while let Some(cut) = cuts.next_if(|&&cut| cut < base + GROUP) {
-                group |= 1 << (cut - base);
-            }
-            self.take(Any, base, group);
-        }
-        self.take(Any, self.text.len(), 1);
-        self.encode_ends();
-        self.result
+        on_this_processor(Joined {
+            run: self,
+            joins,
+            cuts,
+        })
     }
 
     /// Encode the words whose places `for_each_word` calls its argument with.
@@ -202,5 +169,41 @@ impl Run<'_, '_> {
         }
         self.sink.push_all(&buffer[start..num_ids]);
         Ok(())
+    }
+}
+
+/// A text without words that is encoded.
+struct Joined<'a, 'i, 'j> {
+    run: Run<'a, 'i>,
+    joins: &'j Joins,
+    cuts: &'j [usize],
+}
+
+impl Work for Joined<'_, '_, '_> {
+    type Output = Result<()>;
+
+    #[inline(always)]
+    fn run<P: Processor>(self, processor: P) -> Result<()> {
+        let Self {
+            mut run,
+            joins,
+            cuts,
+        } = self;
+        run.desk.ends.take();
+        if run.text.is_empty() {
+            return Ok(());
+        }
+        let mut places = Places::new(run.text);
+        // A cut before the first byte is none.
+        let mut cuts = cuts.iter().skip_while(|&&cut| cut == 0).peekable();
+        while let Some((base, mut group)) = joins.next_group(run.text, &mut places) {
+            while let Some(cut) = cuts.next_if(|&&cut| cut < base + GROUP) {
+                group |= 1 << (cut - base);
+            }
+            run.take(processor, base, group);
+        }
+        run.take(processor, run.text.len(), 1);
+        run.encode_ends();
+        run.result
     }
 }

@@ -16,6 +16,9 @@ pub(crate) trait Processor: Copy {
     /// Whether it reads blocks faster than an automaton does.
     const HAS_BLOCKS: bool;
 
+    /// Do work that is compiled for this kind of processor.
+    fn run<W: Work>(self, work: W) -> W::Output;
+
     /// Look up a block.
     fn look_up(self, block: &[u8; LEN], groups: &Groups) -> Found;
 
@@ -138,8 +141,24 @@ fn filled_down(mut bits: u64, mut within: u64) -> u64 {
 }
 
 /// Work whose `run` is always inlined, so that it is compiled for the processor it is called with.
-pub(super) trait Work {
-    fn run<P: Processor>(self, processor: P);
+pub(crate) trait Work {
+    type Output;
+
+    fn run<P: Processor>(self, processor: P) -> Self::Output;
+}
+
+/// Do work that is compiled for the kind of processor that this one is.
+#[inline]
+pub(crate) fn on_this_processor<W: Work>(work: W) -> W::Output {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(processor) = Avx512::detect() {
+        return processor.run(work);
+    }
+    #[cfg(target_arch = "x86_64")]
+    if let Some(processor) = Avx2::detect() {
+        return processor.run(work);
+    }
+    Any.run(work)
 }
 
 /// Any processor.
@@ -148,6 +167,10 @@ pub(crate) struct Any;
 
 impl Processor for Any {
     const HAS_BLOCKS: bool = false;
+
+    fn run<W: Work>(self, work: W) -> W::Output {
+        work.run(self)
+    }
 
     fn look_up(self, block: &[u8; LEN], groups: &Groups) -> Found {
         let kind = |byte: u8| usize::from(groups.kinds.0[usize::from(byte & 0x7f)]);

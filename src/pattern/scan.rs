@@ -8,9 +8,7 @@ use super::TakeGroups;
 use super::alphabet::Symbol;
 use super::automaton::Automaton;
 use super::backtracking::{Budget, Problem, Stop};
-#[cfg(target_arch = "x86_64")]
-use super::block;
-use super::block::{Any, LEN, Processor, Verdicts, Work};
+use super::block::{LEN, Processor, Verdicts, Work, on_this_processor};
 use super::class::Ranges;
 use super::groups::Groups;
 use super::linear;
@@ -112,21 +110,12 @@ impl Scanner {
     /// Hands over each group of words of `text[start..]`, by the best code for this processor.
     #[inline]
     fn scan(&self, text: &[u8], start: usize, groups: &mut impl TakeGroups) {
-        let scan = Scan {
+        on_this_processor(Scan {
             scanner: self,
             text,
             start,
             groups,
-        };
-        #[cfg(target_arch = "x86_64")]
-        if let Some(processor) = block::Avx512::detect() {
-            return processor.run(scan);
-        }
-        #[cfg(target_arch = "x86_64")]
-        if let Some(processor) = block::Avx2::detect() {
-            return processor.run(scan);
-        }
-        scan.run(Any);
+        });
     }
 
     /// Calls `word` for each match that is not empty and, unless gaps are dropped, for each gap between
@@ -223,6 +212,8 @@ impl At {
 }
 
 impl<G: TakeGroups> Work for Scan<'_, G> {
+    type Output = ();
+
     #[inline(always)]
     fn run<P: Processor>(mut self, processor: P) {
         let Some(complete) = &self.scanner.complete else {

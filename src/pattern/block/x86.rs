@@ -7,9 +7,9 @@ use super::{Found, LEN, Processor, Work};
 use crate::pattern::groups::Groups;
 
 /// Defines a kind of x86-64 processor by its features, which are both what is detected and what
-/// code is compiled for.
+/// code is compiled for, and its operations on blocks.
 macro_rules! x86_processor {
-    ($(#[$doc:meta])* $name:ident: $($feature:tt)+) => {
+    ($(#[$doc:meta])* $name:ident: [$($feature:tt)+] $($operations:tt)+) => {
         $(#[$doc])*
         ///
         /// A value of this type exists only if the CPU has these features.
@@ -23,37 +23,32 @@ macro_rules! x86_processor {
                 let has_all = $(is_x86_feature_detected!($feature))&&+;
                 has_all.then_some(Self(()))
             }
+        }
 
-            /// Do work that is compiled for this kind of processor.
+        impl Processor for $name {
+            const HAS_BLOCKS: bool = true;
+
             #[inline]
-            pub(in crate::pattern) fn run(self, work: impl Work) {
+            fn run<W: Work>(self, work: W) -> W::Output {
                 #[target_feature($(enable = $feature),+)]
-                fn compiled(processor: $name, work: impl Work) {
-                    work.run(processor);
+                fn compiled<W: Work>(processor: $name, work: W) -> W::Output {
+                    work.run(processor)
                 }
                 #[allow(unsafe_code, reason = "saves a tenth to a seventh of the time to encode")]
                 // SAFETY: `self` exists, so the CPU has the features.
                 unsafe {
-                    compiled(self, work);
+                    compiled(self, work)
                 }
             }
+
+            $($operations)+
         }
     };
 }
 
 x86_processor! {
     /// With AVX2 and BMI: most x86-64 processors since 2013.
-    Avx2: "avx2" "bmi1" "bmi2" "lzcnt" "popcnt"
-}
-
-x86_processor! {
-    /// With AVX-512 and its instructions for bytes: Intel since 2019, AMD since 2022. Before that,
-    /// AVX2 is faster.
-    Avx512: "avx512f" "avx512bw" "avx512vbmi" "avx512vbmi2" "avx2" "bmi1" "bmi2" "lzcnt" "popcnt"
-}
-
-impl Processor for Avx2 {
-    const HAS_BLOCKS: bool = true;
+    Avx2: ["avx2" "bmi1" "bmi2" "lzcnt" "popcnt"]
 
     #[inline(always)]
     fn look_up(self, block: &[u8; LEN], groups: &Groups) -> Found {
@@ -65,8 +60,10 @@ impl Processor for Avx2 {
     }
 }
 
-impl Processor for Avx512 {
-    const HAS_BLOCKS: bool = true;
+x86_processor! {
+    /// With AVX-512 and its instructions for bytes: Intel since 2019, AMD since 2022. Before that,
+    /// AVX2 is faster.
+    Avx512: ["avx512f" "avx512bw" "avx512vbmi" "avx512vbmi2" "avx2" "bmi1" "bmi2" "lzcnt" "popcnt"]
 
     #[inline(always)]
     fn look_up(self, block: &[u8; LEN], groups: &Groups) -> Found {
