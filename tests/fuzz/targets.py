@@ -10,6 +10,7 @@ from fuzz import readers
 from fuzz.arrow import check_arrow
 from fuzz.encoding import check_count, check_encode
 from fuzz.own_files import check_certificate, check_checkpoint, check_core
+from fuzz.patterns import check_pattern
 from fuzz.tables import check_parquet
 
 SEEDS = Path(__file__).parent.parent / "data" / "fuzz"
@@ -18,6 +19,7 @@ TARGETS: dict[str, Callable[[bytes], None]] = {
     "counts": readers.check_counts,
     "count": check_count,
     "encode": check_encode,
+    "pattern": check_pattern,
     "arrow": check_arrow,
     "certificate": check_certificate,
     "checkpoint": check_checkpoint,
