@@ -124,6 +124,14 @@ impl<'a> Neighbours<'a> {
         }
     }
 
+    /// The next character as verdicts know it: what is ahead of it is looked at only within white space.
+    /// Elsewhere anything may be there, also what is not ASCII, and the end of the text.
+    fn as_known(&self, before: Seen, next: Seen) -> Seen {
+        let is_within = self.white_space.contains(before.symbol) && !before.is_kept;
+        let ahead = if is_within { next.ahead } else { Ahead::Any };
+        Seen { ahead, ..next }
+    }
+
     /// Whether words end after this white space and before other, of which none ends a line.
     pub(super) fn ends_before_space(&self, symbol: Symbol) -> bool {
         self.verdict_before(symbol, Kind::Space, Ahead::Space) == Verdict::Ends
@@ -199,7 +207,8 @@ impl<'a> Neighbours<'a> {
             if is_kept || !all_ahead.contains(&ahead) {
                 return Verdict::Never;
             }
-            self.verdict(state, Seen::new(second, ahead))
+            let second = self.as_known(Seen::new(first, Ahead::Any), Seen::new(second, ahead));
+            self.verdict(state, second)
         })
     }
 
@@ -273,11 +282,12 @@ impl<'a> Triples<'a> {
                 {
                     continue;
                 }
+                let known = self.neighbours.as_known(second, next);
                 let states = reached[pair].iter();
-                let verdicts = states.map(|r| self.neighbours.verdict(r.state, next));
+                let verdicts = states.map(|r| self.neighbours.verdict(r.state, known));
                 let found = verdicts.fold(Verdict::Never, Verdict::or);
                 if found == Verdict::Open {
-                    self.give_up(&reached[pair], triple, next);
+                    self.give_up(&reached[pair], triple, known);
                     has_more = true;
                     continue;
                 }
@@ -307,7 +317,10 @@ impl<'a> Triples<'a> {
                         .neighbours
                         .may_follow(Seen::new(first, Ahead::Any), second)
                 {
-                    let verdict = self.neighbours.verdict(state, second);
+                    let known = self
+                        .neighbours
+                        .as_known(Seen::new(first, Ahead::Any), second);
+                    let verdict = self.neighbours.verdict(state, known);
                     self.go_on(state, verdict, second.symbol, None, &mut states);
                 }
                 reached.push(states);

@@ -96,6 +96,8 @@ const EXPRESSIONS: &[&str] = &[
     // Gaps, lazy and possessive repetition, what is tried in vain, classes of few characters.
     r"\w+|[^\w\s]", r"[a-z]+?(?=[A-Z0-9 ])|\d{2,}?x|'", r"(?:ab|a)(?:bc|c)?|l{2,3}+l|[^\n]{4}+", r"a+b|.|\n",
     r"\p{N}{1,3}+|[^\p{N}]{1,2}?", r"(a|e|v)*?s|\S+$|\s", r"(?:the|t|re|ve)+|(?s:.)", r"[^'a]*+a|(?!')(?:..|.)|'",
+    // White space with more than white space behind it: not ASCII, or the end.
+    r"\p{L}\s[☃“]|\S{1,3}|\s+(?!\S)|\s", r"\p{L}\s$|\p{N}|.\s?|\s",
 ];
 
 /// How many of them were published.
