@@ -134,7 +134,7 @@ impl Run<'_, '_> {
     fn look_up(&mut self, len: usize) -> Result<()> {
         self.watch.check()?;
         let (text, encoder, desk) = (self.text, self.encoder, &mut *self.desk);
-        let (cache, words) = (&mut desk.cache, &mut desk.words[..len]);
+        let (cache, words) = (&mut desk.cache, &desk.words[..len]);
         let (num_ids, num_misses) = cache.copy_known(words, &mut desk.buffer, &mut desk.misses);
         let (buffer, misses) = (&desk.buffer, &desk.misses[..num_misses]);
         if let Some(short) = &encoder.short
@@ -144,7 +144,7 @@ impl Run<'_, '_> {
         }
         let (long_words, scratch) = (&mut desk.long_words, &mut desk.scratch);
         if !misses.is_empty() {
-            let found = (&mut *words, misses);
+            let found = (words, misses);
             long_words.find(encoder.tools(), text, found, cache, scratch, self.watch)?;
         }
         let mut start = 0;
@@ -155,7 +155,7 @@ impl Run<'_, '_> {
                 self.sink.push_all(ids);
                 continue;
             }
-            let word = &mut words[miss.index()];
+            let word = &words[miss.index()];
             desk.ids.clear();
             if !cache.find(text, word, &mut desk.ids) {
                 desk.pieces.clear();

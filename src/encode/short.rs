@@ -7,10 +7,9 @@
 use crate::encode::cache::{Cache, Miss, Word};
 use crate::encode::characters::{UNKNOWN, character_at, symbols_of};
 use crate::encode::ends::MOST_WORDS;
+use crate::encode::products::{BITS, NO_PAIR, Products, packed};
 use crate::encode::whole::WholeWords;
-use crate::keys::hash_pair;
 use crate::merges::Id;
-use crate::pages::in_large_pages;
 use crate::prefetch::prefetch;
 use crate::vocabulary::{Number, Vocabulary};
 
@@ -27,19 +26,6 @@ const NEVER: u32 = u32::MAX;
 /// In place of the id of a token without one. A token with this id counts as one without.
 const NO_ID: Id = Id::MAX;
 
-/// The bits of a number here: those of two parts and their product share a slot.
-const BITS: u32 = 21;
-const PAIR: u64 = (1 << (2 * BITS)) - 1;
-/// A pair that no two tokens have.
-const NO_PAIR: u64 = PAIR;
-/// A slot without a pair.
-const EMPTY: u64 = 0;
-
-/// Slots that are loaded, and compared, together.
-#[derive(Debug, Clone, Copy)]
-#[repr(align(64))]
-struct Line([u64; 8]);
-
 /// Merges short words.
 ///
 /// Here tokens are numbered anew: the bytes, or the characters of one byte; the other characters; then
@@ -49,20 +35,19 @@ struct Line([u64; 8]);
 pub(super) struct ShortWords {
     /// The turns of pairs of bytes at the first place. The left byte is the low one.
     first_turns: Vec<u32>,
-    /// Pairs in the low bits, their products above. A pair is in the line of its hash, or in one behind
-    /// it if those before are full.
-    lines: Vec<Line>,
+    products: Products,
     ids: Vec<Id>,
     /// The numbers of the tokens in the vocabulary.
     numbers: Vec<Number>,
     /// The tokens of characters by their code points; empty if symbols are bytes.
     characters: Vec<u32>,
-    whole: WholeWords,
+    pub(super) whole: WholeWords,
 }
 
 impl ShortWords {
-    /// None if words have marks, merges have equal ranks, or there are too many.
-    pub(super) fn new(vocabulary: &Vocabulary) -> Option<Self> {
+    /// None if words have marks, merges have equal ranks, or there are too many. With
+    /// `looks_up_whole`, a word that is a token becomes that token, whatever its merges make of it.
+    pub(super) fn new(vocabulary: &Vocabulary, looks_up_whole: bool) -> Option<Self> {
         let merges = vocabulary.merges();
         let has_ties = merges.windows(2).any(|pair| pair[0].rank == pair[1].rank);
         if vocabulary.marks_words() || has_ties || (256 + vocabulary.len()) >> BITS > 0 {
@@ -77,61 +62,31 @@ impl ShortWords {
             }
         }
         let id = |&number: &Number| vocabulary.id(number).unwrap_or(NO_ID);
-        let num_lines = (merges.len() / 4 + 1).next_power_of_two();
-        let mut words = Self {
-            first_turns: vec![[NEVER; 256]; 256].into_flattened(),
-            lines: vec![Line([EMPTY; 8]); num_lines],
+        let merges = merges.iter().map(|merge| {
+            [merge.left, merge.right, merge.product].map(|number| tokens[number.index()])
+        });
+        let mut first_turns = vec![[NEVER; 256]; 256].into_flattened();
+        for [left, right, product] in merges.clone() {
+            if left < 256 && right < 256 {
+                first_turns[(right << 8 | left) as usize] = product << PLACE_BITS;
+            }
+        }
+        Some(Self {
+            first_turns,
+            products: Products::new(merges),
             ids: numbers.iter().map(id).collect(),
             numbers,
             characters,
-            whole: WholeWords::new(vocabulary),
-        };
-        for merge in merges {
-            let [left, right, product] =
-                [merge.left, merge.right, merge.product].map(|number| tokens[number.index()]);
-            words.add(left, right, product);
-        }
-        words.lines = in_large_pages(&words.lines);
-        Some(words)
-    }
-
-    fn add(&mut self, left: u32, right: u32, product: u32) {
-        if left < 256 && right < 256 {
-            self.first_turns[(right << 8 | left) as usize] = product << PLACE_BITS;
-        }
-        let pair = packed(left, right);
-        let mut line = self.line(pair);
-        loop {
-            let mut slots = self.lines[line].0.iter_mut();
-            if let Some(slot) = slots.find(|slot| **slot == EMPTY) {
-                *slot = u64::from(product) << (2 * BITS) | pair;
-                return;
-            }
-            line = (line + 1) & (self.lines.len() - 1);
-        }
-    }
-
-    fn line(&self, pair: u64) -> usize {
-        hash_pair(pair) & (self.lines.len() - 1)
+            whole: WholeWords::new(vocabulary, looks_up_whole),
+        })
     }
 
     /// The turn of a pair at a place: turns that come first are smaller.
     #[inline(always)]
     fn turn(&self, pair: u64, place: u32) -> u32 {
-        let mut line = self.line(pair);
-        loop {
-            let slots = &self.lines[line].0;
-            // All of them, without a branch: where a pair is cannot be predicted.
-            let mut found = EMPTY;
-            for &slot in slots {
-                found |= if slot & PAIR == pair { slot } else { EMPTY };
-            }
-            let product = (found >> (2 * BITS)) as u32;
-            let turn = product << PLACE_BITS | place;
-            if slots[7] == EMPTY || found != EMPTY {
-                return if found == EMPTY { NEVER } else { turn };
-            }
-            line = (line + 1) & (self.lines.len() - 1);
+        match self.products.find(pair) {
+            Some(product) => product << PLACE_BITS | place,
+            None => NEVER,
         }
     }
 
@@ -141,13 +96,7 @@ impl ShortWords {
     }
 
     /// Put the short words that the cache does not know into it, unless a token has no id.
-    pub(super) fn learn(
-        &self,
-        text: &[u8],
-        words: &mut [Word],
-        misses: &[Miss],
-        cache: &mut Cache,
-    ) {
+    pub(super) fn learn(&self, text: &[u8], words: &[Word], misses: &[Miss], cache: &mut Cache) {
         /// Slots for words that were seen in this batch, by some bits of their hashes.
         const NUM_SEEN: usize = 256;
         let mut indices = [0_u16; MOST_WORDS];
@@ -156,19 +105,19 @@ impl ShortWords {
         for miss in misses {
             let word = &words[miss.index()];
             // Most words that come twice in the batch are found here.
-            let seen = &mut seen[word.line % NUM_SEEN];
+            let seen = &mut seen[word.hash as usize % NUM_SEEN];
             let last = words.get(usize::from(*seen));
             if cache.is_new(word) && last.is_none_or(|last| last.key != word.key) {
                 *seen = miss.index() as u16;
-                self.whole.expect(word.key);
+                self.whole.expect(word.hash);
                 indices[num_new] = miss.index() as u16;
                 num_new += 1;
             }
         }
         let (mut keys, mut waiting, mut len) = ([[0; 16]; AT_ONCE], [0; AT_ONCE], 0);
         for (place, &index) in indices[..num_new].iter().enumerate() {
-            let word = &mut words[usize::from(index)];
-            if let Some(id) = self.whole_word(word.key) {
+            let word = &words[usize::from(index)];
+            if let Some(id) = self.whole.id(word.key, word.hash) {
                 cache.insert_new(text, word, &[id]);
             } else {
                 (keys[len], waiting[len]) = (word.key.to_le_bytes(), index);
@@ -177,19 +126,13 @@ impl ShortWords {
             if len == AT_ONCE || place + 1 == num_new {
                 self.merge(&keys[..len], |which, merged| {
                     if let Some((ids, len)) = self.ids(merged) {
-                        let word = &mut words[usize::from(waiting[which])];
+                        let word = &words[usize::from(waiting[which])];
                         cache.insert_new(text, word, &ids[..len]);
                     }
                 });
                 len = 0;
             }
         }
-    }
-
-    /// The id of the word with this key, if it is one token.
-    #[inline]
-    pub(super) fn whole_word(&self, key: u128) -> Option<Id> {
-        self.whole.id(key)
     }
 
     /// The ids of a word that is merged and their number; None if a token has no id.
@@ -312,7 +255,7 @@ impl ShortWords {
             state.tokens[at] = token;
             state.starts |= 1 << at;
             if let Some(left) = before.replace(token) {
-                prefetch(&self.lines[self.line(packed(left, token))]);
+                self.products.prefetch(packed(left, token));
             }
             at += length;
         }
@@ -394,7 +337,7 @@ impl ShortWords {
             },
         ];
         for (_, pair) in state.new {
-            prefetch(&self.lines[self.line(pair)]);
+            self.products.prefetch(pair);
         }
         true
     }
@@ -442,8 +385,4 @@ impl Iterator for Bits {
         self.0 &= self.0.wrapping_sub(1);
         (!is_empty).then_some(lowest)
     }
-}
-
-fn packed(left: u32, right: u32) -> u64 {
-    u64::from(left) << BITS | u64::from(right)
 }

@@ -5,9 +5,8 @@
 
 use std::collections::HashMap;
 
-use crate::keys::{KEY, SHORT, hash, short_key, with_length};
+use crate::keys::hash_word;
 use crate::merges::Id;
-use crate::pages::prefer_large_pages;
 use crate::prefetch::prefetch;
 
 /// The longest word that fits two lines of cache, and the most ids.
@@ -16,26 +15,30 @@ const LONG_IDS: usize = 15;
 /// The longest word that is kept at all.
 const LONGEST: usize = 1 << 12;
 /// The most bytes of words and ids in the map.
-const MOST_ODD_BYTES: usize = 1 << 23;
-/// The number of pairs of lines at first, and at most: 16 MB.
+const MOST_ODD_BYTES: usize = 1 << 22;
+/// The number of pairs of lines at first, and at most: 4 MB.
 const FIRST_LINES: usize = 1 << 10;
-const MOST_LINES: usize = 1 << 17;
+const MOST_LINES: usize = 1 << 15;
 /// In how many lines a word may be.
 const PLACES: usize = 8;
-
-/// The bytes of a word, padded with zeros, and in the highest byte its length.
-type Key = [u128; (LONG + 1) / KEY];
 
 #[derive(Debug, Clone, Copy)]
 #[repr(align(128))]
 struct Line {
-    key: Key,
+    /// The bytes of the word, padded with zeros, and its length.
+    key: [u8; LONG + 1],
     ids: [Id; LONG_IDS],
     num_ids: u32,
 }
 
+impl Line {
+    fn word(&self) -> &[u8] {
+        &self.key[..usize::from(self.key[LONG])]
+    }
+}
+
 const EMPTY: Line = Line {
-    key: [0; (LONG + 1) / KEY],
+    key: [0; LONG + 1],
     ids: [0; LONG_IDS],
     num_ids: 0,
 };
@@ -62,11 +65,11 @@ impl LongerWords {
         }
     }
 
-    /// Begin to load the line of a word that is looked up soon; returns its hash.
+    /// The hash of a word that is looked up soon; its line is begun to be loaded.
     #[cold]
     #[inline(never)]
-    pub(super) fn expect(&self, word: &[u8]) -> u32 {
-        let hash = hash_of(word);
+    pub(super) fn prefetch(&self, word: &[u8]) -> u64 {
+        let hash = hash_word(word);
         if word.len() <= LONG {
             let line = &self.lines[self.line(hash)];
             prefetch(line);
@@ -75,13 +78,12 @@ impl LongerWords {
         hash
     }
 
-    /// The ids of a word with this hash.
     #[inline]
-    pub(super) fn find(&self, word: &[u8], hash: u32) -> Option<&[Id]> {
+    pub(super) fn find(&self, word: &[u8], hash: u64) -> Option<&[Id]> {
         if word.len() <= LONG {
-            let (key, line) = (key_of(word), self.line(hash));
+            let line = self.line(hash);
             for line in (0..PLACES).map(|step| &self.lines[line ^ step]) {
-                if line.key == key {
+                if line.word() == word {
                     return Some(&line.ids[..line.num_ids as usize]);
                 }
                 // A word goes to the first line that is free.
@@ -93,46 +95,43 @@ impl LongerWords {
         self.odd.get(word).map(|ids| &**ids)
     }
 
-    /// Remember the ids of a word with this hash.
-    pub(super) fn insert(&mut self, word: &[u8], hash: u32, ids: &[Id]) {
+    pub(super) fn insert(&mut self, word: &[u8], hash: u64, ids: &[Id]) {
         if self.find(word, hash).is_some() {
             // It came twice in a batch.
         } else if word.len() <= LONG && ids.len() <= LONG_IDS {
-            self.insert_line(word, ids);
+            self.insert_line(word, hash, ids);
         } else if word.len() <= LONGEST {
             self.insert_odd(word, ids);
         }
     }
 
-    fn insert_line(&mut self, word: &[u8], ids: &[Id]) {
+    fn insert_line(&mut self, word: &[u8], hash: u64, ids: &[Id]) {
         self.num_inserted += 1;
         if self.num_inserted * 2 > self.lines.len() && self.lines.len() < MOST_LINES {
-            let num_lines = self.lines.len() * 2;
-            let mut larger = Vec::with_capacity(num_lines);
-            prefer_large_pages(&mut larger);
-            larger.resize(num_lines, EMPTY);
+            let larger = vec![EMPTY; self.lines.len() * 2];
             for line in std::mem::replace(&mut self.lines, larger) {
                 if line.num_ids > 0 {
-                    self.place(line);
+                    self.place(hash_word(line.word()), line);
                 }
             }
         }
         let mut line = EMPTY;
-        line.key = key_of(word);
+        line.key[..word.len()].copy_from_slice(word);
+        line.key[LONG] = word.len() as u8;
         line.ids[..ids.len()].copy_from_slice(ids);
         line.num_ids = ids.len() as u32;
-        self.place(line);
+        self.place(hash, line);
     }
 
-    fn place(&mut self, line: Line) {
-        let first = self.line(hash_of_key(&line.key));
+    fn place(&mut self, hash: u64, line: Line) {
+        let first = self.line(hash);
         let is_free = |&place: &usize| self.lines[place].num_ids == 0;
         let place = (0..PLACES).map(|step| first ^ step).find(is_free);
         self.lines[place.unwrap_or(first)] = line;
     }
 
     /// The line where a word with this hash is looked for first.
-    fn line(&self, hash: u32) -> usize {
+    fn line(&self, hash: u64) -> usize {
         hash as usize & (self.lines.len() - 1)
     }
 
@@ -144,41 +143,4 @@ impl LongerWords {
         self.odd_bytes += word.len() + size_of_val(ids);
         self.odd.insert(word.into(), ids.into());
     }
-}
-
-/// The hash of a word; 0 for those that fit no line.
-pub(super) fn hash_of(word: &[u8]) -> u32 {
-    if word.len() <= LONG {
-        hash_of_key(&key_of(word))
-    } else {
-        0
-    }
-}
-
-#[inline]
-fn hash_of_key(key: &Key) -> u32 {
-    // Parts without a byte of the word change nothing that is worth the time.
-    let length = (key[key.len() - 1] >> (8 * SHORT)) as usize;
-    let parts = &key[..length.div_ceil(KEY)];
-    let hash = parts.iter().fold(0, |sum: u64, &part| {
-        sum.rotate_left(23) ^ hash(part ^ u128::from(sum))
-    });
-    hash as u32
-}
-
-#[inline]
-fn key_of(word: &[u8]) -> Key {
-    let mut key = [0; _];
-    let (chunks, rest) = word.as_chunks::<KEY>();
-    for (part, &chunk) in key.iter_mut().zip(chunks) {
-        *part = u128::from_le_bytes(chunk);
-    }
-    if let Some(part) = key.get_mut(chunks.len()).filter(|_| !rest.is_empty()) {
-        *part = match word.last_chunk::<KEY>() {
-            Some(&last) => u128::from_le_bytes(last) >> (8 * (KEY - rest.len())),
-            None => short_key(word, 0, word.len()) ^ with_length(word.len()),
-        };
-    }
-    key[key.len() - 1] |= with_length(word.len());
-    key
 }

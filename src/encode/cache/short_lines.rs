@@ -1,6 +1,6 @@
 //! Short words with a few ids each, two in a line of cache.
 
-use crate::keys::hash;
+use crate::keys;
 use crate::merges::Id;
 use crate::pages::prefer_large_pages;
 use crate::prefetch::prefetch;
@@ -97,51 +97,52 @@ impl ShortLines {
         }
     }
 
-    /// The line where a key is looked for.
+    /// The line where a key with this hash is looked for.
     #[inline]
-    pub(super) fn line(&self, key: u128) -> usize {
-        hash(key) as usize & (self.lines.len() - 1)
+    fn line(&self, hash: u64) -> usize {
+        hash as usize & (self.lines.len() - 1)
     }
 
-    /// Begin to load a line that is looked at soon.
+    /// Begin to load the line of a hash that is looked up soon.
     #[inline]
-    pub(super) fn prefetch(&self, line: usize) {
-        prefetch(&self.lines[line]);
+    pub(super) fn prefetch(&self, hash: u64) {
+        prefetch(&self.lines[self.line(hash)]);
     }
 
     /// The entry of a key that comes first in its line.
     #[inline]
-    pub(super) fn first(&self, key: u128, line: usize) -> Option<&Packed> {
-        let line = &self.lines[line];
-        (line.keys[0] == key).then_some(&line.values[0])
+    pub(super) fn first(&self, key: u128, hash: u64) -> Option<Packed> {
+        let line = &self.lines[self.line(hash)];
+        (line.keys[0] == key).then_some(line.values[0])
     }
 
     /// The entry of a key that does not come first in its line: from there, or from a line near to
     /// it if those before are full.
     #[inline(never)]
-    pub(super) fn find_further(&mut self, key: u128, line: usize) -> Option<&Packed> {
-        if self.lines[line].keys[1] == key {
-            let near = &mut self.lines[line];
+    pub(super) fn find_further(&mut self, key: u128, hash: u64) -> Option<Packed> {
+        let line = self.line(hash);
+        let near = &mut self.lines[line];
+        if near.keys[1] == key {
             // The more frequent word comes first, and stays when a new one comes.
             near.keys.swap(0, 1);
             near.values.swap(0, 1);
-            return Some(&near.values[0]);
+            return Some(near.values[0]);
         }
-        let mut is_full = self.lines[line].is_full();
+        let mut is_full = near.is_full();
         for step in 1..=FARTHEST {
             if !is_full {
                 return None;
             }
             let far = &self.lines[line ^ step];
             if let Some(place) = far.keys.iter().position(|&other| other == key) {
-                return Some(&far.values[place]);
+                return Some(far.values[place]);
             }
             is_full = far.is_full();
         }
         None
     }
 
-    pub(super) fn insert(&mut self, key: u128, value: Packed) {
+    pub(super) fn insert(&mut self, key: u128, hash: u64, value: Packed) {
         self.num_inserted += 1;
         if self.num_inserted > self.lines.len() && self.lines.len() < MOST_LINES {
             let num_lines = self.lines.len() * 4;
@@ -151,16 +152,16 @@ impl ShortLines {
             for line in std::mem::replace(&mut self.lines, larger) {
                 for (key, value) in line.keys.into_iter().zip(line.values) {
                     if key != 0 {
-                        self.place(key, value);
+                        self.place(key, keys::hash(key), value);
                     }
                 }
             }
         }
-        self.place(key, value);
+        self.place(key, hash, value);
     }
 
-    fn place(&mut self, key: u128, value: Packed) {
-        let line = self.line(key);
+    fn place(&mut self, key: u128, hash: u64, value: Packed) {
+        let line = self.line(hash);
         let others = (1..=FARTHEST).flat_map(|step| [(line ^ step, 1), (line ^ step, 0)]);
         let mut places = [(line, 0), (line, 1)].into_iter().chain(others);
         let is_free = |&(line, place): &(usize, usize)| self.lines[line].keys[place] == 0;
