@@ -55,6 +55,8 @@ impl Word {
 pub(super) struct Miss {
     index: u16,
     at: u16,
+    /// Whether it is a short word without an entry.
+    pub(super) is_new: bool,
 }
 
 impl Miss {
@@ -144,16 +146,12 @@ impl Cache {
                 misses[num_misses] = Miss {
                     index: index as u16,
                     at: at as u16,
+                    is_new: packed.is_none() && word.is_short(),
                 };
                 num_misses += 1;
             }
         }
         (at, num_misses)
-    }
-
-    /// Whether this is a short word without an entry.
-    pub(super) fn is_new(&mut self, word: &Word) -> bool {
-        word.is_short() && self.entry(word).is_none()
     }
 
     /// The entry of a short word.
@@ -185,23 +183,12 @@ impl Cache {
         known.is_some()
     }
 
-    /// Remember the ids of a short word that had no entry when it was looked up.
-    pub(super) fn insert_new(&mut self, text: &[u8], word: &Word, ids: &[Id]) {
-        // The same word may have come since.
-        if self.is_new(word) {
-            self.insert(text, word, ids);
-        }
-    }
-
-    /// Remember the ids of a word.
+    /// Remember the ids of a word, unless they are known.
     pub(super) fn insert(&mut self, text: &[u8], word: &Word, ids: &[Id]) {
         if word.is_short() {
             let packed = Packed::new(ids, self.bits);
-            // If it has an entry already, that says the same.
-            if packed.is_some() || self.entry(word).is_none() {
-                let packed = packed.unwrap_or(Packed::ELSEWHERE);
-                self.short.insert(word.key, word.hash, packed);
-            }
+            let entry = packed.unwrap_or(Packed::ELSEWHERE);
+            self.short.insert(word.key, word.hash, entry);
             if packed.is_some() {
                 return;
             }

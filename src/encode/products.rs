@@ -9,6 +9,8 @@ pub(super) const BITS: u32 = 21;
 const PAIR: u64 = (1 << (2 * BITS)) - 1;
 /// A pair that no two tokens have.
 pub(super) const NO_PAIR: u64 = PAIR;
+/// What a pair merges into that does not merge.
+pub(super) const NO_TOKEN: u32 = u32::MAX;
 /// A slot without a pair.
 const EMPTY: u64 = 0;
 
@@ -20,13 +22,13 @@ struct Line([u64; 8]);
 /// Finds the products of pairs.
 #[derive(Debug)]
 pub(super) struct Products {
-    /// Pairs in the low bits, their products above. A pair is in the line of its hash, or in one behind
-    /// it if those before are full.
+    /// Pairs in the low bits, their products plus 1 above. A pair is in the line of its hash, or in one
+    /// behind it if those before are full.
     lines: Vec<Line>,
 }
 
 impl Products {
-    /// The left tokens, the right tokens and the products, which are not 0.
+    /// The left tokens, the right tokens and the products.
     pub(super) fn new(merges: impl ExactSizeIterator<Item = [u32; 3]>) -> Self {
         let num_lines = (merges.len() / 4 + 1).next_power_of_two();
         let mut products = Self {
@@ -44,7 +46,7 @@ impl Products {
         loop {
             let mut slots = self.lines[line].0.iter_mut();
             if let Some(slot) = slots.find(|slot| **slot == EMPTY) {
-                *slot = u64::from(product) << (2 * BITS) | pair;
+                *slot = u64::from(product + 1) << (2 * BITS) | pair;
                 return;
             }
             line = (line + 1) & (self.lines.len() - 1);
@@ -55,16 +57,18 @@ impl Products {
         hash_pair(pair) & (self.lines.len() - 1)
     }
 
-    /// Begin to load the line of a pair that is looked up soon.
+    /// The line of a pair that is looked up soon; it is begun to be loaded.
     #[inline(always)]
-    pub(super) fn prefetch(&self, pair: u64) {
-        prefetch(&self.lines[self.line(pair)]);
+    pub(super) fn prefetch(&self, pair: u64) -> u32 {
+        let line = self.line(pair);
+        prefetch(&self.lines[line]);
+        line as u32
     }
 
-    /// What a pair merges into.
+    /// What a pair merges into, or `NO_TOKEN`. The line is the one that `prefetch` returned.
     #[inline(always)]
-    pub(super) fn find(&self, pair: u64) -> Option<u32> {
-        let mut line = self.line(pair);
+    pub(super) fn find(&self, pair: u64, line: u32) -> u32 {
+        let mut line = line as usize;
         loop {
             let slots = &self.lines[line].0;
             // All of them, without a branch: where a pair is cannot be predicted.
@@ -73,7 +77,7 @@ impl Products {
                 found |= if slot & PAIR == pair { slot } else { EMPTY };
             }
             if slots[7] == EMPTY || found != EMPTY {
-                return (found != EMPTY).then_some((found >> (2 * BITS)) as u32);
+                return ((found >> (2 * BITS)) as u32).wrapping_sub(1);
             }
             line = (line + 1) & (self.lines.len() - 1);
         }

@@ -138,7 +138,7 @@ impl Run<'_, '_> {
         let (num_ids, num_misses) = cache.copy_known(words, &mut desk.buffer, &mut desk.misses);
         let (buffer, misses) = (&desk.buffer, &desk.misses[..num_misses]);
         if let Some(short) = &encoder.short
-            && misses.iter().any(|miss| words[miss.index()].is_short())
+            && misses.iter().any(|miss| miss.is_new)
         {
             short.learn(text, words, misses, cache);
         }

@@ -7,7 +7,7 @@
 use crate::encode::cache::{Cache, Miss, Word};
 use crate::encode::characters::{UNKNOWN, character_at, symbols_of};
 use crate::encode::ends::MOST_WORDS;
-use crate::encode::products::{BITS, NO_PAIR, Products, packed};
+use crate::encode::products::{BITS, NO_PAIR, NO_TOKEN, Products, packed};
 use crate::encode::whole::WholeWords;
 use crate::merges::Id;
 use crate::prefetch::prefetch;
@@ -21,8 +21,8 @@ const PLACE: u32 = (1 << PLACE_BITS) - 1;
 /// The most words that are merged together.
 pub(super) const AT_ONCE: usize = 16;
 
-/// The turn of a pair that does not merge.
-const NEVER: u32 = u32::MAX;
+/// The turn of a pair that does not merge: this or a larger one.
+const NEVER: u32 = NO_TOKEN << PLACE_BITS;
 /// In place of the id of a token without one. A token with this id counts as one without.
 const NO_ID: Id = Id::MAX;
 
@@ -81,18 +81,26 @@ impl ShortWords {
         })
     }
 
-    /// The turn of a pair at a place: turns that come first are smaller.
+    /// A pair whose left token is at a place; its turn begins to be loaded.
     #[inline(always)]
-    fn turn(&self, pair: u64, place: u32) -> u32 {
-        match self.products.find(pair) {
-            Some(product) => product << PLACE_BITS | place,
-            None => NEVER,
+    fn pair(&self, place: u32, tokens: u64) -> Pair {
+        let line = self.products.prefetch(tokens);
+        Pair {
+            place,
+            line,
+            tokens,
         }
+    }
+
+    /// The turn of a pair: turns that come first are smaller.
+    #[inline(always)]
+    fn turn(&self, pair: Pair) -> u32 {
+        self.products.find(pair.tokens, pair.line) << PLACE_BITS | pair.place
     }
 
     #[cfg(test)]
     pub(super) fn merges(&self, left: u32, right: u32) -> bool {
-        self.turn(packed(left, right), 0) != NEVER
+        self.turn(self.pair(0, packed(left, right))) < NEVER
     }
 
     /// Put the short words that the cache does not know into it, unless a token has no id.
@@ -107,18 +115,21 @@ impl ShortWords {
             // Most words that come twice in the batch are found here.
             let seen = &mut seen[word.hash as usize % NUM_SEEN];
             let last = words.get(usize::from(*seen));
-            if cache.is_new(word) && last.is_none_or(|last| last.key != word.key) {
+            if miss.is_new && last.is_none_or(|last| last.key != word.key) {
                 *seen = miss.index() as u16;
                 self.whole.expect(word.hash);
                 indices[num_new] = miss.index() as u16;
                 num_new += 1;
             }
         }
+        for &index in &indices[..num_new] {
+            self.whole.expect_entry(words[usize::from(index)].hash);
+        }
         let (mut keys, mut waiting, mut len) = ([[0; 16]; AT_ONCE], [0; AT_ONCE], 0);
         for (place, &index) in indices[..num_new].iter().enumerate() {
             let word = &words[usize::from(index)];
             if let Some(id) = self.whole.id(word.key, word.hash) {
-                cache.insert_new(text, word, &[id]);
+                cache.insert(text, word, &[id]);
             } else {
                 (keys[len], waiting[len]) = (word.key.to_le_bytes(), index);
                 len += 1;
@@ -127,7 +138,7 @@ impl ShortWords {
                 self.merge(&keys[..len], |which, merged| {
                     if let Some((ids, len)) = self.ids(merged) {
                         let word = &words[usize::from(waiting[which])];
-                        cache.insert_new(text, word, &ids[..len]);
+                        cache.insert(text, word, &ids[..len]);
                     }
                 });
                 len = 0;
@@ -255,7 +266,7 @@ impl ShortWords {
             state.tokens[at] = token;
             state.starts |= 1 << at;
             if let Some(left) = before.replace(token) {
-                self.products.prefetch(packed(left, token));
+                self.pair(at as u32, packed(left, token));
             }
             at += length;
         }
@@ -268,7 +279,7 @@ impl ShortWords {
         for place in Bits(state.starts) {
             let token = state.tokens[place];
             if let Some((place, left)) = before.replace((place, token)) {
-                state.turns[place] = self.turn(packed(left, token), place as u32);
+                state.turns[place] = self.turn(self.pair(place as u32, packed(left, token)));
             }
         }
     }
@@ -283,17 +294,16 @@ impl ShortWords {
         }
         for place in 0..N - 2 {
             let pair = u16::from_le_bytes([key[place], key[place + 1]]);
-            // `NEVER` has all bits set and stays what it is.
-            let turn = self.first_turns[usize::from(pair)] | place as u32;
-            state.turns[place] = if place + 1 < len { turn } else { NEVER };
+            state.turns[place] =
+                self.first_turns[usize::from(pair)] | Merging::<N>::PLACES[len][place];
         }
     }
 
     /// Find the turns of the new pairs.
     #[inline(always)]
     fn find_turns<const N: usize>(&self, state: &mut Merging<N>) {
-        for (place, pair) in state.new {
-            state.turns[place as usize] = self.turn(pair, place);
+        for pair in state.new {
+            state.turns[pair.place as usize % N] = self.turn(pair);
         }
     }
 
@@ -304,7 +314,7 @@ impl ShortWords {
         for &turn in &state.turns {
             first = first.min(turn);
         }
-        if first == NEVER {
+        if first >= NEVER {
             for place in Bits(state.starts) {
                 prefetch(&self.ids[state.tokens[place] as usize]);
             }
@@ -314,33 +324,45 @@ impl ShortWords {
         let right = state.next(place);
         // The right part is no token any more.
         state.starts &= !(1 << right);
-        state.turns[place as usize] = NEVER;
         state.turns[right as usize] = NEVER;
         let product = first >> PLACE_BITS;
         state.tokens[place as usize] = product;
         let starts_before = state.starts & !(u32::MAX << place);
-        let before = (starts_before | 1).ilog2();
-        let pair_before = (before, packed(state.tokens[before as usize], product));
+        let before = (starts_before | 1).ilog2() % N as u32;
         let after = state.next(place);
-        let pair_after = (place, packed(product, state.tokens[after as usize]));
-        let has_after = state.starts >> place > 1;
-        state.new = [
-            if starts_before == 0 {
-                Merging::<N>::NOTHING_NEW
-            } else {
-                pair_before
-            },
-            if has_after {
-                pair_after
-            } else {
-                Merging::<N>::NOTHING_NEW
-            },
-        ];
-        for (_, pair) in state.new {
-            self.products.prefetch(pair);
-        }
+        let (left, right) = (state.tokens[before as usize], state.tokens[after as usize]);
+        let pair_before = if starts_before > 0 {
+            packed(left, product)
+        } else {
+            NO_PAIR
+        };
+        let pair_after = if state.starts >> place > 1 {
+            packed(product, right)
+        } else {
+            NO_PAIR
+        };
+        // At the beginning of the word both have the same place, and the second one counts.
+        state.new = [self.pair(before, pair_before), self.pair(place, pair_after)];
         true
     }
+}
+
+/// Two neighbours.
+#[derive(Debug, Clone, Copy)]
+struct Pair {
+    /// Where the left one starts.
+    place: u32,
+    /// The line of the products where the pair is looked up.
+    line: u32,
+    tokens: u64,
+}
+
+impl Pair {
+    const NONE: Self = Self {
+        place: 0,
+        line: 0,
+        tokens: NO_PAIR,
+    };
 }
 
 /// A word of fewer than N bytes that is being merged.
@@ -352,18 +374,31 @@ pub(super) struct Merging<const N: usize> {
     turns: [u32; N],
     /// Where tokens start, a bit for each place.
     pub(super) starts: u32,
-    /// Two pairs, with their places, whose turns are not known yet.
-    new: [(u32, u64); 2],
+    /// The pairs whose turns are not known yet; none if the tokens are `NO_PAIR`.
+    new: [Pair; 2],
 }
 
 impl<const N: usize> Merging<N> {
-    /// A place that is in no word, as words are shorter.
-    const NOTHING_NEW: (u32, u64) = (N as u32 - 1, NO_PAIR);
     const NOTHING: Self = Self {
         tokens: [0; N],
         turns: [NEVER; N],
         starts: 0,
-        new: [Self::NOTHING_NEW; 2],
+        new: [Pair::NONE; 2],
+    };
+
+    /// For each length of a word its places, from the last one on with the bits of `NEVER`.
+    const PLACES: [[u32; N]; N] = {
+        let (mut places, mut length) = ([[0; N]; N], 0);
+        while length < N {
+            let mut place = 0;
+            while place < N {
+                let is_last = place + 1 >= length;
+                places[length][place] = if is_last { NEVER } else { 0 } | place as u32;
+                place += 1;
+            }
+            length += 1;
+        }
+        places
     };
 
     /// Where the token behind the one at `place` starts.

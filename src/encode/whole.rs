@@ -8,12 +8,20 @@ use crate::vocabulary::{Number, Vocabulary};
 /// Finds the ids of words that are one token.
 #[derive(Debug)]
 pub(super) struct WholeWords {
-    keys: Vec<u128>,
-    ids: Vec<Id>,
-    /// The places of keys.
+    /// The keys of short tokens, and their ids.
+    entries: Vec<Entry>,
+    /// The places of entries.
     short: Slots,
     /// The numbers of the tokens that are longer.
     long: Slots,
+}
+
+/// In one line of cache.
+#[derive(Debug)]
+#[repr(align(32))]
+struct Entry {
+    key: u128,
+    id: Id,
 }
 
 impl WholeWords {
@@ -27,18 +35,18 @@ impl WholeWords {
         let (short, long): (Vec<Number>, Vec<Number>) = numbers
             .filter(|&number| vocabulary.id(number).is_some())
             .partition(|&number| vocabulary.string(number).len() <= SHORT);
-        let key = |&number: &Number| {
+        let entry = |&number: &Number| {
             let string = vocabulary.string(number);
-            short_key(string, 0, string.len())
+            let key = short_key(string, 0, string.len());
+            vocabulary.id(number).map(|id| Entry { key, id })
         };
-        let keys: Vec<u128> = short.iter().map(key).collect();
-        let places = keys.iter().enumerate();
+        let entries: Vec<Entry> = short.iter().filter_map(entry).collect();
+        let places = entries.iter().enumerate();
         let hash_of = |number: Number| hash_word(vocabulary.string(number));
         Self {
-            ids: short.iter().filter_map(|&n| vocabulary.id(n)).collect(),
-            short: Slots::new(places.map(|(place, &key)| (hash(key), place as u32))),
+            short: Slots::new(places.map(|(place, entry)| (hash(entry.key), place as u32))),
             long: Slots::new(long.iter().map(|&n| (hash_of(n), n.index() as u32))),
-            keys,
+            entries,
         }
     }
 
@@ -48,11 +56,20 @@ impl WholeWords {
         prefetch(&self.short.0[self.short.place(hash)]);
     }
 
+    /// Begin to load the entry of a short word, whose slot is loaded.
+    #[inline]
+    pub(super) fn expect_entry(&self, hash: u64) {
+        let slot = self.short.0[self.short.place(hash)];
+        if let Some(entry) = self.entries.get((slot & Slots::NUMBER) as usize) {
+            prefetch(entry);
+        }
+    }
+
     /// The id of a short word, if it is one token.
     #[inline]
     pub(super) fn id(&self, key: u128, hash: u64) -> Option<Id> {
-        let place = self.short.find(hash, |place| self.keys[place] == key)?;
-        Some(self.ids[place])
+        let is_word = |place: usize| self.entries[place].key == key;
+        Some(self.entries[self.short.find(hash, is_word)?].id)
     }
 
     /// The id of a longer word, if it is one token of the vocabulary.

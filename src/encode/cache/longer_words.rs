@@ -7,6 +7,7 @@ use std::collections::HashMap;
 
 use crate::keys::hash_word;
 use crate::merges::Id;
+use crate::pages::filled_in_large_pages;
 use crate::prefetch::prefetch;
 
 /// The longest word that fits two lines of cache, and the most ids.
@@ -49,8 +50,8 @@ pub(super) struct LongerWords {
     /// A power of two of them.
     lines: Vec<Line>,
     num_inserted: usize,
-    /// Words that do not fit a line.
-    odd: HashMap<Box<[u8]>, Box<[Id]>>,
+    /// Words that do not fit a line, by their hashes; one for each hash.
+    odd: HashMap<u64, (Box<[u8]>, Box<[Id]>)>,
     /// How many bytes those words and their ids have.
     odd_bytes: usize,
 }
@@ -92,7 +93,8 @@ impl LongerWords {
                 }
             }
         }
-        self.odd.get(word).map(|ids| &**ids)
+        let odd = self.odd.get(&hash).filter(|odd| *odd.0 == *word);
+        odd.map(|(_, ids)| &**ids)
     }
 
     pub(super) fn insert(&mut self, word: &[u8], hash: u64, ids: &[Id]) {
@@ -101,14 +103,14 @@ impl LongerWords {
         } else if word.len() <= LONG && ids.len() <= LONG_IDS {
             self.insert_line(word, hash, ids);
         } else if word.len() <= LONGEST {
-            self.insert_odd(word, ids);
+            self.insert_odd(word, hash, ids);
         }
     }
 
     fn insert_line(&mut self, word: &[u8], hash: u64, ids: &[Id]) {
         self.num_inserted += 1;
         if self.num_inserted * 2 > self.lines.len() && self.lines.len() < MOST_LINES {
-            let larger = vec![EMPTY; self.lines.len() * 2];
+            let larger = filled_in_large_pages(MOST_LINES.min(self.lines.len() * 4), EMPTY);
             for line in std::mem::replace(&mut self.lines, larger) {
                 if line.num_ids > 0 {
                     self.place(hash_word(line.word()), line);
@@ -135,12 +137,12 @@ impl LongerWords {
         hash as usize & (self.lines.len() - 1)
     }
 
-    fn insert_odd(&mut self, word: &[u8], ids: &[Id]) {
+    fn insert_odd(&mut self, word: &[u8], hash: u64, ids: &[Id]) {
         if self.odd_bytes > MOST_ODD_BYTES {
             self.odd.clear();
             self.odd_bytes = 0;
         }
         self.odd_bytes += word.len() + size_of_val(ids);
-        self.odd.insert(word.into(), ids.into());
+        self.odd.insert(hash, (word.into(), ids.into()));
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::keys;
 use crate::merges::Id;
-use crate::pages::prefer_large_pages;
+use crate::pages::filled_in_large_pages;
 use crate::prefetch::prefetch;
 
 /// The most ids of an entry: two as they are, and others if they are small.
@@ -142,13 +142,10 @@ impl ShortLines {
         None
     }
 
+    /// Add an entry, unless the key has one.
     pub(super) fn insert(&mut self, key: u128, hash: u64, value: Packed) {
-        self.num_inserted += 1;
         if self.num_inserted > self.lines.len() && self.lines.len() < MOST_LINES {
-            let num_lines = self.lines.len() * 4;
-            let mut larger = Vec::with_capacity(num_lines);
-            prefer_large_pages(&mut larger);
-            larger.resize(num_lines, Line::default());
+            let larger = filled_in_large_pages(self.lines.len() * 4, Line::default());
             for line in std::mem::replace(&mut self.lines, larger) {
                 for (key, value) in line.keys.into_iter().zip(line.values) {
                     if key != 0 {
@@ -157,16 +154,31 @@ impl ShortLines {
                 }
             }
         }
-        self.place(key, hash, value);
+        self.num_inserted += usize::from(self.place(key, hash, value));
     }
 
-    fn place(&mut self, key: u128, hash: u64, value: Packed) {
-        let line = self.line(hash);
-        let others = (1..=FARTHEST).flat_map(|step| [(line ^ step, 1), (line ^ step, 0)]);
-        let mut places = [(line, 0), (line, 1)].into_iter().chain(others);
-        let is_free = |&(line, place): &(usize, usize)| self.lines[line].keys[place] == 0;
-        let (line, place) = places.find(is_free).unwrap_or((line, 1));
-        self.lines[line].keys[place] = key;
-        self.lines[line].values[place] = value;
+    /// Put an entry into the first free place, or else in place of another one; false if the key has
+    /// one.
+    fn place(&mut self, key: u128, hash: u64, value: Packed) -> bool {
+        let first = self.line(hash);
+        let mut place = (first, 1);
+        'lines: for step in 0..=FARTHEST {
+            let line = first ^ step;
+            // In lines near to it the first place is left to their own words.
+            for index in [usize::from(step > 0), usize::from(step == 0)] {
+                let other = self.lines[line].keys[index];
+                if other == key {
+                    return false;
+                }
+                if other == 0 {
+                    place = (line, index);
+                    break 'lines;
+                }
+            }
+        }
+        let line = &mut self.lines[place.0];
+        line.keys[place.1] = key;
+        line.values[place.1] = value;
+        true
     }
 }
