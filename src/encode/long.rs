@@ -63,7 +63,8 @@ impl LongWords {
         let Some(tools) = tools else {
             return Ok(());
         };
-        let (mut new, mut new_words) = (Vec::new(), Vec::new());
+        let mut new = Vec::with_capacity(misses.len());
+        let mut new_words = Vec::with_capacity(misses.len());
         for (index, miss) in misses.iter().enumerate() {
             let word = &words[miss.index()];
             let first = self.ids.len();

@@ -12,6 +12,9 @@ use crate::merges::Id;
 use crate::pattern::{Processor, Scanner, TakeGroups, Work, on_this_processor};
 use crate::watch::Watch;
 
+/// Where so few words of a batch were known for each new one, all are copied again.
+const LEAST_KNOWN: usize = 8;
+
 /// What one thread encodes with: its cache and memory that is used again.
 #[derive(Debug)]
 pub(super) struct Desk {
@@ -135,13 +138,20 @@ impl Run<'_, '_> {
         self.watch.check()?;
         let (text, encoder, desk) = (self.text, self.encoder, &mut *self.desk);
         let (cache, words) = (&mut desk.cache, &desk.words[..len]);
-        let (num_ids, num_misses) = cache.copy_known(words, &mut desk.buffer, &mut desk.misses);
-        let (buffer, misses) = (&desk.buffer, &desk.misses[..num_misses]);
+        let (buffer, misses) = (&mut desk.buffer, &mut desk.misses);
+        let (mut num_ids, mut num_misses) = cache.copy_known(words, buffer, misses);
+        let new = misses[..num_misses].iter().filter(|miss| miss.is_new);
+        let num_new = new.count();
         if let Some(short) = &encoder.short
-            && misses.iter().any(|miss| miss.is_new)
+            && num_new > 0
         {
-            short.learn(text, words, misses, cache);
+            short.learn(text, words, &misses[..num_misses], cache);
+            // Most words are copied faster than one is found alone.
+            if num_new * LEAST_KNOWN > len {
+                (num_ids, num_misses) = cache.copy_known(words, buffer, misses);
+            }
         }
+        let misses = &misses[..num_misses];
         let (long_words, scratch) = (&mut desk.long_words, &mut desk.scratch);
         if !misses.is_empty() {
             let found = (words, misses);

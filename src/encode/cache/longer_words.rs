@@ -1,13 +1,15 @@
 //! Words of any length with their ids.
 //!
 //! Words of up to 63 bytes and 15 ids have two lines of cache for themselves, others are in an
-//! ordinary map.
+//! ordinary map. The lines of words follow each other in memory, and groups of eight tell where they
+//! are: beside the place of a line there is a byte of the hash of its word, so that hardly any line of
+//! another word is loaded.
 
 use std::collections::HashMap;
 
 use crate::keys::hash_word;
 use crate::merges::Id;
-use crate::pages::filled_in_large_pages;
+use crate::pages::prefer_large_pages;
 use crate::prefetch::prefetch;
 
 /// The longest word that fits two lines of cache, and the most ids.
@@ -17,11 +19,11 @@ const LONG_IDS: usize = 15;
 const LONGEST: usize = 1 << 12;
 /// The most bytes of words and ids in the map.
 const MOST_ODD_BYTES: usize = 1 << 22;
-/// The number of pairs of lines at first, and at most: 4 MB.
+/// The number of pairs of lines that there is room for at first, and at most: 16 MB.
 const FIRST_LINES: usize = 1 << 10;
-const MOST_LINES: usize = 1 << 15;
-/// In how many lines a word may be.
-const PLACES: usize = 8;
+const MOST_LINES: usize = 1 << 17;
+/// The most lines of a group.
+const GROUP: usize = 8;
 
 #[derive(Debug, Clone, Copy)]
 #[repr(align(128))]
@@ -48,8 +50,8 @@ const EMPTY: Line = Line {
 #[derive(Debug)]
 pub(super) struct LongerWords {
     /// A power of two of them.
+    groups: Vec<Group>,
     lines: Vec<Line>,
-    num_inserted: usize,
     /// Words that do not fit a line, by their hashes; one for each hash.
     odd: HashMap<u64, (Box<[u8]>, Box<[Id]>)>,
     /// How many bytes those words and their ids have.
@@ -59,20 +61,21 @@ pub(super) struct LongerWords {
 impl LongerWords {
     pub(super) fn new() -> Self {
         Self {
-            lines: vec![EMPTY; FIRST_LINES],
-            num_inserted: 0,
+            groups: vec![Group::EMPTY; FIRST_LINES / GROUP],
+            lines: Vec::with_capacity(FIRST_LINES),
             odd: HashMap::new(),
             odd_bytes: 0,
         }
     }
 
-    /// The hash of a word that is looked up soon; its line is begun to be loaded.
+    /// The hash of a word that is looked up soon; the line where it may be is begun to be loaded.
     #[cold]
     #[inline(never)]
     pub(super) fn prefetch(&self, word: &[u8]) -> u64 {
         let hash = hash_word(word);
-        if word.len() <= LONG {
-            let line = &self.lines[self.line(hash)];
+        if word.len() <= LONG
+            && let Some(line) = self.lines_like(hash).next()
+        {
             prefetch(line);
             prefetch(&line.ids[0]);
         }
@@ -81,20 +84,26 @@ impl LongerWords {
 
     #[inline]
     pub(super) fn find(&self, word: &[u8], hash: u64) -> Option<&[Id]> {
-        if word.len() <= LONG {
-            let line = self.line(hash);
-            for line in (0..PLACES).map(|step| &self.lines[line ^ step]) {
-                if line.word() == word {
-                    return Some(&line.ids[..line.num_ids as usize]);
-                }
-                // A word goes to the first line that is free.
-                if line.num_ids == 0 {
-                    break;
-                }
-            }
+        if word.len() <= LONG
+            && let Some(line) = self.lines_like(hash).find(|line| line.word() == word)
+        {
+            return Some(&line.ids[..line.num_ids as usize]);
         }
         let odd = self.odd.get(&hash).filter(|odd| *odd.0 == *word);
         odd.map(|(_, ids)| &**ids)
+    }
+
+    /// The group of a hash.
+    fn group(&self, hash: u64) -> usize {
+        hash as usize & (self.groups.len() - 1)
+    }
+
+    /// The lines of words whose hashes may be this one.
+    #[inline]
+    fn lines_like(&self, hash: u64) -> impl Iterator<Item = &Line> {
+        let group = &self.groups[self.group(hash)];
+        let places = group.places(tag(hash));
+        places.map(|place| &self.lines[group.lines[place] as usize])
     }
 
     pub(super) fn insert(&mut self, word: &[u8], hash: u64, ids: &[Id]) {
@@ -108,33 +117,43 @@ impl LongerWords {
     }
 
     fn insert_line(&mut self, word: &[u8], hash: u64, ids: &[Id]) {
-        self.num_inserted += 1;
-        if self.num_inserted * 2 > self.lines.len() && self.lines.len() < MOST_LINES {
-            let larger = filled_in_large_pages(MOST_LINES.min(self.lines.len() * 4), EMPTY);
-            for line in std::mem::replace(&mut self.lines, larger) {
-                if line.num_ids > 0 {
-                    self.place(hash_word(line.word()), line);
-                }
-            }
-        }
         let mut line = EMPTY;
         line.key[..word.len()].copy_from_slice(word);
         line.key[LONG] = word.len() as u8;
         line.ids[..ids.len()].copy_from_slice(ids);
         line.num_ids = ids.len() as u32;
-        self.place(hash, line);
+        let index = self.group(hash);
+        let group = &mut self.groups[index];
+        let num_lines = group.places(0).next().unwrap_or(GROUP);
+        if num_lines < GROUP && self.lines.len() < MOST_LINES {
+            group.set(num_lines, tag(hash), self.lines.len());
+            self.push(line);
+        } else if let Some(place) = ((hash >> 32) as usize).checked_rem(num_lines) {
+            let replaced = group.lines[place] as usize;
+            group.set(place, tag(hash), replaced);
+            self.lines[replaced] = line;
+        }
     }
 
-    fn place(&mut self, hash: u64, line: Line) {
-        let first = self.line(hash);
-        let is_free = |&place: &usize| self.lines[place].num_ids == 0;
-        let place = (0..PLACES).map(|step| first ^ step).find(is_free);
-        self.lines[place.unwrap_or(first)] = line;
-    }
-
-    /// The line where a word with this hash is looked for first.
-    fn line(&self, hash: u64) -> usize {
-        hash as usize & (self.lines.len() - 1)
+    fn push(&mut self, line: Line) {
+        if self.lines.len() == self.lines.capacity() {
+            // Memory that is not used yet costs nothing.
+            let mut larger = Vec::with_capacity(MOST_LINES);
+            prefer_large_pages(&mut larger);
+            larger.append(&mut self.lines);
+            self.lines = larger;
+        }
+        self.lines.push(line);
+        if self.lines.len() * 2 > self.groups.len() * GROUP {
+            self.groups = vec![Group::EMPTY; self.groups.len() * 4];
+            for index in 0..self.lines.len() {
+                let hash = hash_word(self.lines[index].word());
+                let group = self.group(hash);
+                if let Some(place) = self.groups[group].places(0).next() {
+                    self.groups[group].set(place, tag(hash), index);
+                }
+            }
+        }
     }
 
     fn insert_odd(&mut self, word: &[u8], hash: u64, ids: &[Id]) {
@@ -144,5 +163,46 @@ impl LongerWords {
         }
         self.odd_bytes += word.len() + size_of_val(ids);
         self.odd.insert(hash, (word.into(), ids.into()));
+    }
+}
+
+/// A byte of a hash that its group does not depend on; 0 stands for no word.
+fn tag(hash: u64) -> u8 {
+    ((hash >> 56) as u8).max(1)
+}
+
+/// Where the lines of some words are.
+#[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
+struct Group {
+    /// A byte for each line, from the lowest on.
+    tags: u64,
+    lines: [u32; GROUP],
+}
+
+impl Group {
+    const EMPTY: Self = Self {
+        tags: 0,
+        lines: [0; GROUP],
+    };
+    const ONES: u64 = u64::MAX / 0xFF;
+
+    /// The places with this tag, and maybe others behind the first of them.
+    #[inline]
+    fn places(&self, tag: u8) -> impl Iterator<Item = usize> + use<> {
+        let different = self.tags ^ Self::ONES * u64::from(tag);
+        // The highest bit of each byte that is 0, and of some 1 behind those.
+        let mut bits = different.wrapping_sub(Self::ONES) & !different & Self::ONES << 7;
+        std::iter::from_fn(move || {
+            let place = bits.trailing_zeros() as usize / 8;
+            bits &= bits.wrapping_sub(1);
+            (place < GROUP).then_some(place)
+        })
+    }
+
+    fn set(&mut self, place: usize, tag: u8, line: usize) {
+        self.tags &= !(0xFF << (8 * place));
+        self.tags |= u64::from(tag) << (8 * place);
+        self.lines[place] = line as u32;
     }
 }
