@@ -156,12 +156,13 @@ impl Cache {
 
     /// The entry of a short word.
     #[inline]
-    fn entry(&mut self, word: &Word) -> Option<Packed> {
-        let first = self.short.first(word.key, word.hash);
-        if first.is_some() || !word.is_short() {
-            return first;
+    fn entry(&mut self, word: &Word) -> Option<&Packed> {
+        // Asked twice: what the first answer borrows could not be changed by the search for others.
+        if self.short.first(word.key, word.hash).is_some() {
+            return self.short.first(word.key, word.hash);
         }
-        self.short.find_further(word.key, word.hash)
+        word.is_short()
+            .then(|| self.short.find_further(word.key, word.hash))?
     }
 
     /// Append the ids of a word, if they are known.

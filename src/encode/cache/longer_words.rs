@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use crate::keys::hash_word;
+use crate::keys::{KEY, hash_word, short_key, with_length};
 use crate::merges::Id;
 use crate::pages::prefer_large_pages;
 use crate::prefetch::prefetch;
@@ -18,33 +18,23 @@ const LONG_IDS: usize = 15;
 /// The longest word that is kept at all.
 const LONGEST: usize = 1 << 12;
 /// The most bytes of words and ids in the map.
-const MOST_ODD_BYTES: usize = 1 << 22;
+const MOST_ODD_BYTES: usize = 1 << 23;
 /// The number of pairs of lines that there is room for at first, and at most: 16 MB.
 const FIRST_LINES: usize = 1 << 10;
 const MOST_LINES: usize = 1 << 17;
 /// The most lines of a group.
 const GROUP: usize = 8;
 
+/// The bytes of a word, padded with zeros, and in the highest byte its length.
+type Key = [u128; (LONG + 1) / KEY];
+
 #[derive(Debug, Clone, Copy)]
 #[repr(align(128))]
 struct Line {
-    /// The bytes of the word, padded with zeros, and its length.
-    key: [u8; LONG + 1],
+    key: Key,
     ids: [Id; LONG_IDS],
     num_ids: u32,
 }
-
-impl Line {
-    fn word(&self) -> &[u8] {
-        &self.key[..usize::from(self.key[LONG])]
-    }
-}
-
-const EMPTY: Line = Line {
-    key: [0; LONG + 1],
-    ids: [0; LONG_IDS],
-    num_ids: 0,
-};
 
 /// Words with their ids.
 #[derive(Debug)]
@@ -85,7 +75,7 @@ impl LongerWords {
     #[inline]
     pub(super) fn find(&self, word: &[u8], hash: u64) -> Option<&[Id]> {
         if word.len() <= LONG
-            && let Some(line) = self.lines_like(hash).find(|line| line.word() == word)
+            && let Some(line) = self.lines_like(hash).find(|line| line.key == key_of(word))
         {
             return Some(&line.ids[..line.num_ids as usize]);
         }
@@ -117,11 +107,12 @@ impl LongerWords {
     }
 
     fn insert_line(&mut self, word: &[u8], hash: u64, ids: &[Id]) {
-        let mut line = EMPTY;
-        line.key[..word.len()].copy_from_slice(word);
-        line.key[LONG] = word.len() as u8;
+        let mut line = Line {
+            key: key_of(word),
+            ids: [0; LONG_IDS],
+            num_ids: ids.len() as u32,
+        };
         line.ids[..ids.len()].copy_from_slice(ids);
-        line.num_ids = ids.len() as u32;
         let index = self.group(hash);
         let group = &mut self.groups[index];
         let num_lines = group.places(0).next().unwrap_or(GROUP);
@@ -147,7 +138,9 @@ impl LongerWords {
         if self.lines.len() * 2 > self.groups.len() * GROUP {
             self.groups = vec![Group::EMPTY; self.groups.len() * 4];
             for index in 0..self.lines.len() {
-                let hash = hash_word(self.lines[index].word());
+                let bytes = self.lines[index].key.map(u128::to_le_bytes);
+                let bytes = bytes.as_flattened();
+                let hash = hash_word(&bytes[..usize::from(bytes[LONG])]);
                 let group = self.group(hash);
                 if let Some(place) = self.groups[group].places(0).next() {
                     self.groups[group].set(place, tag(hash), index);
@@ -164,6 +157,23 @@ impl LongerWords {
         self.odd_bytes += word.len() + size_of_val(ids);
         self.odd.insert(hash, (word.into(), ids.into()));
     }
+}
+
+#[inline]
+fn key_of(word: &[u8]) -> Key {
+    let mut key = [0; _];
+    let (chunks, rest) = word.as_chunks::<KEY>();
+    for (part, &chunk) in key.iter_mut().zip(chunks) {
+        *part = u128::from_le_bytes(chunk);
+    }
+    if let Some(part) = key.get_mut(chunks.len()).filter(|_| !rest.is_empty()) {
+        *part = match word.last_chunk::<KEY>() {
+            Some(&last) => u128::from_le_bytes(last) >> (8 * (KEY - rest.len())),
+            None => short_key(word, 0, word.len()) ^ with_length(word.len()),
+        };
+    }
+    key[key.len() - 1] |= with_length(word.len());
+    key
 }
 
 /// A byte of a hash that its group does not depend on; 0 stands for no word.

@@ -111,31 +111,31 @@ impl ShortLines {
 
     /// The entry of a key that comes first in its line.
     #[inline]
-    pub(super) fn first(&self, key: u128, hash: u64) -> Option<Packed> {
+    pub(super) fn first(&self, key: u128, hash: u64) -> Option<&Packed> {
         let line = &self.lines[self.line(hash)];
-        (line.keys[0] == key).then_some(line.values[0])
+        (line.keys[0] == key).then_some(&line.values[0])
     }
 
     /// The entry of a key that does not come first in its line: from there, or from a line near to
     /// it if those before are full.
     #[inline(never)]
-    pub(super) fn find_further(&mut self, key: u128, hash: u64) -> Option<Packed> {
+    pub(super) fn find_further(&mut self, key: u128, hash: u64) -> Option<&Packed> {
         let line = self.line(hash);
-        let near = &mut self.lines[line];
-        if near.keys[1] == key {
+        if self.lines[line].keys[1] == key {
+            let near = &mut self.lines[line];
             // The more frequent word comes first, and stays when a new one comes.
             near.keys.swap(0, 1);
             near.values.swap(0, 1);
-            return Some(near.values[0]);
+            return Some(&near.values[0]);
         }
-        let mut is_full = near.is_full();
+        let mut is_full = self.lines[line].is_full();
         for step in 1..=FARTHEST {
             if !is_full {
                 return None;
             }
             let far = &self.lines[line ^ step];
             if let Some(place) = far.keys.iter().position(|&other| other == key) {
-                return Some(far.values[place]);
+                return Some(&far.values[place]);
             }
             is_full = far.is_full();
         }
