@@ -16,6 +16,7 @@ mod joins;
 mod long;
 mod offsets;
 mod prepare;
+mod products;
 mod run;
 mod search;
 mod short;

@@ -26,6 +26,14 @@ pub(crate) fn prefer_large_pages<T>(memory: &mut Vec<T>) {
     let _ = memory;
 }
 
+/// So many equal items in large pages, if the system has them.
+pub(crate) fn filled_in_large_pages<T: Clone>(num_items: usize, item: T) -> Vec<T> {
+    let mut items = Vec::with_capacity(num_items);
+    prefer_large_pages(&mut items);
+    items.resize(num_items, item);
+    items
+}
+
 /// A copy of the items in large pages, if the system has them.
 pub(crate) fn in_large_pages<T: Copy>(items: &[T]) -> Vec<T> {
     let mut moved = Vec::with_capacity(items.len());

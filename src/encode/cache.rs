@@ -12,7 +12,7 @@ mod short_lines;
 use std::ops::Range;
 
 use crate::encode::ends::MOST_WORDS;
-use crate::keys::{SHORT, short_key, with_length};
+use crate::keys::{SHORT, hash, short_key, with_length};
 use crate::merges::Id;
 use longer_words::LongerWords;
 use short_lines::{MOST_PACKED, Packed, ShortLines};
@@ -20,17 +20,13 @@ use short_lines::{MOST_PACKED, Packed, ShortLines};
 /// Stands in place of the length in the key of a word that is not short.
 const NOT_SHORT: usize = u8::MAX as usize;
 
-/// The lowest bit of the hash in the key of such a word.
-const HASH_AT: u32 = 64;
-
 /// A word to be looked up. The key of a short one holds its bytes and its length; that of another
-/// one, where it ends and its hash.
+/// one, where it ends.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Word {
     pub(super) key: u128,
     start: usize,
-    /// Where a short word is looked for in the cache: a hash.
-    pub(super) line: usize,
+    pub(super) hash: u64,
 }
 
 impl Word {
@@ -59,6 +55,8 @@ impl Word {
 pub(super) struct Miss {
     index: u16,
     at: u16,
+    /// Whether it is a short word without an entry.
+    pub(super) is_new: bool,
 }
 
 impl Miss {
@@ -101,15 +99,14 @@ impl Cache {
     #[inline(always)]
     pub(super) fn begin(&self, text: &[u8], start: usize, end: usize) -> Word {
         if end - start > SHORT {
-            let hash = self.longer.expect(&text[start..end]);
-            let key = with_length(NOT_SHORT) | u128::from(hash) << HASH_AT | end as u128;
-            let line = 0;
-            return Word { key, start, line };
+            let key = with_length(NOT_SHORT) | end as u128;
+            let hash = self.longer.prefetch(&text[start..end]);
+            return Word { key, start, hash };
         }
         let key = short_key(text, start, end);
-        let line = self.short.line(key);
-        self.short.prefetch(line);
-        Word { key, start, line }
+        let hash = hash(key);
+        self.short.prefetch(hash);
+        Word { key, start, hash }
     }
 
     /// Begin to look up the words between `start` and the first end, the first and the second, and
@@ -149,6 +146,7 @@ impl Cache {
                 misses[num_misses] = Miss {
                     index: index as u16,
                     at: at as u16,
+                    is_new: packed.is_none() && word.is_short(),
                 };
                 num_misses += 1;
             }
@@ -156,33 +154,20 @@ impl Cache {
         (at, num_misses)
     }
 
-    /// Whether this is a short word without an entry.
-    pub(super) fn is_new(&mut self, word: &Word) -> bool {
-        word.is_short() && self.entry(word).is_none()
-    }
-
     /// The entry of a short word.
     #[inline]
     fn entry(&mut self, word: &Word) -> Option<&Packed> {
         // Asked twice: what the first answer borrows could not be changed by the search for others.
-        if self.short.first(word.key, word.line).is_some() {
-            return self.short.first(word.key, word.line);
+        if self.short.first(word.key, word.hash).is_some() {
+            return self.short.first(word.key, word.hash);
         }
         word.is_short()
-            .then(|| self.short.find_further(word.key, word.line))?
-    }
-
-    /// Find the line of a word again, as the cache may have grown.
-    fn locate(&self, word: &mut Word) {
-        if word.is_short() {
-            word.line = self.short.line(word.key);
-        }
+            .then(|| self.short.find_further(word.key, word.hash))?
     }
 
     /// Append the ids of a word, if they are known.
-    pub(super) fn find(&mut self, text: &[u8], word: &mut Word, ids: &mut Vec<Id>) -> bool {
+    pub(super) fn find(&mut self, text: &[u8], word: &Word, ids: &mut Vec<Id>) -> bool {
         if word.is_short() {
-            self.locate(word);
             let mut buffer = [0; MOST_PACKED];
             match self.entry(word) {
                 None => return false,
@@ -194,43 +179,21 @@ impl Cache {
                 }
             }
         }
-        let known = self.longer.find(&text[word.place()], long_hash(text, word));
+        let known = self.longer.find(&text[word.place()], word.hash);
         ids.extend_from_slice(known.unwrap_or_default());
         known.is_some()
     }
 
-    /// Remember the ids of a short word that had no entry when it was looked up.
-    pub(super) fn insert_new(&mut self, text: &[u8], word: &mut Word, ids: &[Id]) {
-        // The same word may have come since, or words that made the cache grow.
-        self.locate(word);
-        if self.is_new(word) {
-            self.insert(text, word, ids);
-        }
-    }
-
-    /// Remember the ids of a word.
+    /// Remember the ids of a word, unless they are known.
     pub(super) fn insert(&mut self, text: &[u8], word: &Word, ids: &[Id]) {
         if word.is_short() {
             let packed = Packed::new(ids, self.bits);
-            // If it has an entry already, that says the same.
-            if packed.is_some() || self.entry(word).is_none() {
-                self.short
-                    .insert(word.key, packed.unwrap_or(Packed::ELSEWHERE));
-            }
+            let entry = packed.unwrap_or(Packed::ELSEWHERE);
+            self.short.insert(word.key, word.hash, entry);
             if packed.is_some() {
                 return;
             }
         }
-        let hash = long_hash(text, word);
-        self.longer.insert(&text[word.place()], hash, ids);
-    }
-}
-
-/// The hash of a word among the longer ones, where short ones are only if their ids are many.
-fn long_hash(text: &[u8], word: &Word) -> u32 {
-    if word.is_short() {
-        longer_words::hash_of(&text[word.place()])
-    } else {
-        (word.key >> HASH_AT) as u32
+        self.longer.insert(&text[word.place()], word.hash, ids);
     }
 }

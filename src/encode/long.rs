@@ -53,7 +53,7 @@ impl LongWords {
         &mut self,
         tools: Option<Tools<'_>>,
         text: &[u8],
-        (words, misses): (&mut [Word], &[Miss]),
+        (words, misses): (&[Word], &[Miss]),
         cache: &mut Cache,
         scratch: &mut Scratch,
         watch: &Watch,
@@ -63,16 +63,20 @@ impl LongWords {
         let Some(tools) = tools else {
             return Ok(());
         };
-        let (mut new, mut new_words) = (Vec::new(), Vec::new());
+        let mut new = Vec::with_capacity(misses.len());
+        let mut new_words = Vec::with_capacity(misses.len());
         for (index, miss) in misses.iter().enumerate() {
-            let word = &mut words[miss.index()];
+            let word = &words[miss.index()];
             let first = self.ids.len();
-            if !word.is_short()
-                && !cache.find(text, word, &mut self.ids)
-                && tools.short.knows(&text[word.place()])
-            {
-                new.push(index);
-                new_words.push(&text[word.place()]);
+            if !word.is_short() && !cache.find(text, word, &mut self.ids) {
+                let string = &text[word.place()];
+                if let Some(id) = tools.id_of_whole(string, word.hash) {
+                    self.ids.push(id);
+                    cache.insert(text, word, &[id]);
+                } else if tools.short.knows(string) {
+                    new.push(index);
+                    new_words.push(string);
+                }
             }
             self.places.push(first..self.ids.len());
         }
@@ -105,6 +109,11 @@ pub(super) struct Tools<'a> {
 }
 
 impl Tools<'_> {
+    /// The id of a word that is not short, if it is one token.
+    fn id_of_whole(self, word: &[u8], hash: u64) -> Option<Id> {
+        self.short.whole.id_of_longer(self.vocabulary, word, hash)
+    }
+
     /// The last place up to `at` that is not inside a symbol of a word.
     fn symbol_end(self, word: &[u8], at: usize) -> usize {
         if at >= word.len() {

@@ -12,6 +12,9 @@ use crate::merges::Id;
 use crate::pattern::{Processor, Scanner, TakeGroups, Work, on_this_processor};
 use crate::watch::Watch;
 
+/// Where so few words of a batch were known for each new one, all are copied again.
+const LEAST_KNOWN: usize = 8;
+
 /// What one thread encodes with: its cache and memory that is used again.
 #[derive(Debug)]
 pub(super) struct Desk {
@@ -134,17 +137,24 @@ impl Run<'_, '_> {
     fn look_up(&mut self, len: usize) -> Result<()> {
         self.watch.check()?;
         let (text, encoder, desk) = (self.text, self.encoder, &mut *self.desk);
-        let (cache, words) = (&mut desk.cache, &mut desk.words[..len]);
-        let (num_ids, num_misses) = cache.copy_known(words, &mut desk.buffer, &mut desk.misses);
-        let (buffer, misses) = (&desk.buffer, &desk.misses[..num_misses]);
+        let (cache, words) = (&mut desk.cache, &desk.words[..len]);
+        let (buffer, misses) = (&mut desk.buffer, &mut desk.misses);
+        let (mut num_ids, mut num_misses) = cache.copy_known(words, buffer, misses);
+        let new = misses[..num_misses].iter().filter(|miss| miss.is_new);
+        let num_new = new.count();
         if let Some(short) = &encoder.short
-            && misses.iter().any(|miss| words[miss.index()].is_short())
+            && num_new > 0
         {
-            short.learn(text, words, misses, cache);
+            short.learn(text, words, &misses[..num_misses], cache);
+            // Most words are copied faster than one is found alone.
+            if num_new * LEAST_KNOWN > len {
+                (num_ids, num_misses) = cache.copy_known(words, buffer, misses);
+            }
         }
+        let misses = &misses[..num_misses];
         let (long_words, scratch) = (&mut desk.long_words, &mut desk.scratch);
         if !misses.is_empty() {
-            let found = (&mut *words, misses);
+            let found = (words, misses);
             long_words.find(encoder.tools(), text, found, cache, scratch, self.watch)?;
         }
         let mut start = 0;
@@ -155,7 +165,7 @@ impl Run<'_, '_> {
                 self.sink.push_all(ids);
                 continue;
             }
-            let word = &mut words[miss.index()];
+            let word = &words[miss.index()];
             desk.ids.clear();
             if !cache.find(text, word, &mut desk.ids) {
                 desk.pieces.clear();

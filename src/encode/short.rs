@@ -7,10 +7,9 @@
 use crate::encode::cache::{Cache, Miss, Word};
 use crate::encode::characters::{UNKNOWN, character_at, symbols_of};
 use crate::encode::ends::MOST_WORDS;
+use crate::encode::products::{BITS, NO_PAIR, NO_TOKEN, Products, packed};
 use crate::encode::whole::WholeWords;
-use crate::keys::hash_pair;
 use crate::merges::Id;
-use crate::pages::in_large_pages;
 use crate::prefetch::prefetch;
 use crate::vocabulary::{Number, Vocabulary};
 
@@ -22,23 +21,10 @@ const PLACE: u32 = (1 << PLACE_BITS) - 1;
 /// The most words that are merged together.
 pub(super) const AT_ONCE: usize = 16;
 
-/// The turn of a pair that does not merge.
-const NEVER: u32 = u32::MAX;
+/// The turn of a pair that does not merge: this or a larger one.
+const NEVER: u32 = NO_TOKEN << PLACE_BITS;
 /// In place of the id of a token without one. A token with this id counts as one without.
 const NO_ID: Id = Id::MAX;
-
-/// The bits of a number here: those of two parts and their product share a slot.
-const BITS: u32 = 21;
-const PAIR: u64 = (1 << (2 * BITS)) - 1;
-/// A pair that no two tokens have.
-const NO_PAIR: u64 = PAIR;
-/// A slot without a pair.
-const EMPTY: u64 = 0;
-
-/// Slots that are loaded, and compared, together.
-#[derive(Debug, Clone, Copy)]
-#[repr(align(64))]
-struct Line([u64; 8]);
 
 /// Merges short words.
 ///
@@ -49,20 +35,19 @@ struct Line([u64; 8]);
 pub(super) struct ShortWords {
     /// The turns of pairs of bytes at the first place. The left byte is the low one.
     first_turns: Vec<u32>,
-    /// Pairs in the low bits, their products above. A pair is in the line of its hash, or in one behind
-    /// it if those before are full.
-    lines: Vec<Line>,
+    products: Products,
     ids: Vec<Id>,
     /// The numbers of the tokens in the vocabulary.
     numbers: Vec<Number>,
     /// The tokens of characters by their code points; empty if symbols are bytes.
     characters: Vec<u32>,
-    whole: WholeWords,
+    pub(super) whole: WholeWords,
 }
 
 impl ShortWords {
-    /// None if words have marks, merges have equal ranks, or there are too many.
-    pub(super) fn new(vocabulary: &Vocabulary) -> Option<Self> {
+    /// None if words have marks, merges have equal ranks, or there are too many. With
+    /// `looks_up_whole`, a word that is a token becomes that token, whatever its merges make of it.
+    pub(super) fn new(vocabulary: &Vocabulary, looks_up_whole: bool) -> Option<Self> {
         let merges = vocabulary.merges();
         let has_ties = merges.windows(2).any(|pair| pair[0].rank == pair[1].rank);
         if vocabulary.marks_words() || has_ties || (256 + vocabulary.len()) >> BITS > 0 {
@@ -77,77 +62,49 @@ impl ShortWords {
             }
         }
         let id = |&number: &Number| vocabulary.id(number).unwrap_or(NO_ID);
-        let num_lines = (merges.len() / 4 + 1).next_power_of_two();
-        let mut words = Self {
-            first_turns: vec![[NEVER; 256]; 256].into_flattened(),
-            lines: vec![Line([EMPTY; 8]); num_lines],
+        let merges = merges.iter().map(|merge| {
+            [merge.left, merge.right, merge.product].map(|number| tokens[number.index()])
+        });
+        let mut first_turns = vec![[NEVER; 256]; 256].into_flattened();
+        for [left, right, product] in merges.clone() {
+            if left < 256 && right < 256 {
+                first_turns[(right << 8 | left) as usize] = product << PLACE_BITS;
+            }
+        }
+        Some(Self {
+            first_turns,
+            products: Products::new(merges),
             ids: numbers.iter().map(id).collect(),
             numbers,
             characters,
-            whole: WholeWords::new(vocabulary),
-        };
-        for merge in merges {
-            let [left, right, product] =
-                [merge.left, merge.right, merge.product].map(|number| tokens[number.index()]);
-            words.add(left, right, product);
-        }
-        words.lines = in_large_pages(&words.lines);
-        Some(words)
+            whole: WholeWords::new(vocabulary, looks_up_whole),
+        })
     }
 
-    fn add(&mut self, left: u32, right: u32, product: u32) {
-        if left < 256 && right < 256 {
-            self.first_turns[(right << 8 | left) as usize] = product << PLACE_BITS;
-        }
-        let pair = packed(left, right);
-        let mut line = self.line(pair);
-        loop {
-            let mut slots = self.lines[line].0.iter_mut();
-            if let Some(slot) = slots.find(|slot| **slot == EMPTY) {
-                *slot = u64::from(product) << (2 * BITS) | pair;
-                return;
-            }
-            line = (line + 1) & (self.lines.len() - 1);
-        }
-    }
-
-    fn line(&self, pair: u64) -> usize {
-        hash_pair(pair) & (self.lines.len() - 1)
-    }
-
-    /// The turn of a pair at a place: turns that come first are smaller.
+    /// A pair whose left token is at a place; its turn begins to be loaded.
     #[inline(always)]
-    fn turn(&self, pair: u64, place: u32) -> u32 {
-        let mut line = self.line(pair);
-        loop {
-            let slots = &self.lines[line].0;
-            // All of them, without a branch: where a pair is cannot be predicted.
-            let mut found = EMPTY;
-            for &slot in slots {
-                found |= if slot & PAIR == pair { slot } else { EMPTY };
-            }
-            let product = (found >> (2 * BITS)) as u32;
-            let turn = product << PLACE_BITS | place;
-            if slots[7] == EMPTY || found != EMPTY {
-                return if found == EMPTY { NEVER } else { turn };
-            }
-            line = (line + 1) & (self.lines.len() - 1);
+    fn pair(&self, place: u32, tokens: u64) -> Pair {
+        let line = self.products.prefetch(tokens);
+        Pair {
+            place,
+            line,
+            tokens,
         }
+    }
+
+    /// The turn of a pair: turns that come first are smaller.
+    #[inline(always)]
+    fn turn(&self, pair: Pair) -> u32 {
+        self.products.find(pair.tokens, pair.line) << PLACE_BITS | pair.place
     }
 
     #[cfg(test)]
     pub(super) fn merges(&self, left: u32, right: u32) -> bool {
-        self.turn(packed(left, right), 0) != NEVER
+        self.turn(self.pair(0, packed(left, right))) < NEVER
     }
 
     /// Put the short words that the cache does not know into it, unless a token has no id.
-    pub(super) fn learn(
-        &self,
-        text: &[u8],
-        words: &mut [Word],
-        misses: &[Miss],
-        cache: &mut Cache,
-    ) {
+    pub(super) fn learn(&self, text: &[u8], words: &[Word], misses: &[Miss], cache: &mut Cache) {
         /// Slots for words that were seen in this batch, by some bits of their hashes.
         const NUM_SEEN: usize = 256;
         let mut indices = [0_u16; MOST_WORDS];
@@ -156,20 +113,23 @@ impl ShortWords {
         for miss in misses {
             let word = &words[miss.index()];
             // Most words that come twice in the batch are found here.
-            let seen = &mut seen[word.line % NUM_SEEN];
+            let seen = &mut seen[word.hash as usize % NUM_SEEN];
             let last = words.get(usize::from(*seen));
-            if cache.is_new(word) && last.is_none_or(|last| last.key != word.key) {
+            if miss.is_new && last.is_none_or(|last| last.key != word.key) {
                 *seen = miss.index() as u16;
-                self.whole.expect(word.key);
+                self.whole.expect(word.hash);
                 indices[num_new] = miss.index() as u16;
                 num_new += 1;
             }
         }
+        for &index in &indices[..num_new] {
+            self.whole.expect_entry(words[usize::from(index)].hash);
+        }
         let (mut keys, mut waiting, mut len) = ([[0; 16]; AT_ONCE], [0; AT_ONCE], 0);
         for (place, &index) in indices[..num_new].iter().enumerate() {
-            let word = &mut words[usize::from(index)];
-            if let Some(id) = self.whole_word(word.key) {
-                cache.insert_new(text, word, &[id]);
+            let word = &words[usize::from(index)];
+            if let Some(id) = self.whole.id(word.key, word.hash) {
+                cache.insert(text, word, &[id]);
             } else {
                 (keys[len], waiting[len]) = (word.key.to_le_bytes(), index);
                 len += 1;
@@ -177,19 +137,13 @@ impl ShortWords {
             if len == AT_ONCE || place + 1 == num_new {
                 self.merge(&keys[..len], |which, merged| {
                     if let Some((ids, len)) = self.ids(merged) {
-                        let word = &mut words[usize::from(waiting[which])];
-                        cache.insert_new(text, word, &ids[..len]);
+                        let word = &words[usize::from(waiting[which])];
+                        cache.insert(text, word, &ids[..len]);
                     }
                 });
                 len = 0;
             }
         }
-    }
-
-    /// The id of the word with this key, if it is one token.
-    #[inline]
-    pub(super) fn whole_word(&self, key: u128) -> Option<Id> {
-        self.whole.id(key)
     }
 
     /// The ids of a word that is merged and their number; None if a token has no id.
@@ -312,7 +266,7 @@ impl ShortWords {
             state.tokens[at] = token;
             state.starts |= 1 << at;
             if let Some(left) = before.replace(token) {
-                prefetch(&self.lines[self.line(packed(left, token))]);
+                self.pair(at as u32, packed(left, token));
             }
             at += length;
         }
@@ -325,7 +279,7 @@ impl ShortWords {
         for place in Bits(state.starts) {
             let token = state.tokens[place];
             if let Some((place, left)) = before.replace((place, token)) {
-                state.turns[place] = self.turn(packed(left, token), place as u32);
+                state.turns[place] = self.turn(self.pair(place as u32, packed(left, token)));
             }
         }
     }
@@ -340,17 +294,16 @@ impl ShortWords {
         }
         for place in 0..N - 2 {
             let pair = u16::from_le_bytes([key[place], key[place + 1]]);
-            // `NEVER` has all bits set and stays what it is.
-            let turn = self.first_turns[usize::from(pair)] | place as u32;
-            state.turns[place] = if place + 1 < len { turn } else { NEVER };
+            state.turns[place] =
+                self.first_turns[usize::from(pair)] | Merging::<N>::PLACES[len][place];
         }
     }
 
     /// Find the turns of the new pairs.
     #[inline(always)]
     fn find_turns<const N: usize>(&self, state: &mut Merging<N>) {
-        for (place, pair) in state.new {
-            state.turns[place as usize] = self.turn(pair, place);
+        for pair in state.new {
+            state.turns[pair.place as usize % N] = self.turn(pair);
         }
     }
 
@@ -361,7 +314,7 @@ impl ShortWords {
         for &turn in &state.turns {
             first = first.min(turn);
         }
-        if first == NEVER {
+        if first >= NEVER {
             for place in Bits(state.starts) {
                 prefetch(&self.ids[state.tokens[place] as usize]);
             }
@@ -371,33 +324,45 @@ impl ShortWords {
         let right = state.next(place);
         // The right part is no token any more.
         state.starts &= !(1 << right);
-        state.turns[place as usize] = NEVER;
         state.turns[right as usize] = NEVER;
         let product = first >> PLACE_BITS;
         state.tokens[place as usize] = product;
         let starts_before = state.starts & !(u32::MAX << place);
-        let before = (starts_before | 1).ilog2();
-        let pair_before = (before, packed(state.tokens[before as usize], product));
+        let before = (starts_before | 1).ilog2() % N as u32;
         let after = state.next(place);
-        let pair_after = (place, packed(product, state.tokens[after as usize]));
-        let has_after = state.starts >> place > 1;
-        state.new = [
-            if starts_before == 0 {
-                Merging::<N>::NOTHING_NEW
-            } else {
-                pair_before
-            },
-            if has_after {
-                pair_after
-            } else {
-                Merging::<N>::NOTHING_NEW
-            },
-        ];
-        for (_, pair) in state.new {
-            prefetch(&self.lines[self.line(pair)]);
-        }
+        let (left, right) = (state.tokens[before as usize], state.tokens[after as usize]);
+        let pair_before = if starts_before > 0 {
+            packed(left, product)
+        } else {
+            NO_PAIR
+        };
+        let pair_after = if state.starts >> place > 1 {
+            packed(product, right)
+        } else {
+            NO_PAIR
+        };
+        // At the beginning of the word both have the same place, and the second one counts.
+        state.new = [self.pair(before, pair_before), self.pair(place, pair_after)];
         true
     }
+}
+
+/// Two neighbours.
+#[derive(Debug, Clone, Copy)]
+struct Pair {
+    /// Where the left one starts.
+    place: u32,
+    /// The line of the products where the pair is looked up.
+    line: u32,
+    tokens: u64,
+}
+
+impl Pair {
+    const NONE: Self = Self {
+        place: 0,
+        line: 0,
+        tokens: NO_PAIR,
+    };
 }
 
 /// A word of fewer than N bytes that is being merged.
@@ -409,18 +374,31 @@ pub(super) struct Merging<const N: usize> {
     turns: [u32; N],
     /// Where tokens start, a bit for each place.
     pub(super) starts: u32,
-    /// Two pairs, with their places, whose turns are not known yet.
-    new: [(u32, u64); 2],
+    /// The pairs whose turns are not known yet; none if the tokens are `NO_PAIR`.
+    new: [Pair; 2],
 }
 
 impl<const N: usize> Merging<N> {
-    /// A place that is in no word, as words are shorter.
-    const NOTHING_NEW: (u32, u64) = (N as u32 - 1, NO_PAIR);
     const NOTHING: Self = Self {
         tokens: [0; N],
         turns: [NEVER; N],
         starts: 0,
-        new: [Self::NOTHING_NEW; 2],
+        new: [Pair::NONE; 2],
+    };
+
+    /// For each length of a word its places, from the last one on with the bits of `NEVER`.
+    const PLACES: [[u32; N]; N] = {
+        let (mut places, mut length) = ([[0; N]; N], 0);
+        while length < N {
+            let mut place = 0;
+            while place < N {
+                let is_last = place + 1 >= length;
+                places[length][place] = if is_last { NEVER } else { 0 } | place as u32;
+                place += 1;
+            }
+            length += 1;
+        }
+        places
     };
 
     /// Where the token behind the one at `place` starts.
@@ -442,8 +420,4 @@ impl Iterator for Bits {
         self.0 &= self.0.wrapping_sub(1);
         (!is_empty).then_some(lowest)
     }
-}
-
-fn packed(left: u32, right: u32) -> u64 {
-    u64::from(left) << BITS | u64::from(right)
 }

@@ -1,11 +1,12 @@
 mod characters;
+mod whole;
 
 use super::search::Scratch;
 use super::short::{self, AT_ONCE, Key, ShortWords};
 use super::words::Words;
 use super::*;
 use crate::error::Error;
-use crate::keys::short_key;
+use crate::keys::{hash, short_key};
 use crate::merges::Id;
 use crate::pattern::Pattern;
 use crate::vocabulary::{Marks, Merging, Number, Symbols, Vocabulary};
@@ -102,7 +103,7 @@ fn keys<const N: usize>(words: &[Vec<u8>]) -> Vec<Key<N>> {
 
 fn check_merging<const N: usize>(random: &mut Random) {
     let vocabulary = vocabulary(random);
-    let short = ShortWords::new(&vocabulary).expect("no ties");
+    let short = ShortWords::new(&vocabulary, false).expect("no ties");
     let words: Vec<_> = (0..AT_ONCE).map(|_| word(random, N - 1)).collect();
     let expected = words.iter().map(|word| merged(&vocabulary, word));
     let expected: Vec<_> = expected.enumerate().collect();
@@ -207,10 +208,13 @@ fn many_pairs_are_all_found() {
     let ranks = Merging::Ranks(tokens[256..].to_vec());
     let vocabulary =
         Vocabulary::new(&tokens, &ranks, Symbols::Bytes, Marks::default()).expect("valid");
-    let short = ShortWords::new(&vocabulary).expect("no ties");
+    let short = ShortWords::new(&vocabulary, false).expect("no ties");
     for (string, id) in strings.iter().zip(0..) {
         let key = short_key(string, 0, string.len());
-        assert_eq!(short.whole_word(key), (string.len() > 1).then_some(id));
+        assert_eq!(
+            short.whole.id(key, hash(key)),
+            (string.len() > 1).then_some(id)
+        );
         if let [left, right] = string[..] {
             assert!(short.merges(left.into(), right.into()));
         }
@@ -223,7 +227,7 @@ fn a_byte_without_an_id_is_left_to_others() {
     let pairs = Merging::Pairs(vec![(b"a", b"b", 0)]);
     let vocabulary =
         Vocabulary::new(&tokens, &pairs, Symbols::Bytes, Marks::default()).expect("valid");
-    let short = ShortWords::new(&vocabulary).expect("no ties");
+    let short = ShortWords::new(&vocabulary, false).expect("no ties");
     let mut found = Vec::new();
     short.merge(&keys::<16>(&[b"abc".into(), b"aab".into()]), |_, merged| {
         found.push(short.ids(merged).map(|(ids, len)| ids[..len].to_vec()));

@@ -121,8 +121,8 @@ impl Words {
         let looks_up_whole = whole_words && (has_other_tokens || vocabulary.marks_words());
         let search = Search::new(&vocabulary);
         let unused = Unused::new(unused, &vocabulary);
-        let merges_alone = !looks_up_whole && unused.is_empty();
-        let short = merges_alone.then(|| ShortWords::new(&vocabulary));
+        let merges_alone = unused.is_empty() && !drops_parts(&vocabulary, &unknown);
+        let short = merges_alone.then(|| ShortWords::new(&vocabulary, looks_up_whole));
         Self {
             unused,
             vocabulary,
@@ -231,6 +231,14 @@ impl Words {
         writer.flush();
         Ok(())
     }
+}
+
+/// Whether symbols are left out that would merge.
+fn drops_parts(vocabulary: &Vocabulary, unknown: &Unknown) -> bool {
+    let is_dropped = |number| vocabulary.id(number).is_none();
+    let mut merges = vocabulary.merges().iter();
+    *unknown == Unknown::Dropped
+        && merges.any(|merge| is_dropped(merge.left) || is_dropped(merge.right))
 }
 
 /// Appends the tokens of a word.

@@ -1,11 +1,13 @@
 //! Words of any length with their ids.
 //!
 //! Words of up to 63 bytes and 15 ids have two lines of cache for themselves, others are in an
-//! ordinary map.
+//! ordinary map. The lines of words follow each other in memory, and groups of eight tell where they
+//! are: beside the place of a line there is a byte of the hash of its word, so that hardly any line of
+//! another word is loaded.
 
 use std::collections::HashMap;
 
-use crate::keys::{KEY, SHORT, hash, short_key, with_length};
+use crate::keys::{KEY, hash_word, short_key, with_length};
 use crate::merges::Id;
 use crate::pages::prefer_large_pages;
 use crate::prefetch::prefetch;
@@ -17,11 +19,11 @@ const LONG_IDS: usize = 15;
 const LONGEST: usize = 1 << 12;
 /// The most bytes of words and ids in the map.
 const MOST_ODD_BYTES: usize = 1 << 23;
-/// The number of pairs of lines at first, and at most: 16 MB.
+/// The number of pairs of lines that there is room for at first, and at most: 16 MB.
 const FIRST_LINES: usize = 1 << 10;
 const MOST_LINES: usize = 1 << 17;
-/// In how many lines a word may be.
-const PLACES: usize = 8;
+/// The most lines of a group.
+const GROUP: usize = 8;
 
 /// The bytes of a word, padded with zeros, and in the highest byte its length.
 type Key = [u128; (LONG + 1) / KEY];
@@ -34,20 +36,14 @@ struct Line {
     num_ids: u32,
 }
 
-const EMPTY: Line = Line {
-    key: [0; (LONG + 1) / KEY],
-    ids: [0; LONG_IDS],
-    num_ids: 0,
-};
-
 /// Words with their ids.
 #[derive(Debug)]
 pub(super) struct LongerWords {
     /// A power of two of them.
+    groups: Vec<Group>,
     lines: Vec<Line>,
-    num_inserted: usize,
-    /// Words that do not fit a line.
-    odd: HashMap<Box<[u8]>, Box<[Id]>>,
+    /// Words that do not fit a line, by their hashes; one for each hash.
+    odd: HashMap<u64, (Box<[u8]>, Box<[Id]>)>,
     /// How many bytes those words and their ids have.
     odd_bytes: usize,
 }
@@ -55,115 +51,112 @@ pub(super) struct LongerWords {
 impl LongerWords {
     pub(super) fn new() -> Self {
         Self {
-            lines: vec![EMPTY; FIRST_LINES],
-            num_inserted: 0,
+            groups: vec![Group::EMPTY; FIRST_LINES / GROUP],
+            lines: Vec::with_capacity(FIRST_LINES),
             odd: HashMap::new(),
             odd_bytes: 0,
         }
     }
 
-    /// Begin to load the line of a word that is looked up soon; returns its hash.
+    /// The hash of a word that is looked up soon; the line where it may be is begun to be loaded.
     #[cold]
     #[inline(never)]
-    pub(super) fn expect(&self, word: &[u8]) -> u32 {
-        let hash = hash_of(word);
-        if word.len() <= LONG {
-            let line = &self.lines[self.line(hash)];
+    pub(super) fn prefetch(&self, word: &[u8]) -> u64 {
+        let hash = hash_word(word);
+        if word.len() <= LONG
+            && let Some(line) = self.lines_like(hash).next()
+        {
             prefetch(line);
             prefetch(&line.ids[0]);
         }
         hash
     }
 
-    /// The ids of a word with this hash.
     #[inline]
-    pub(super) fn find(&self, word: &[u8], hash: u32) -> Option<&[Id]> {
-        if word.len() <= LONG {
-            let (key, line) = (key_of(word), self.line(hash));
-            for line in (0..PLACES).map(|step| &self.lines[line ^ step]) {
-                if line.key == key {
-                    return Some(&line.ids[..line.num_ids as usize]);
-                }
-                // A word goes to the first line that is free.
-                if line.num_ids == 0 {
-                    break;
-                }
-            }
+    pub(super) fn find(&self, word: &[u8], hash: u64) -> Option<&[Id]> {
+        if word.len() <= LONG
+            && let Some(line) = self.lines_like(hash).find(|line| line.key == key_of(word))
+        {
+            return Some(&line.ids[..line.num_ids as usize]);
         }
-        self.odd.get(word).map(|ids| &**ids)
+        let odd = self.odd.get(&hash).filter(|odd| *odd.0 == *word);
+        odd.map(|(_, ids)| &**ids)
     }
 
-    /// Remember the ids of a word with this hash.
-    pub(super) fn insert(&mut self, word: &[u8], hash: u32, ids: &[Id]) {
+    /// The group of a hash.
+    fn group(&self, hash: u64) -> usize {
+        hash as usize & (self.groups.len() - 1)
+    }
+
+    /// The lines of words whose hashes may be this one.
+    #[inline]
+    fn lines_like(&self, hash: u64) -> impl Iterator<Item = &Line> {
+        let group = &self.groups[self.group(hash)];
+        let places = group.places(tag(hash));
+        places.map(|place| &self.lines[group.lines[place] as usize])
+    }
+
+    pub(super) fn insert(&mut self, word: &[u8], hash: u64, ids: &[Id]) {
         if self.find(word, hash).is_some() {
             // It came twice in a batch.
         } else if word.len() <= LONG && ids.len() <= LONG_IDS {
-            self.insert_line(word, ids);
+            self.insert_line(word, hash, ids);
         } else if word.len() <= LONGEST {
-            self.insert_odd(word, ids);
+            self.insert_odd(word, hash, ids);
         }
     }
 
-    fn insert_line(&mut self, word: &[u8], ids: &[Id]) {
-        self.num_inserted += 1;
-        if self.num_inserted * 2 > self.lines.len() && self.lines.len() < MOST_LINES {
-            let num_lines = self.lines.len() * 2;
-            let mut larger = Vec::with_capacity(num_lines);
+    fn insert_line(&mut self, word: &[u8], hash: u64, ids: &[Id]) {
+        let mut line = Line {
+            key: key_of(word),
+            ids: [0; LONG_IDS],
+            num_ids: ids.len() as u32,
+        };
+        line.ids[..ids.len()].copy_from_slice(ids);
+        let index = self.group(hash);
+        let group = &mut self.groups[index];
+        let num_lines = group.places(0).next().unwrap_or(GROUP);
+        if num_lines < GROUP && self.lines.len() < MOST_LINES {
+            group.set(num_lines, tag(hash), self.lines.len());
+            self.push(line);
+        } else if let Some(place) = ((hash >> 32) as usize).checked_rem(num_lines) {
+            let replaced = group.lines[place] as usize;
+            group.set(place, tag(hash), replaced);
+            self.lines[replaced] = line;
+        }
+    }
+
+    fn push(&mut self, line: Line) {
+        if self.lines.len() == self.lines.capacity() {
+            // Memory that is not used yet costs nothing.
+            let mut larger = Vec::with_capacity(MOST_LINES);
             prefer_large_pages(&mut larger);
-            larger.resize(num_lines, EMPTY);
-            for line in std::mem::replace(&mut self.lines, larger) {
-                if line.num_ids > 0 {
-                    self.place(line);
+            larger.append(&mut self.lines);
+            self.lines = larger;
+        }
+        self.lines.push(line);
+        if self.lines.len() * 2 > self.groups.len() * GROUP {
+            self.groups = vec![Group::EMPTY; self.groups.len() * 4];
+            for index in 0..self.lines.len() {
+                let bytes = self.lines[index].key.map(u128::to_le_bytes);
+                let bytes = bytes.as_flattened();
+                let hash = hash_word(&bytes[..usize::from(bytes[LONG])]);
+                let group = self.group(hash);
+                if let Some(place) = self.groups[group].places(0).next() {
+                    self.groups[group].set(place, tag(hash), index);
                 }
             }
         }
-        let mut line = EMPTY;
-        line.key = key_of(word);
-        line.ids[..ids.len()].copy_from_slice(ids);
-        line.num_ids = ids.len() as u32;
-        self.place(line);
     }
 
-    fn place(&mut self, line: Line) {
-        let first = self.line(hash_of_key(&line.key));
-        let is_free = |&place: &usize| self.lines[place].num_ids == 0;
-        let place = (0..PLACES).map(|step| first ^ step).find(is_free);
-        self.lines[place.unwrap_or(first)] = line;
-    }
-
-    /// The line where a word with this hash is looked for first.
-    fn line(&self, hash: u32) -> usize {
-        hash as usize & (self.lines.len() - 1)
-    }
-
-    fn insert_odd(&mut self, word: &[u8], ids: &[Id]) {
+    fn insert_odd(&mut self, word: &[u8], hash: u64, ids: &[Id]) {
         if self.odd_bytes > MOST_ODD_BYTES {
             self.odd.clear();
             self.odd_bytes = 0;
         }
         self.odd_bytes += word.len() + size_of_val(ids);
-        self.odd.insert(word.into(), ids.into());
+        self.odd.insert(hash, (word.into(), ids.into()));
     }
-}
-
-/// The hash of a word; 0 for those that fit no line.
-pub(super) fn hash_of(word: &[u8]) -> u32 {
-    if word.len() <= LONG {
-        hash_of_key(&key_of(word))
-    } else {
-        0
-    }
-}
-
-#[inline]
-fn hash_of_key(key: &Key) -> u32 {
-    // Parts without a byte of the word change nothing that is worth the time.
-    let length = (key[key.len() - 1] >> (8 * SHORT)) as usize;
-    let parts = &key[..length.div_ceil(KEY)];
-    let hash = parts.iter().fold(0, |sum: u64, &part| {
-        sum.rotate_left(23) ^ hash(part ^ u128::from(sum))
-    });
-    hash as u32
 }
 
 #[inline]
@@ -181,4 +174,45 @@ fn key_of(word: &[u8]) -> Key {
     }
     key[key.len() - 1] |= with_length(word.len());
     key
+}
+
+/// A byte of a hash that its group does not depend on; 0 stands for no word.
+fn tag(hash: u64) -> u8 {
+    ((hash >> 56) as u8).max(1)
+}
+
+/// Where the lines of some words are.
+#[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
+struct Group {
+    /// A byte for each line, from the lowest on.
+    tags: u64,
+    lines: [u32; GROUP],
+}
+
+impl Group {
+    const EMPTY: Self = Self {
+        tags: 0,
+        lines: [0; GROUP],
+    };
+    const ONES: u64 = u64::MAX / 0xFF;
+
+    /// The places with this tag, and maybe others behind the first of them.
+    #[inline]
+    fn places(&self, tag: u8) -> impl Iterator<Item = usize> + use<> {
+        let different = self.tags ^ Self::ONES * u64::from(tag);
+        // The highest bit of each byte that is 0, and of some 1 behind those.
+        let mut bits = different.wrapping_sub(Self::ONES) & !different & Self::ONES << 7;
+        std::iter::from_fn(move || {
+            let place = bits.trailing_zeros() as usize / 8;
+            bits &= bits.wrapping_sub(1);
+            (place < GROUP).then_some(place)
+        })
+    }
+
+    fn set(&mut self, place: usize, tag: u8, line: usize) {
+        self.tags &= !(0xFF << (8 * place));
+        self.tags |= u64::from(tag) << (8 * place);
+        self.lines[place] = line as u32;
+    }
 }

@@ -1,8 +1,8 @@
 //! Short words with a few ids each, two in a line of cache.
 
-use crate::keys::hash;
+use crate::keys;
 use crate::merges::Id;
-use crate::pages::prefer_large_pages;
+use crate::pages::filled_in_large_pages;
 use crate::prefetch::prefetch;
 
 /// The most ids of an entry: two as they are, and others if they are small.
@@ -97,29 +97,30 @@ impl ShortLines {
         }
     }
 
-    /// The line where a key is looked for.
+    /// The line where a key with this hash is looked for.
     #[inline]
-    pub(super) fn line(&self, key: u128) -> usize {
-        hash(key) as usize & (self.lines.len() - 1)
+    fn line(&self, hash: u64) -> usize {
+        hash as usize & (self.lines.len() - 1)
     }
 
-    /// Begin to load a line that is looked at soon.
+    /// Begin to load the line of a hash that is looked up soon.
     #[inline]
-    pub(super) fn prefetch(&self, line: usize) {
-        prefetch(&self.lines[line]);
+    pub(super) fn prefetch(&self, hash: u64) {
+        prefetch(&self.lines[self.line(hash)]);
     }
 
     /// The entry of a key that comes first in its line.
     #[inline]
-    pub(super) fn first(&self, key: u128, line: usize) -> Option<&Packed> {
-        let line = &self.lines[line];
+    pub(super) fn first(&self, key: u128, hash: u64) -> Option<&Packed> {
+        let line = &self.lines[self.line(hash)];
         (line.keys[0] == key).then_some(&line.values[0])
     }
 
     /// The entry of a key that does not come first in its line: from there, or from a line near to
     /// it if those before are full.
     #[inline(never)]
-    pub(super) fn find_further(&mut self, key: u128, line: usize) -> Option<&Packed> {
+    pub(super) fn find_further(&mut self, key: u128, hash: u64) -> Option<&Packed> {
+        let line = self.line(hash);
         if self.lines[line].keys[1] == key {
             let near = &mut self.lines[line];
             // The more frequent word comes first, and stays when a new one comes.
@@ -141,31 +142,43 @@ impl ShortLines {
         None
     }
 
-    pub(super) fn insert(&mut self, key: u128, value: Packed) {
-        self.num_inserted += 1;
+    /// Add an entry, unless the key has one.
+    pub(super) fn insert(&mut self, key: u128, hash: u64, value: Packed) {
         if self.num_inserted > self.lines.len() && self.lines.len() < MOST_LINES {
-            let num_lines = self.lines.len() * 4;
-            let mut larger = Vec::with_capacity(num_lines);
-            prefer_large_pages(&mut larger);
-            larger.resize(num_lines, Line::default());
+            let larger = filled_in_large_pages(self.lines.len() * 4, Line::default());
             for line in std::mem::replace(&mut self.lines, larger) {
                 for (key, value) in line.keys.into_iter().zip(line.values) {
                     if key != 0 {
-                        self.place(key, value);
+                        self.place(key, keys::hash(key), value);
                     }
                 }
             }
         }
-        self.place(key, value);
+        self.num_inserted += usize::from(self.place(key, hash, value));
     }
 
-    fn place(&mut self, key: u128, value: Packed) {
-        let line = self.line(key);
-        let others = (1..=FARTHEST).flat_map(|step| [(line ^ step, 1), (line ^ step, 0)]);
-        let mut places = [(line, 0), (line, 1)].into_iter().chain(others);
-        let is_free = |&(line, place): &(usize, usize)| self.lines[line].keys[place] == 0;
-        let (line, place) = places.find(is_free).unwrap_or((line, 1));
-        self.lines[line].keys[place] = key;
-        self.lines[line].values[place] = value;
+    /// Put an entry into the first free place, or else in place of another one; false if the key has
+    /// one.
+    fn place(&mut self, key: u128, hash: u64, value: Packed) -> bool {
+        let first = self.line(hash);
+        let mut place = (first, 1);
+        'lines: for step in 0..=FARTHEST {
+            let line = first ^ step;
+            // In lines near to it the first place is left to their own words.
+            for index in [usize::from(step > 0), usize::from(step == 0)] {
+                let other = self.lines[line].keys[index];
+                if other == key {
+                    return false;
+                }
+                if other == 0 {
+                    place = (line, index);
+                    break 'lines;
+                }
+            }
+        }
+        let line = &mut self.lines[place.0];
+        line.keys[place.1] = key;
+        line.values[place.1] = value;
+        true
     }
 }

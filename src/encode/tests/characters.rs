@@ -99,7 +99,7 @@ fn words_of_characters_are_merged_by_rank() {
     let mut random = Random(5);
     for _ in 0..amount(40, 1) {
         let vocabulary = characters(&mut random, 40, 12);
-        let short = ShortWords::new(&vocabulary).expect("no ties");
+        let short = ShortWords::new(&vocabulary, false).expect("no ties");
         let words = (0..AT_ONCE).map(|_| letters(&mut random, 6, 0));
         let words: Vec<Vec<u8>> = words.filter(|word| word.len() < 32).collect();
         let expected: Vec<_> = words.iter().map(|word| merged(&vocabulary, word)).collect();
