@@ -36,6 +36,13 @@ struct Line {
     num_ids: u32,
 }
 
+/// A word that does not fit a line.
+#[derive(Debug)]
+struct Odd {
+    word: Box<[u8]>,
+    ids: Box<[Id]>,
+}
+
 /// Words with their ids.
 #[derive(Debug)]
 pub(super) struct LongerWords {
@@ -43,7 +50,7 @@ pub(super) struct LongerWords {
     groups: Vec<Group>,
     lines: Vec<Line>,
     /// Words that do not fit a line, by their hashes; one for each hash.
-    odd: HashMap<u64, (Box<[u8]>, Box<[Id]>)>,
+    odd: HashMap<u64, Odd>,
     /// How many bytes those words and their ids have.
     odd_bytes: usize,
 }
@@ -79,8 +86,8 @@ impl LongerWords {
         {
             return Some(&line.ids[..line.num_ids as usize]);
         }
-        let odd = self.odd.get(&hash).filter(|odd| *odd.0 == *word);
-        odd.map(|(_, ids)| &**ids)
+        let odd = self.odd.get(&hash).filter(|odd| *odd.word == *word);
+        odd.map(|odd| &*odd.ids)
     }
 
     /// The group of a hash.
@@ -155,7 +162,8 @@ impl LongerWords {
             self.odd_bytes = 0;
         }
         self.odd_bytes += word.len() + size_of_val(ids);
-        self.odd.insert(hash, (word.into(), ids.into()));
+        let (word, ids) = (word.into(), ids.into());
+        self.odd.insert(hash, Odd { word, ids });
     }
 }
 
@@ -200,7 +208,7 @@ impl Group {
     /// The places with this tag, and maybe others behind the first of them.
     #[inline]
     fn places(&self, tag: u8) -> impl Iterator<Item = usize> + use<> {
-        let different = self.tags ^ Self::ONES * u64::from(tag);
+        let different = self.tags ^ (Self::ONES * u64::from(tag));
         // The highest bit of each byte that is 0, and of some 1 behind those.
         let mut bits = different.wrapping_sub(Self::ONES) & !different & Self::ONES << 7;
         std::iter::from_fn(move || {
