@@ -4,7 +4,8 @@
 
 use std::env;
 
-use mergewise::counting::{Counter, Documents, Input, InvalidBytes};
+use mergewise::counting::{Counter, InvalidBytes};
+use mergewise::reading::{Documents, Input};
 use mergewise::settings::Settings;
 
 fn main() -> mergewise::Result<()> {
@@ -13,8 +14,11 @@ fn main() -> mergewise::Result<()> {
         ..Settings::default()
     };
     let counter = Counter::new(settings, InvalidBytes::Keep, &[], 2)?;
-    let inputs = env::args_os().skip(1).map(Input::file).collect();
-    counter.add_inputs(inputs, Documents::File, &mergewise::Watch::default())?;
+    let paths = env::args_os().skip(1);
+    let inputs = paths
+        .map(|path| Input::file(path, Documents::File))
+        .collect();
+    counter.add_inputs(inputs, &mergewise::Watch::default())?;
     for (word, count) in counter.finish()?.by_count().take(20) {
         println!("{count:>9}  {:?}", String::from_utf8_lossy(word));
     }

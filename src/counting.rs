@@ -8,34 +8,19 @@
 use std::borrow::Cow;
 use std::sync::Mutex;
 
-use memchr::{memchr_iter, memrchr};
-
-use crate::blocks::{Block, Blocks};
 use crate::counts::WordCounts;
 use crate::error::{Error, Result};
 use crate::normalize::normalize;
 use crate::parallel::{for_each, for_each_taken, into_inner, lock, with_each};
 use crate::pattern::Pattern;
+use crate::reading::{BLOCK_BYTES, Batch, Block, Input, Reading};
 use crate::settings::{Normalization, Settings};
 use crate::specials::{Choice, Finders, Part, Phase, Specials};
 use crate::table::{Adder, Table};
 use crate::watch::Watch;
 
-pub use crate::blocks::Input;
-
-/// The bytes of a file that are read at once: a block should fit the cache beside the frequent words.
-const BLOCK: usize = 1 << 18;
 /// A thread counts this many bytes in a tenth of a second at most, unless by a regular expression.
 const QUICK: usize = 1 << 23;
-
-/// Where a document ends in a file of text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Documents {
-    /// At the end of the file.
-    File,
-    /// At the end of each line, which keeps its newline.
-    Lines,
-}
 
 /// What is done with bytes that are not UTF-8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,36 +100,37 @@ impl Counter {
     }
 
     /// Count inputs: files, or other texts that are read. An error names the file.
-    pub fn add_inputs(
-        &self,
-        inputs: Vec<Input<'_>>,
-        documents: Documents,
-        watch: &Watch,
-    ) -> Result<()> {
-        let last_cut = |text: &[u8]| self.last_cut(text, documents);
-        let blocks = Mutex::new((0, Blocks::new(inputs, BLOCK, last_cut)));
-        let take = |(_, block): &mut (&mut Adder, Block)| {
-            let (number, blocks) = &mut *lock(&blocks);
-            *number += 1;
-            (*number, watch.check().and_then(|()| blocks.next(block)))
+    pub fn add_inputs(&self, inputs: Vec<Input<'_>>, watch: &Watch) -> Result<()> {
+        let reading = Reading {
+            block_bytes: BLOCK_BYTES,
+            last_cut: |text: &[u8]| self.last_cut(text),
+            watch,
         };
-        let add = |(adder, block): &mut (&mut Adder, Block), _| {
-            let text = &block.text;
-            let added = match documents {
-                Documents::File => self.add_text(text, adder, watch),
-                Documents::Lines => self.add_lines(text, adder, watch),
+        reading.ahead(inputs, self.tables.len(), |blocks| {
+            let blocks = Mutex::new((0, blocks));
+            let take = |(_, taken): &mut (&mut Adder, Option<Block>)| {
+                let (number, blocks) = &mut *lock(&blocks);
+                *number += 1;
+                let next = watch.check().and_then(|()| blocks.next().transpose());
+                let is_taken = next.map(|block| {
+                    *taken = block;
+                    taken.is_some()
+                });
+                (*number, is_taken)
             };
-            added.map_err(|error| {
-                let start = block.offset as usize;
-                located(error, |error| error.moved(start, 0).in_file(&block.path))
-            })?;
-            watch.advance(text.len() as u64);
-            Ok(())
-        };
-        self.with_adders(usize::MAX, |adders| {
-            let with_block = |adder| (adder, Block::default());
-            let mut workers: Vec<_> = adders.iter_mut().map(with_block).collect();
-            for_each_taken(&mut workers, take, add)
+            let add = |(adder, taken): &mut (&mut Adder, Option<Block>), _| {
+                let Some(block) = taken.take() else {
+                    return Ok(());
+                };
+                let num_read = block.num_read;
+                self.add_batch(&block.into_batch()?, adder, watch)?;
+                watch.advance(num_read);
+                Ok(())
+            };
+            self.with_adders(usize::MAX, |adders| {
+                let mut workers: Vec<_> = adders.iter_mut().map(|adder| (adder, None)).collect();
+                for_each_taken(&mut workers, take, add)
+            })
         })
     }
 
@@ -162,13 +148,10 @@ impl Counter {
         Ok(())
     }
 
-    fn add_lines(&self, text: &[u8], adder: &mut Adder, watch: &Watch) -> Result<()> {
-        let mut start = 0;
-        let ends = memchr_iter(b'\n', text).map(|at| at + 1);
-        for end in ends.chain([text.len()]) {
-            self.add_text(&text[start..end], adder, watch)
-                .map_err(|error| error.moved(start, 0))?;
-            start = end;
+    fn add_batch(&self, batch: &Batch, adder: &mut Adder, watch: &Watch) -> Result<()> {
+        for (index, document) in batch.documents().enumerate() {
+            self.add_text(document, adder, watch)
+                .map_err(|error| located(error, |error| batch.located(error, index)))?;
         }
         Ok(())
     }
@@ -191,10 +174,7 @@ impl Counter {
     }
 
     /// The last place where `text` can be cut whatever follows it.
-    fn last_cut(&self, text: &[u8], documents: Documents) -> Option<usize> {
-        if documents == Documents::Lines {
-            return memrchr(b'\n', text).map(|at| at + 1);
-        }
+    fn last_cut(&self, text: &[u8]) -> Option<usize> {
         self.specials
             .last_cut(text, |text| self.last_ordinary_cut(text))
     }

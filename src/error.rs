@@ -4,71 +4,13 @@
 //! [`Error::offset`] and [`Error::hint`] say the rest, so that a program can word an error in its own
 //! terms. `Display` words it in those of this crate.
 
+mod kinds;
+
 use std::path::{Path, PathBuf};
 
 use crate::settings::Settings;
 
-/// The class of an [`Error`].
-///
-/// ```
-/// let error = mergewise::Tokenizer::builder().special_token("", 0).build().unwrap_err();
-/// assert_eq!(error.kind(), mergewise::ErrorKind::Input);
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ErrorKind {
-    /// A merge list uses a token that does not exist.
-    Merges,
-    /// A character or an id that the vocabulary does not hold.
-    UnknownToken,
-    /// A file or a table that is not what it should be.
-    Format,
-    /// An argument, a text or a pattern that cannot be used.
-    Input,
-    /// The operating system refused to read or write.
-    Io,
-    /// A stop was asked for, or the time was over.
-    Interrupted,
-    /// A bug of this crate.
-    Internal,
-}
-
-/// What may help against an [`Error`].
-///
-/// ```
-/// let counts = mergewise::WordCounts::of([b"\xff"], None).unwrap();
-/// assert_eq!(counts.characters().unwrap_err().hint(), Some(mergewise::Hint::CheckUtf8));
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Hint {
-    /// Allow the special token, or encode its characters like any other text.
-    AllowSpecial,
-    /// Count with invalid UTF-8 refused, to find it, or replaced.
-    CheckUtf8,
-    /// Count with a pattern.
-    UsePattern,
-    /// Leave rare words out where counts are summed.
-    PruneSums,
-    /// Count with a pattern, or leave rare words out.
-    UsePatternOrPrune,
-    /// Normalise the text before it is encoded.
-    NormalizeFirst,
-}
-
-impl Hint {
-    /// A name that does not change.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::AllowSpecial => "allow_special",
-            Self::CheckUtf8 => "check_utf8",
-            Self::UsePattern => "use_pattern",
-            Self::PruneSums => "prune_sums",
-            Self::UsePatternOrPrune => "use_pattern_or_prune",
-            Self::NormalizeFirst => "normalize_first",
-        }
-    }
-}
+pub use kinds::{ErrorKind, Hint};
 
 /// Why a call failed.
 ///
@@ -180,6 +122,22 @@ pub enum Error {
         /// What should have.
         expected: String,
     },
+    /// A compressed file that cannot be decompressed.
+    #[error("{message} at byte {offset} of the compressed file")]
+    DamagedFile {
+        /// What the decompressor says.
+        message: String,
+        /// How far the file was read.
+        offset: u64,
+    },
+    /// A line that is no object of JSON, or has no text in a field.
+    #[error("{message}")]
+    InvalidRecord {
+        /// What was found and expected.
+        message: String,
+        /// Whether the object does not have the field.
+        is_field_missing: bool,
+    },
     /// An Arrow array that no exporter should make.
     #[error("an Arrow array with {found}")]
     DamagedArrow {
@@ -269,6 +227,14 @@ pub enum Error {
         /// What is wrong with it.
         error: Box<Error>,
     },
+    /// An error in one line of a file.
+    #[error("line {}: {error}", .index + 1)]
+    InLine {
+        /// Which line, from 0.
+        index: u64,
+        /// What is wrong with it.
+        error: Box<Error>,
+    },
     /// An error in a file that was read.
     #[error("{}: {error}", .path.display())]
     InFile {
@@ -303,10 +269,12 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// What is wrong, without the document and the file in which it was found.
+    /// What is wrong, without the document, the line and the file in which it was found.
     pub fn cause(&self) -> &Self {
         match self {
-            Self::InDocument { error, .. } | Self::InFile { error, .. } => error.cause(),
+            Self::InDocument { error, .. }
+            | Self::InLine { error, .. }
+            | Self::InFile { error, .. } => error.cause(),
             cause => cause,
         }
     }
@@ -318,9 +286,11 @@ impl Error {
             Self::UnknownCharacter { .. } | Self::UnknownId { .. } | Self::NotAnId => {
                 ErrorKind::UnknownToken
             }
-            Self::Malformed { .. } | Self::InvalidCount { .. } | Self::UnequalColumns { .. } => {
-                ErrorKind::Format
-            }
+            Self::Malformed { .. }
+            | Self::DamagedFile { .. }
+            | Self::InvalidRecord { .. }
+            | Self::InvalidCount { .. }
+            | Self::UnequalColumns { .. } => ErrorKind::Format,
             Self::Io { .. } => ErrorKind::Io,
             Self::Interrupted => ErrorKind::Interrupted,
             Self::WorkerPanicked => ErrorKind::Internal,
@@ -346,6 +316,15 @@ impl Error {
         }
     }
 
+    /// The line of the file in which it was found, from 0, if documents are lines.
+    pub fn line(&self) -> Option<u64> {
+        match self {
+            Self::InLine { index, .. } => Some(*index),
+            Self::InFile { error, .. } => error.line(),
+            _ => None,
+        }
+    }
+
     /// Where in the text or file it was found, in bytes.
     pub fn offset(&self) -> Option<u64> {
         match self.cause() {
@@ -367,6 +346,10 @@ impl Error {
             Self::TooManyWords => Some(Hint::PruneSums),
             Self::CorpusTooLarge => Some(Hint::UsePatternOrPrune),
             Self::NoOffsets => Some(Hint::NormalizeFirst),
+            Self::InvalidRecord {
+                is_field_missing, ..
+            } => is_field_missing.then_some(Hint::GiveField),
+            Self::DamagedFile { .. } => Some(Hint::FileDamaged),
             _ => None,
         }
     }
@@ -387,7 +370,8 @@ impl Error {
     pub(crate) fn moved(mut self, start: usize, hidden: usize) -> Self {
         if let Self::UnknownCharacter { offset, .. }
         | Self::InvalidUtf8 { offset }
-        | Self::PatternFailed { offset, .. } = &mut self
+        | Self::PatternFailed { offset, .. }
+        | Self::DisallowedSpecial { offset, .. } = &mut self
         {
             *offset = (start + *offset).saturating_sub(hidden);
         }
@@ -402,6 +386,14 @@ impl Error {
                 index,
                 error: Box::new(error),
             },
+        }
+    }
+
+    /// The same error as one of a line.
+    pub(crate) fn in_line(self, index: u64) -> Self {
+        Self::InLine {
+            index,
+            error: Box::new(self),
         }
     }
 

@@ -37,10 +37,11 @@
 //! | [`pipeline`] | all other steps before merging, as tokenizers' files have them | |
 //! | [`ranks`], [`tokenizer_json`] | tiktoken's files, and most of tokenizers' | |
 //! | [`counts`], `table` | how often each word occurs | appendix B.1 |
-//! | `blocks`, [`counting`] | texts in blocks; texts and files to counts, in parallel | |
+//! | [`reading`], [`counting`] | files to documents, read ahead in blocks; texts and files to counts, in parallel | |
 //! | `arrow` | Arrow arrays, checked and copied | |
 //! | [`vocabulary`] | tokens with ids of any kind, and the merges that matter | |
 //! | [`encode`], `decode` | texts to ids and back | |
+//! | [`writing`] | files to arrays of ids on disk | |
 //! | [`greedy`] | training | PAIRFREQ, μ†, Algorithms 1 and 2 (sections 3, 4) |
 //! | [`tokenizer`] | the front: all of the above as one value | |
 //! | [`curvature`] | how far greedy can be from the optimum, for one string and for all | σ, σ' (section 3) |
@@ -55,7 +56,6 @@
 
 #[cfg(any(test, feature = "python"))]
 mod arrow;
-mod blocks;
 pub mod bound;
 pub mod counting;
 pub mod counts;
@@ -78,6 +78,7 @@ mod pool;
 mod prefetch;
 mod prices;
 pub mod ranks;
+pub mod reading;
 pub mod segment;
 pub mod settings;
 mod specials;
@@ -88,6 +89,7 @@ mod trie;
 mod varint;
 pub mod vocabulary;
 pub mod watch;
+pub mod writing;
 
 #[cfg(feature = "python")]
 mod python;

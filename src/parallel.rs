@@ -6,9 +6,11 @@
 //! one, ends the loop. Tasks are handed out in order and those that began are finished, so the error
 //! returned is that of the first task that fails, whatever the number of threads.
 
+use std::collections::BTreeMap;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::mpsc::sync_channel;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::error::Result;
 
@@ -84,6 +86,87 @@ pub(crate) fn for_each_taken<W: Send>(
     }
 }
 
+/// Call `work(worker, task)` for each task that `take` prepares, numbered from 0, and `put` with the
+/// results, in the order of the tasks. Few results wait for their turn: workers wait for a slow one.
+pub(crate) fn for_each_in_order<W: Send, T: Send>(
+    workers: &mut [W],
+    take: impl Fn(&mut W) -> (usize, Result<bool>) + Sync,
+    work: impl Fn(&mut W, usize) -> Result<T> + Sync,
+    put: impl FnMut(T) -> Result<()> + Send,
+) -> Result<()> {
+    let most_ahead = 4 * workers.len();
+    let queue = Queue {
+        state: Mutex::new((Turns::default(), put)),
+        changed: Condvar::new(),
+    };
+    let take_in_time = |worker: &mut W| {
+        let (task, taken) = take(worker);
+        if taken != Ok(true) {
+            return (task, taken);
+        }
+        let mut guard = lock(&queue.state);
+        while task >= guard.0.next + most_ahead && !guard.0.is_broken {
+            let waited = queue.changed.wait(guard);
+            guard = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+        (task, Ok(!guard.0.is_broken))
+    };
+    for_each_taken(workers, take_in_time, |worker, task| {
+        let mut turn = Turn {
+            queue: &queue,
+            is_done: false,
+        };
+        let result = work(worker, task)?;
+        let (turns, put) = &mut *lock(&queue.state);
+        turns.waiting.insert(task, result);
+        while let Some(result) = turns.waiting.remove(&turns.next) {
+            put(result)?;
+            turns.next += 1;
+        }
+        turn.is_done = true;
+        Ok(())
+    })
+}
+
+/// Results that wait for their turn, and what takes them.
+struct Queue<T, P> {
+    state: Mutex<(Turns<T>, P)>,
+    changed: Condvar,
+}
+
+struct Turns<T> {
+    /// The task whose result is next.
+    next: usize,
+    waiting: BTreeMap<usize, T>,
+    /// Whether a result will never come.
+    is_broken: bool,
+}
+
+impl<T> Default for Turns<T> {
+    fn default() -> Self {
+        Self {
+            next: 0,
+            waiting: BTreeMap::new(),
+            is_broken: false,
+        }
+    }
+}
+
+/// Wakes those that wait when a task ends, also by an error or a panic.
+struct Turn<'q, T, P> {
+    queue: &'q Queue<T, P>,
+    is_done: bool,
+}
+
+impl<T, P> Drop for Turn<'_, T, P> {
+    fn drop(&mut self) {
+        if !self.is_done {
+            lock(&self.queue.state).0.is_broken = true;
+        }
+        self.queue.changed.notify_all();
+    }
+}
+
 /// The results of `work(task)` for each task below `num_tasks`, in order.
 pub(crate) fn map<T: Send>(
     num_threads: usize,
@@ -97,6 +180,46 @@ pub(crate) fn map<T: Send>(
         Ok(())
     })?;
     Ok(results.into_iter().filter_map(into_inner).collect())
+}
+
+/// Call `use_items` with the items of all iterators, one iterator after the other. As many threads as
+/// `num_threads` iterate ahead, each over one iterator and by a few items; without them, this one does.
+pub(crate) fn with_ahead<I: Iterator<Item: Send> + Send, R>(
+    num_threads: usize,
+    iterators: Vec<I>,
+    use_items: impl FnOnce(&mut (dyn Iterator<Item = I::Item> + Send)) -> R,
+) -> R {
+    const NUM_AHEAD: usize = 4;
+    if num_threads == 0 {
+        return use_items(&mut iterators.into_iter().flatten());
+    }
+    let num_threads = num_threads.min(iterators.len());
+    let (producers, receivers): (Vec<_>, Vec<_>) = iterators
+        .into_iter()
+        .map(|items| {
+            let (sender, receiver) = sync_channel(NUM_AHEAD);
+            ((items, sender), receiver)
+        })
+        .unzip();
+    let producers = Mutex::new(producers.into_iter());
+    std::thread::scope(|scope| {
+        for _ in 0..num_threads {
+            scope.spawn(|| {
+                while let Some((mut items, sender)) = next_of(&producers) {
+                    // An error says that nobody takes items any more.
+                    if items.any(|item| sender.send(item).is_err()) {
+                        return;
+                    }
+                }
+            });
+        }
+        use_items(&mut receivers.into_iter().flatten())
+    })
+}
+
+/// The next item of an iterator that threads share.
+fn next_of<I: Iterator>(iterator: &Mutex<I>) -> Option<I::Item> {
+    lock(iterator).next()
 }
 
 /// Lock a mutex whose data stays valid when a thread panics, as all data here does.
@@ -131,6 +254,44 @@ mod tests {
                 _ => Ok(()),
             });
             assert_eq!(result, Err(Error::InvalidUtf8 { offset: 30 }));
+        }
+    }
+
+    #[test]
+    fn results_are_put_in_order_and_an_error_ends_the_loop() {
+        for (num_threads, wrong) in [(1, 99), (3, 99), (3, 20), (8, 0)] {
+            let tasks = Mutex::new(0..50);
+            let take = |(): &mut ()| {
+                let task = next_of(&tasks);
+                (task.unwrap_or(usize::MAX), Ok(task.is_some()))
+            };
+            let mut put = Vec::new();
+            let mut workers = vec![(); num_threads];
+            let work = |(): &mut (), task| {
+                if task == wrong {
+                    return Err(Error::Interrupted);
+                }
+                Ok(task)
+            };
+            let done = for_each_in_order(&mut workers, take, work, |task| {
+                put.push(task);
+                Ok(())
+            });
+            assert_eq!(done.is_ok(), wrong == 99);
+            assert_eq!(put, (0..put.len()).collect::<Vec<_>>());
+            assert_eq!(put.len(), wrong.min(50));
+        }
+    }
+
+    #[test]
+    fn items_come_in_order_though_iterated_ahead() {
+        for num_threads in [0, 1, 3, 100] {
+            let iterators: Vec<_> = (0..20).map(|i| (0..i).map(move |j| (i, j))).collect();
+            let expected: Vec<_> = iterators.iter().cloned().flatten().collect();
+            let found: Vec<_> = with_ahead(num_threads, iterators.clone(), |items| items.collect());
+            assert_eq!(found, expected);
+            let few = with_ahead(num_threads, iterators, |items| items.take(5).count());
+            assert_eq!(few, 5);
         }
     }
 

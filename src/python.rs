@@ -6,7 +6,6 @@
 mod arguments;
 mod array;
 mod arrow_tables;
-mod blocks;
 mod calls;
 mod choice;
 mod counter;
@@ -20,6 +19,7 @@ mod patterns;
 mod pipeline;
 mod ranks;
 mod reader;
+mod sources;
 mod tables;
 mod tokenizer;
 mod tokenizer_json;
@@ -27,6 +27,7 @@ mod training;
 mod vocabulary;
 mod waiting;
 mod word_counts;
+mod writer;
 
 use arguments::{TextArgument, choose, settings, threads};
 use merge_list::PyMergeList;
@@ -42,7 +43,6 @@ mod _core {
     use super::{
         array::PyArray,
         arrow_tables::{counts_of_arrow, rows_of_counts},
-        blocks::PyBlocks,
         calls::PyCalls,
         choice::PyChoice,
         counter::PyCounter,
@@ -53,10 +53,12 @@ mod _core {
         patterns::{check_pattern, class_ranges, named_patterns},
         pipeline::{PyPipeline, from_oniguruma},
         ranks::PyRanks,
+        sources::PyDocuments,
         tables::{PyPairs, PyTokens},
         tokenizer::PyTokenizer,
         tokenizer_json::PyTokenizerJson,
         training::{fewest_tokens, train_greedily},
         word_counts::PyWordCounts,
+        writer::PyWriter,
     };
 }

@@ -14,7 +14,7 @@ import pytest
 from command_line import MERGES, PROGRAM, TOKENS, call, low_tokenizer, start
 from processes import HANGS
 
-from mergewise import encoding
+from mergewise import sources
 from mergewise.cli import decode
 from mergewise.tokenizer import Tokenizer
 from mergewise.vocabulary import Vocabulary
@@ -86,8 +86,7 @@ def test_the_place_of_an_error_counts_from_the_beginning(
     done = call("encode", tokenizer, "--lines", stdin=b"lo\nlow\nx<|end|>\nlo\n")
     assert (done.status, done.text) == (1, "256\n257\n")
     assert "standard input: line 3: the text holds" in done.errors
-    monkeypatch.setattr(encoding, "READ_BYTES", 32)
-    monkeypatch.setattr(encoding, "PART_BYTES", 16)
+    monkeypatch.setattr(sources, "BLOCK_BYTES", 16)
     path = tmp_path / "long.txt"
     path.write_bytes(b"lower " * 50 + b"<|end|> low" * 3)
     assert f"{path}: the text holds the special token" in call("encode", tokenizer, path).errors
@@ -95,8 +94,7 @@ def test_the_place_of_an_error_counts_from_the_beginning(
 
 
 def test_parts_of_a_text_are_one_line(tokenizer: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(encoding, "READ_BYTES", 8)
-    monkeypatch.setattr(encoding, "PART_BYTES", 8)
+    monkeypatch.setattr(sources, "BLOCK_BYTES", 8)
     text = b"low lower " * 40
     ids = json.loads(call("encode", tokenizer, "--json", stdin=text).text)
     assert ids == [257, *[258, 101, 114, 258] * 39, 258, 101, 114, 32]

@@ -19,13 +19,13 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from processes import HANGS, interrupt
+from processes import HANGS, interrupt, run_python
 from strategies import texts
 from test_encode import OPTICKS, over_bytes, over_chars, trained
 from test_patterns import LANGUAGES
 
 import mergewise as mw
-from mergewise import encoding
+from mergewise import sources
 from mergewise.errors import FormatError, UnknownTokenError
 from mergewise.vocabulary import Vocabulary
 
@@ -48,8 +48,7 @@ END_ID = TOK.special_tokens[END]
 @pytest.fixture
 def small_reads(monkeypatch: pytest.MonkeyPatch) -> None:
     """Files are read and cut in parts as small as can be."""
-    monkeypatch.setattr(encoding, "READ_BYTES", 64)
-    monkeypatch.setattr(encoding, "PART_BYTES", 16)
+    monkeypatch.setattr(sources, "BLOCK_BYTES", 16)
 
 
 def encoded(tok: mw.Tokenizer, text: bytes, folder: Path, **options: Any) -> list[int]:
@@ -375,6 +374,48 @@ def test_the_error_says_where_in_the_file_it_is(tmp_path: Path) -> None:
     tok = mw.Tokenizer(over_chars("ab ", merges=[], pattern="whitespace"))
     with pytest.raises(UnknownTokenError, match=r"byte 301$"):
         encoded(tok, b"ab " * 100 + b"ax" + b" a" * 100, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "documents", "content", "place"),
+    [
+        ("a.txt", "lines", b"ab\nb\nax\n", r"a\.txt: line 3: .*'x' at byte 6$"),
+        ("a.txt.gz", "lines", gzip.compress(b"ab\nb\nax\n"), r"a\.txt\.gz: line 3: .*byte 6$"),
+        ("a.jsonl", "file", b'\n{"text": "ab"}\n{"text": "\\nax"}', r"jsonl: line 3: .*byte 2$"),
+        ("a.txt.gz", "file", gzip.compress(b"ab" * 99)[:-9], r"byte \d+ of the compressed file"),
+    ],
+)
+@pytest.mark.usefixtures("small_reads")
+def test_an_error_names_the_line_and_the_byte(
+    name: str, documents: Literal["file", "lines"], content: bytes, place: str, tmp_path: Path
+) -> None:
+    tok = mw.Tokenizer(over_chars("ab\n", merges=[]))
+    (tmp_path / name).write_bytes(content)
+    for num_threads in (1, 3):
+        with pytest.raises((UnknownTokenError, FormatError), match=place):
+            tok.encode_files(
+                tmp_path / name,
+                tmp_path / "out.npy",
+                documents=documents,
+                num_threads=num_threads,
+            )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="nothing says how much memory was used")
+def test_a_long_line_is_not_held_in_memory(tmp_path: Path) -> None:
+    """200 MB without a newline, in a file of a few kilobytes."""
+    (tmp_path / "a.txt.gz").write_bytes(gzip.compress(b"word " * 2_000_000, 1) * 20)
+    code = (
+        "import resource\n"
+        "tok = mw.train(mw.count(['word word']), num_merges=3)\n"
+        "tok.encode('word')\n"
+        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "print(tok.encode_files('a.txt.gz', 'out.npy', documents='lines').num_documents)\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)\n"
+    )
+    num_documents, peak = run_python(code, folder=tmp_path).split()
+    assert int(num_documents) == 1
+    assert int(peak) * (1 if sys.platform == "darwin" else 1024) < 80e6
 
 
 @pytest.mark.parametrize(

@@ -42,11 +42,11 @@ FORMAL_USERS = {"__init__", "demo", "optimize"}
 RUST_LEVELS = [
     {"python"},
     {"exact", "improve", "curvature", "bound", "segment", "tokenizer"},
-    {"decode"},
+    {"decode", "writing"},
     {"encode", "greedy", "counting"},
     {"counts", "prices", "tokenizer_json"},
     {"specials", "pipeline"},
-    {"pattern", "table", "blocks", "arrow", "vocabulary", "ranks", "framing", "trie"},
+    {"pattern", "table", "reading", "arrow", "vocabulary", "ranks", "framing", "trie"},
     {"watch", "keys", "normalize", "prefetch", "pages", "parallel", "pool", "varint"},
     {"merges"},
     {"error"},

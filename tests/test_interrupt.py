@@ -20,7 +20,6 @@ import pytest
 from processes import interrupt, run_python
 
 import mergewise as mw
-from mergewise.sources import Stream
 
 SLOW = r"(?:(?=\p{L})\w)+(?!x)|[^x](?!y)"  # an expression
 
@@ -350,8 +349,9 @@ class Gate:
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a pipe with a name")
-def test_progress_is_seen_within_a_file_of_text(folder: Path, tmp_path: Path) -> None:
-    path, text = tmp_path / "text.txt", (folder / "text.txt").read_bytes()
+@pytest.mark.parametrize("name", ["text.txt", "text.txt.gz", "text.jsonl"])
+def test_progress_is_seen_within_a_file(name: str, folder: Path, tmp_path: Path) -> None:
+    path, text = tmp_path / name, (folder / name).read_bytes()
     os.mkfifo(path)
     gate = Gate()
     opened: list[bool] = []
@@ -367,26 +367,8 @@ def test_progress_is_seen_within_a_file_of_text(folder: Path, tmp_path: Path) ->
     counts = mw.count_files(path, num_threads=1, progress=gate.see)
     writer.join()
     assert opened == [True]
-    assert counts.num_symbols == 2 * len(text)
-
-
-def test_progress_is_seen_within_a_compressed_file(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    gate = Gate()
-    opened: list[bool] = []
-    read = Stream.read
-
-    def read_and_wait(stream: Stream, size: int) -> bytes | None:
-        data = read(stream, size)
-        if not opened:
-            opened.append(gate.is_opened())
-        return data
-
-    monkeypatch.setattr(Stream, "read", read_and_wait)
-    counts = mw.count_files(folder / "text.txt.gz", num_threads=1, progress=gate.see)
-    assert opened == [True]
-    assert counts == mw.count_files(folder / "text.txt")
+    once = mw.count_files(folder / name)
+    assert counts.num_symbols == 2 * once.num_symbols
 
 
 def test_progress_of_training_rises_to_the_number_of_merges() -> None:

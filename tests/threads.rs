@@ -3,7 +3,8 @@
 use std::io::Cursor;
 use std::thread;
 
-use mergewise::counting::{Counter, Documents, InvalidBytes};
+use mergewise::counting::{Counter, InvalidBytes};
+use mergewise::reading::{Compression, Documents, Input};
 use mergewise::settings::Settings;
 use mergewise::{Choice, Id, Tokenizer, Watch, WordCounts};
 
@@ -73,14 +74,14 @@ fn a_counter_serves_many_threads() {
     let together = counter();
     let watch = Watch::default();
     together.add_documents(&documents, &watch).expect("counted");
-    let inputs = documents
-        .iter()
-        .map(|&document| mergewise::counting::Input {
-            path: "text".into(),
-            reader: Some(Box::new(Cursor::new(document))),
-        });
+    let inputs = documents.iter().map(|&document| Input {
+        path: "text".into(),
+        reader: Some(Box::new(Cursor::new(document))),
+        compression: Compression::None,
+        documents: Documents::File,
+    });
     together
-        .add_inputs(inputs.collect(), Documents::File, &watch)
+        .add_inputs(inputs.collect(), &watch)
         .expect("counted");
     let (found, expected) = (together.finish(), one_by_one.finish());
     assert_eq!(

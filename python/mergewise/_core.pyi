@@ -5,15 +5,16 @@ from typing import Any, Literal, Protocol, TypeAlias, final, overload
 from typing_extensions import Self
 
 from mergewise.framing import Frame
+from mergewise.sources import Source
 from mergewise.specials import Specials
 from mergewise.vocabulary import Alphabet, Normalize, Vocabulary
 
 __all__ = [
     "Array",
-    "Blocks",
     "Calls",
     "Choice",
     "Counter",
+    "Documents",
     "MergeList",
     "Pairs",
     "Pipeline",
@@ -23,6 +24,7 @@ __all__ = [
     "TokenizerJson",
     "Tokens",
     "WordCounts",
+    "Writer",
     "check_pattern",
     "class_ranges",
     "counts_of_arrow",
@@ -41,9 +43,6 @@ __all__ = [
     "verify_bound",
     "walk_curvature",
 ]
-
-class _Reader(Protocol):
-    def read(self, size: int, /) -> bytes | None: ...
 
 class _ArrowArray(Protocol):
     def __arrow_c_array__(self, requested_schema: object = None, /) -> tuple[object, object]: ...
@@ -94,14 +93,6 @@ class Choice: ...
 class Array:
     @property
     def __array_interface__(self) -> dict[str, object]: ...
-
-@final
-class Blocks:
-    def __new__(
-        cls, stream: _Reader, tokenizer: Tokenizer, /, *, part_bytes: int, batch_bytes: int
-    ) -> Blocks: ...
-    def __iter__(self) -> Blocks: ...
-    def __next__(self) -> tuple[list[bytes], bool]: ...
 
 @final
 class Ranks:
@@ -210,17 +201,6 @@ class Tokenizer:
     def encode_batch_lists(
         self, texts: _Texts, choice: Choice, /, *, num_threads: int
     ) -> list[list[int]]: ...
-    def encode_to_bytes(
-        self,
-        texts: _Texts,
-        choice: Choice,
-        /,
-        *,
-        ends: Sequence[bool],
-        separator: int | None,
-        is_narrow: bool,
-        num_threads: int,
-    ) -> bytes: ...
     def decode(self, ids: Iterable[int], skip_special_tokens: bool = False, /) -> bytes: ...
     def decode_text(self, ids: Iterable[int], skip_special_tokens: bool = False, /) -> str: ...
 
@@ -303,15 +283,60 @@ class Counter:
     def add_documents(self, documents: _Texts, /) -> None: ...
     @property
     def memory(self) -> int: ...
-    def add_inputs(
+    def add_sources(
         self,
-        inputs: Sequence[tuple[str | PathLike[str], _Reader | None]],
+        sources: Sequence[Source],
         /,
         *,
         documents: str,
+        field: str,
         progress: _Progress = None,
     ) -> None: ...
     def finish(self) -> WordCounts: ...
+
+@final
+class Documents:
+    def __new__(
+        cls,
+        sources: Sequence[Source],
+        /,
+        *,
+        tokenizer: Tokenizer | None,
+        documents: str,
+        field: str,
+        block_bytes: int,
+    ) -> Documents: ...
+    def __iter__(self) -> Documents: ...
+    def __next__(self) -> tuple[list[bytes], bool]: ...
+
+@final
+class Writer:
+    def __new__(
+        cls,
+        tokenizer: Tokenizer,
+        choice: Choice,
+        /,
+        *,
+        ids: str | PathLike[str],
+        is_npy: bool,
+        dtype: str,
+        offsets: str | PathLike[str] | None,
+        before: Sequence[int],
+        behind: Sequence[int],
+        block_bytes: int,
+        num_threads: int,
+    ) -> Writer: ...
+    def add_sources(
+        self,
+        sources: Sequence[Source],
+        /,
+        *,
+        documents: str,
+        field: str,
+        progress: _Progress = None,
+    ) -> None: ...
+    def add_documents(self, documents: _Texts, /) -> None: ...
+    def finish(self) -> tuple[int, int]: ...
 
 def counts_of_arrow(
     batches: Iterable[tuple[_ArrowArray, _ArrowArray]],

@@ -17,6 +17,7 @@ HINTS = {
     "give_format": "give format=",
     "give_template": "name one of these templates, or give one",
     "give_field": "give field=",
+    "file_damaged": "the file is damaged or cut short",
     "write_lossy": "lossy=True writes the rest",
     "read_lossy": "lossy=True reads the file without it",
 }

@@ -56,6 +56,11 @@ def read_column(path: Path, field: str) -> Iterator[Texts]:
     return chain.from_iterable(row_groups(path, field))
 
 
+def read_in_order(paths: Iterable[Path], field: str) -> Iterator[Texts]:
+    """A column of several files, row after row, one batch ahead."""
+    return read_ahead((group for path in paths for group in row_groups(path, field)), 1)
+
+
 def read_columns(paths: Iterable[Path], field: str, num_threads: int) -> Iterator[Texts]:
     """A column of several files, read ahead of `num_threads` that count; 0 means all cores.
 

@@ -1,44 +1,38 @@
-"""Files to documents: text, .gz, .zst, .jsonl, .parquet, folders, globs, standard input."""
+"""What paths name: text, .gz, .zst, .jsonl, .parquet, folders, globs, standard input.
+
+The core reads all but Parquet.
+"""
 
 from __future__ import annotations
 
 import errno
 import glob
-import gzip
 import io
-import json
 import os
-import re
 import select
 import sys
-import zlib
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, Protocol, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast
 
-from mergewise.errors import FormatError, InputError
+from mergewise import _core
+from mergewise.errors import InputError, MergewiseError
 from mergewise.files import checked_path, is_temporary
-from mergewise.optional import import_optional
-from mergewise.parquet import read_column
+from mergewise.parquet import Texts, read_column
 
 PathLike: TypeAlias = str | os.PathLike[str]
 Document: TypeAlias = str | bytes
 DocumentMode: TypeAlias = Literal["file", "lines"]
 
+# What reports the bytes that were read; None if nothing is reported.
+Tell: TypeAlias = Callable[[int], None] | None
+
 BATCH_DOCUMENTS = 4096
 BATCH_BYTES = 8_000_000
-READ_BYTES = 1 << 18
-ZSTD_BYTES = 1 << 10
-LONE_SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-class Reader(Protocol):
-    """A stream that the core reads from."""
-
-    def read(self, size: int, /) -> bytes | None:
-        """At most `size` bytes; none at the end; None if nothing is there yet."""
+# The text that the core reads at once.
+BLOCK_BYTES = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -50,9 +44,9 @@ class Source:
     kind: Literal["text", "jsonl", "parquet"]
 
     @property
-    def is_plain(self) -> bool:
-        """Whether it is a file that the core can read by itself."""
-        return self.kind == "text" and self.compression is None and str(self.path) != "-"
+    def reader(self) -> StandardInput | None:
+        """What the core reads in place of a file."""
+        return StandardInput() if str(self.path) == "-" else None
 
     @property
     def num_bytes(self) -> int:
@@ -130,176 +124,68 @@ def classify(path: Path) -> Source:
     return Source(path, compression, "text")
 
 
-class Stream:
-    """The text of a source that is not a plain file; a broken one raises FormatError."""
-
-    def __init__(self, source: Source) -> None:
-        self.path = source.path
-        self.num_bytes = source.num_bytes
-        self.raw: BinaryIO | None = None
-        if str(source.path) == "-":
-            self.stream: Reader = StandardInput()
-            return
-        self.raw = source.path.open("rb")
-        if source.compression == "gz":
-            self.stream = gzip.GzipFile(fileobj=self.raw)
-        elif source.compression == "zst":
-            self.stream = Zstd(self.raw)
-        else:
-            self.stream = self.raw
-
-    def read(self, size: int, /) -> bytes | None:
-        """At most `size` bytes; none at the end; None if nothing is there yet."""
-        try:
-            return self.stream.read(size)
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise FormatError(
-                str(error),
-                path=self.path,
-                place=f"at byte {self.position():,} of the compressed file",
-                hint="the file is damaged or cut short",
-            ) from error
-        except OSError as error:
-            raise OSError(error.errno, error.strerror, os.fspath(self.path)) from error
-
-    def buffered(self, size: int = io.DEFAULT_BUFFER_SIZE) -> io.BufferedReader:
-        """A reader of lines."""
-        return io.BufferedReader(cast("io.RawIOBase", Raw(self)), size)
-
-    def position(self) -> int:
-        """The bytes of the file that have been read."""
-        if self.raw is None:
-            return 0
-        return self.num_bytes if self.raw.closed else self.raw.tell()
-
-    def close(self) -> None:
-        """Close the file."""
-        if self.raw is not None:
-            self.raw.close()
-
-
 class StandardInput:
     """Standard input that does not block for long, so that Ctrl-C takes effect."""
 
+    def __init__(self) -> None:
+        self.patience = 0.1
+
     def read(self, size: int, /) -> bytes | None:
         """At most `size` bytes; none at the end; None if nothing is there yet."""
         try:
-            is_ready = bool(select.select([sys.stdin.buffer], [], [], 0.1)[0])
+            is_ready = bool(select.select([sys.stdin.buffer], [], [], self.patience)[0])
         except (OSError, ValueError):  # not a file that can be waited for
             is_ready = True
+        # What was read is worked on before anyone waits for more.
+        self.patience = 0.0 if is_ready else 0.1
         stdin = cast("io.BufferedReader", sys.stdin.buffer)
         return stdin.read1(size) if is_ready else None
 
 
-class Zstd:
-    """The text of a zstd file, all of its frames.
+def consecutive(sources: Iterable[Source]) -> list[list[Source]]:
+    """The sources in groups that are read together: Parquet, or others."""
+    groups = groupby(sources, key=lambda source: source.kind == "parquet")
+    return [list(group) for _, group in groups]
 
-    Four bytes may become 128 kB, so few bytes are decompressed at a time, and no more than 32 MB
-    of text are held. The window of a frame has at most 128 MB, which is zstd's own limit.
-    """
 
-    def __init__(self, raw: BinaryIO) -> None:
-        zstandard = import_optional("zstandard", extra="zstd", package="zstandard")
-        self.raw = raw
-        self.failure: type[Exception] = zstandard.ZstdError
-        self.new_frame: Callable[[], Any] = zstandard.ZstdDecompressor().decompressobj
-        self.frame: Any = None
-        self.compressed = b""
-        self.text = io.BytesIO()
-
-    def read(self, size: int, /) -> bytes | None:
-        """At most `size` bytes; none at the end; None if nothing is there yet."""
-        if text := self.text.read(size):
-            return text
-        self.compressed = self.compressed or self.raw.read(ZSTD_BYTES)
-        if not self.compressed:
-            if self.frame is not None:
-                raise EOFError("the last frame ends too early")
-            return b""
-        self.frame = self.frame or self.new_frame()
+def add_columns(
+    sources: list[Source], columns: Iterable[Texts], add: Callable[[Any], None], tell: Tell
+) -> None:
+    """Call `add` with the columns of Parquet files, and `tell` with how many bytes were read."""
+    sizes = {source.path: source.num_bytes for source in sources}
+    done = 0.0
+    for texts in columns:
         try:
-            self.text = io.BytesIO(self.frame.decompress(self.compressed))
-        except self.failure as error:
-            raise EOFError(str(error)) from error
-        self.compressed = self.frame.unused_data
-        if self.frame.eof:
-            self.frame = None
-        # Frames may be empty, by the million: Ctrl-C is heard between them.
-        return self.text.read(size) or None
+            add(texts.array)
+        except MergewiseError as error:
+            error.path = texts.place
+            raise
+        done += texts.share * sizes[texts.path]
+        if tell is not None:
+            tell(int(done))
 
 
-class Records:
-    """The documents of a .jsonl or .parquet source: one field of each record, nulls left out."""
+def documents_of(
+    source: Source,
+    *,
+    tokenizer: _core.Tokenizer | None = None,
+    documents: DocumentMode = "file",
+    field: str = "text",
+) -> Iterator[tuple[Sequence[bytes], bool]]:
+    """The documents of a source, some at a time, and whether the last one ends there.
 
-    def __init__(self, source: Source, field: str) -> None:
-        self.source = source
-        self.field = field
-        self.position: Callable[[], int] = lambda: 0
-
-    def __iter__(self) -> Iterator[Document]:
-        """Read the documents, once."""
-        return self.parquet() if self.source.kind == "parquet" else self.jsonl()
-
-    def jsonl(self) -> Iterator[Document]:
-        """The field of each line of JSON."""
-        with closing(Stream(self.source)) as stream:
-            self.position = stream.position
-            for number, line in enumerate(stream.buffered(READ_BYTES), start=1):
-                if not line.isspace():
-                    try:
-                        text = json_document(line, self.field)
-                    except FormatError as error:
-                        error.path, error.place = str(self.source.path), f"line {number}"
-                        raise
-                    if text is not None:
-                        yield text
-
-    def parquet(self) -> Iterator[Document]:
-        """The column, row group after row group."""
-        num_bytes, done = self.source.num_bytes, 0.0
-        self.position = lambda: int(num_bytes * done)
-        for texts in read_column(self.source.path, self.field):
-            done += texts.share
-            yield from texts.documents
-
-
-def json_document(line: bytes, field: str) -> str | None:
-    """The document of one record; None if it is null."""
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise FormatError(f"found no JSON ({error}), expected an object") from error
-    if not isinstance(record, dict):
-        raise FormatError(f"found a JSON {type(record).__name__}, expected an object")
-    if field not in record:
-        known = ", ".join(map(repr, record)) or "none"
-        raise FormatError(f"found the fields {known}, expected {field!r}", hint="give_field")
-    text = record[field]
-    if text is not None and not isinstance(text, str):
-        raise FormatError(f"{field!r} is a {type(text).__name__}, expected a string")
-    if text is not None and b"\\u" in line and LONE_SURROGATE.search(text):
-        raise FormatError(f"{field!r} holds half of a surrogate pair, expected text")
-    return text
-
-
-class Raw(io.RawIOBase):
-    """A reader as a raw stream, so that the standard library can find its lines."""
-
-    def __init__(self, reader: Reader) -> None:
-        self.reader = reader
-
-    def readable(self) -> bool:
-        """Always True."""
-        return True
-
-    def readinto(self, buffer: Any, /) -> int | None:  # noqa: ANN401 - a writable buffer
-        """Fill `buffer` from the reader."""
-        data = None
-        while data is None:
-            # The standard library would take "nothing yet" for the end.
-            data = self.reader.read(len(buffer))
-        buffer[: len(data)] = data
-        return len(data)
+    With a tokenizer a long document comes in parts: their ids, one after the other, are those of
+    the whole.
+    """
+    if source.kind == "parquet":
+        return ((texts.documents, True) for texts in read_column(source.path, field))
+    return _core.Documents(
+        [source],
+        tokenizer=tokenizer,
+        documents=documents,
+        field=field,
+        block_bytes=BLOCK_BYTES,
+    )
 
 
 def batches(documents: Iterable[Document]) -> Iterator[list[Document]]:

@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing
-from itertools import groupby
+from collections.abc import Iterable, Sequence
 from typing import Literal, TypeAlias
 
 from mergewise import _core, arguments, optimize
 from mergewise.counts import WordCounts
-from mergewise.errors import MergewiseError
 from mergewise.merge_lists import no_merges, tokenizer_of
-from mergewise.parquet import Texts, read_columns
+from mergewise.parquet import read_columns
 from mergewise.progress import Progress, Reporter
 from mergewise.sources import (
     Document,
     DocumentMode,
     PathLike,
-    Records,
-    Source,
-    Stream,
+    add_columns,
     batches,
+    consecutive,
     find_sources,
 )
 from mergewise.tokenizer import Tokenizer
 from mergewise.vocabulary import Alphabet, Normalize
 
 Errors: TypeAlias = Literal["keep", "strict", "replace"]
-# What reports the bytes that were read; None if nothing is reported.
-Tell: TypeAlias = Callable[[int], None] | None
 
 DEFAULT_PATTERN = "cl100k"
 MOST_MERGES = 2**32
@@ -110,16 +104,12 @@ def count_files(
     reporter = Reporter(progress, "count", sum(source.num_bytes for source in sources), "B")
     done = 0
     for group in consecutive(sources):
-        if group[0].kind == "text":
-            add_texts(counter, group, documents, reporter.after(done))
-        elif group[0].kind == "parquet":
-            texts = read_columns([source.path for source in group], field, num_threads)
-            add_columns(counter, group, texts, reporter.after(done))
+        tell = reporter.after(done)
+        if group[0].kind == "parquet":
+            columns = read_columns([source.path for source in group], field, num_threads)
+            add_columns(group, columns, counter.add_documents, tell)
         else:
-            records = Records(group[0], field)
-            for batch in batches(records):
-                counter.add_documents(batch)
-                reporter(done + records.position())
+            counter.add_sources(group, documents=documents, field=field, progress=tell)
         done += sum(source.num_bytes for source in group)
     reporter.close(done)
     return WordCounts(counter.finish())
@@ -141,48 +131,6 @@ def make_counter(
         special_tokens=list(checked_specials(special_tokens)),
         num_threads=num_threads,
     )
-
-
-def consecutive(sources: list[Source]) -> list[list[Source]]:
-    """The sources in groups that are counted together: plain files, Parquet, or one other."""
-
-    def key(numbered: tuple[int, Source]) -> tuple[str, int]:
-        number, source = numbered
-        is_shared = source.is_plain or source.kind == "parquet"
-        return source.kind, -1 if is_shared else number
-
-    return [[source for _, source in group] for _, group in groupby(enumerate(sources), key)]
-
-
-def add_columns(
-    counter: _core.Counter, sources: list[Source], columns: Iterable[Texts], tell: Tell
-) -> None:
-    """Count the columns of Parquet files, reporting the bytes of the files that were read."""
-    sizes = {source.path: source.num_bytes for source in sources}
-    done = 0.0
-    for texts in columns:
-        try:
-            counter.add_documents(texts.array)
-        except MergewiseError as error:
-            error.path = texts.place
-            raise
-        done += texts.share * sizes[texts.path]
-        if tell is not None:
-            tell(int(done))
-
-
-def add_texts(
-    counter: _core.Counter, sources: list[Source], documents: DocumentMode, tell: Tell
-) -> None:
-    """Count sources of text, reporting the bytes of their files that were read."""
-    if sources[0].is_plain:
-        inputs = [(source.path, None) for source in sources]
-        counter.add_inputs(inputs, documents=documents, progress=tell)
-        return
-    with closing(Stream(sources[0])) as stream:
-        # What the core has read is not compressed; the stream knows where it is in the file.
-        told = None if tell is None else lambda _: tell(stream.position())
-        counter.add_inputs([(stream.path, stream)], documents=documents, progress=told)
 
 
 def checked_specials(special_tokens: Sequence[str]) -> tuple[str, ...]:

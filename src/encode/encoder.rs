@@ -276,7 +276,6 @@ impl Encoder {
                     .map_err(|error| error.in_document(first + index))?;
                 frame.close(ids, start);
                 offsets.push(ids.len());
-                watch.advance(document.len() as u64);
             }
             Ok(offsets)
         })

@@ -1,18 +1,15 @@
 //! `Counter` for Python.
 
-use std::io::Read;
-use std::path::PathBuf;
 use std::sync::Mutex;
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
 use super::arrow_tables::Texts;
-use super::reader::PyReader;
+use super::reader::Raised;
+use super::sources::{PySource, inputs_of, or_raised};
 use super::{PyWordCounts, choose, settings, threads, watched};
-use crate::counting::{Counter, Documents, Input, InvalidBytes};
-use crate::error::Error;
-use crate::parallel::{into_inner, lock};
+use crate::counting::{Counter, InvalidBytes};
 use crate::watch::Watch;
 
 const INVALID_BYTES: &[(&str, InvalidBytes)] = &[
@@ -20,7 +17,6 @@ const INVALID_BYTES: &[(&str, InvalidBytes)] = &[
     ("strict", InvalidBytes::Refuse),
     ("replace", InvalidBytes::Replace),
 ];
-const DOCUMENTS: &[(&str, Documents)] = &[("file", Documents::File), ("lines", Documents::Lines)];
 
 /// Counts words as documents and files come; `finish` hands the counts out, once.
 #[pyclass(frozen, module = "mergewise._core", name = "Counter")]
@@ -78,40 +74,22 @@ impl PyCounter {
         })
     }
 
-    /// Count the texts of files, given as `(path, None)`, and of objects with a `read` method,
-    /// given as `(name, object)`.
-    #[pyo3(signature = (inputs, /, *, documents, progress=None))]
-    fn add_inputs(
+    /// Count the documents of sources; progress is in bytes of their files.
+    #[pyo3(signature = (sources, /, *, documents, field, progress=None))]
+    fn add_sources(
         &self,
         py: Python<'_>,
-        inputs: Vec<(PathBuf, Option<Py<PyAny>>)>,
+        sources: Vec<PySource>,
         documents: &str,
+        field: &str,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        let documents = choose("documents", documents, DOCUMENTS)?;
-        let raised = Mutex::new(None);
-        let result = self.with(|counter| {
-            watched(py, progress, |watch| {
-                let inputs = inputs.iter().map(|(path, object)| Input {
-                    path: path.clone(),
-                    reader: object.as_ref().map(|object| -> Box<dyn Read + Send> {
-                        Box::new(PyReader {
-                            object,
-                            raised: &raised,
-                            watch,
-                        })
-                    }),
-                });
-                let inputs = inputs.collect();
-                let added = counter.add_inputs(inputs, documents, watch);
-                if !matches!(added, Err(Error::Io { .. })) {
-                    // What was raised, if anything, was raised behind what failed.
-                    lock(&raised).take();
-                }
-                added
-            })
-        });
-        into_inner(raised).map_or(result, Err)
+        let raised = Raised::default();
+        let inputs = inputs_of(sources, documents, field, &raised)?;
+        self.with(|counter| {
+            let added = watched(py, progress, |watch| Ok(counter.add_inputs(inputs, watch)))?;
+            or_raised(added, &raised)
+        })
     }
 
     fn finish(&self, py: Python<'_>) -> PyResult<PyWordCounts> {

@@ -25,6 +25,8 @@ impl From<Error> for PyErr {
 fn exception(py: Python<'_>, class: &str, error: &Error) -> PyResult<PyErr> {
     let data = PyDict::new(py);
     data.set_item("path", error.path())?;
+    let place = error.line().map(|index| format!("line {}", index + 1));
+    data.set_item("place", place)?;
     data.set_item("document", error.document())?;
     data.set_item("offset", error.offset())?;
     data.set_item("hint", error.hint().map(Hint::name))?;

@@ -1,42 +1,44 @@
 //! Python objects with a `read` method as inputs of the core.
 
-use std::io::Read;
-use std::sync::Mutex;
+use std::io::{self, Read};
+use std::sync::{Arc, Mutex};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::watch::Watch;
+/// What the objects that are read raised first.
+pub(super) type Raised = Arc<Mutex<Option<PyErr>>>;
 
 /// Reads from a Python object, whose `read` returns None when nothing is there yet; what it raises
 /// is kept aside.
-pub(super) struct PyReader<'a> {
-    pub(super) object: &'a Py<PyAny>,
-    pub(super) raised: &'a Mutex<Option<PyErr>>,
-    pub(super) watch: &'a Watch,
+pub(super) struct PyReader {
+    pub(super) object: Py<PyAny>,
+    pub(super) raised: Raised,
 }
 
-impl Read for PyReader<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let read = Python::attach(|py| -> PyResult<usize> {
-            let mut bytes = py.None().into_bound(py);
-            while bytes.is_none() && !self.watch.is_stopped() {
-                bytes = self.object.bind(py).call_method1("read", (buffer.len(),))?;
-            }
-            let bytes: &[u8] = bytes.extract::<Option<_>>()?.unwrap_or_default();
+impl Read for PyReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = Python::attach(|py| -> PyResult<Option<usize>> {
+            let bytes = self.object.bind(py).call_method1("read", (buffer.len(),))?;
+            let Some(bytes) = bytes.extract::<Option<&[u8]>>()? else {
+                return Ok(None);
+            };
             if bytes.len() > buffer.len() {
                 return Err(PyValueError::new_err(
                     "read() returned more than was asked for",
                 ));
             }
             buffer[..bytes.len()].copy_from_slice(bytes);
-            Ok(bytes.len())
+            Ok(Some(bytes.len()))
         });
-        read.map_err(|error| {
-            if let Ok(mut raised) = self.raised.lock() {
-                raised.get_or_insert(error);
+        match read {
+            Ok(num_bytes) => num_bytes.ok_or_else(|| io::ErrorKind::WouldBlock.into()),
+            Err(error) => {
+                if let Ok(mut raised) = self.raised.lock() {
+                    raised.get_or_insert(error);
+                }
+                Err(io::Error::other("the object could not be read"))
             }
-            std::io::Error::other("the object could not be read")
-        })
+        }
     }
 }

@@ -348,31 +348,6 @@ impl PyTokenizer {
         Ok(lists)
     }
 
-    /// The ids of all texts as little-endian numbers of 16 bits, if they are narrow, or of 32; the
-    /// separator follows each text that ends a document.
-    #[pyo3(signature = (texts, choice, /, *, ends, separator, is_narrow, num_threads))]
-    fn encode_to_bytes(
-        &self,
-        py: Python<'_>,
-        texts: Texts,
-        choice: &PyChoice,
-        ends: Vec<bool>,
-        separator: Option<Id>,
-        is_narrow: bool,
-        num_threads: usize,
-    ) -> PyResult<Vec<u8>> {
-        let size = if is_narrow { 2 } else { 4 };
-        self.encode_texts(py, &texts, choice, num_threads, |(ids, offsets)| {
-            let mut bytes = Vec::with_capacity((ids.len() + ends.len()) * size);
-            let mut push = |id: &Id| bytes.extend_from_slice(&id.to_le_bytes()[..size]);
-            for (range, is_end) in offsets.windows(2).zip(&ends) {
-                ids[range[0]..range[1]].iter().for_each(&mut push);
-                separator.iter().filter(|_| *is_end).for_each(&mut push);
-            }
-            bytes
-        })
-    }
-
     /// The bytes that the ids of a text stand for.
     #[pyo3(signature = (ids, skip_special_tokens=false, /))]
     pub(super) fn decode(

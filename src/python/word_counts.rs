@@ -9,11 +9,11 @@ use pyo3::prelude::*;
 use super::arguments::{NORMALIZATIONS, PREFIX_SPACES, choose_or_default, name_of};
 use super::waiting::{Watched, watched};
 use super::{TextArgument, settings};
-use crate::blocks::io_error;
 use crate::counts::WordCounts;
 use crate::encode::Preparation;
 use crate::error::Error;
 use crate::pattern::Pattern;
+use crate::reading::io_error;
 use crate::tokenizer::encoded_words;
 
 /// How often each word of a corpus occurs.

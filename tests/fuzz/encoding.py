@@ -10,15 +10,18 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, TypeVar
+from unittest import mock
 
 import regex
 from normal_forms import normalized
 
 import mergewise as mw
-from mergewise._core import Blocks
+from mergewise import sources
 from mergewise.errors import InvalidMergesError, UnknownTokenError
 from mergewise.formats.regexes import PATTERNS
+from mergewise.sources import Source, classify, documents_of
 from mergewise.vocabulary import Vocabulary
 
 T = TypeVar("T")
@@ -279,12 +282,21 @@ def check_encode(data: bytes) -> None:
     check_offsets(tok, text, pieces)
     check_decode(tok, text, ids)
     if not has_unknown(vocabulary, text + other):
-        stream = io.BytesIO(text + other)
-        blocks = Blocks(stream, tok.core, part_bytes=max(len(text), 1), batch_bytes=1)
-        parts = [part for parts, _ in blocks for part in parts]
+        parts = read_in_parts(text + other, tok, max(len(text), 1))
         assert b"".join(parts) == text + other
         in_parts = [token for part in parts for token in tok.encode(part, allowed_special="all")]
         assert in_parts == tok.encode(text + other, allowed_special="all"), f"in parts {parts}"
+
+
+def read_in_parts(text: bytes, tok: mw.Tokenizer, block_bytes: int) -> list[bytes]:
+    """The parts in which a file of this text is read."""
+    stdin = classify(Path("-"))
+    with (
+        mock.patch.object(sources, "BLOCK_BYTES", block_bytes),
+        mock.patch.object(Source, "reader", io.BytesIO(text)),
+    ):
+        documents = documents_of(stdin, tokenizer=tok.core)
+    return [part for parts, _ in documents for part in parts]
 
 
 def has_unknown(vocabulary: Vocabulary, text: bytes) -> bool:

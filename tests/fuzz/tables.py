@@ -24,7 +24,7 @@ import mergewise as mw
 from fuzz.findings import kind_of
 from mergewise.errors import FormatError, InputError
 from mergewise.parquet import import_parquet
-from mergewise.sources import Records, classify
+from mergewise.sources import classify, documents_of
 
 MOST_MEMORY = 8 << 30
 SLOW_SECONDS = 4
@@ -87,7 +87,7 @@ def check_tables(data: bytes) -> None:
         with refused_by_name(folder):
             counts = mw.count_files(path, pattern="whitespace", num_threads=2)
             assert counts == mw.count_files(path, pattern="whitespace", num_threads=1)
-            texts = list(Records(classify(path), "text"))
+            texts = [text for batch, _ in documents_of(classify(path)) for text in batch]
             assert counts == mw.count(texts, pattern="whitespace")
         with refused_by_name(folder):
             counts = mw.WordCounts.from_file(path)

@@ -8,10 +8,9 @@ import sys
 from collections.abc import Iterator
 from typing import cast
 
-from mergewise.cli.encode import lines_of
 from mergewise.cli.options import Parser
 from mergewise.cli.tokenizers import add_tokenizer, read_tokenizer
-from mergewise.sources import find_sources
+from mergewise.sources import documents_of, find_sources
 from mergewise.tokenizer import Tokenizer
 
 READ_BYTES = 1 << 16
@@ -46,9 +45,9 @@ def run_decode(parsed: argparse.Namespace) -> None:
 def decoded_lines(tokenizer: Tokenizer) -> Iterator[bytes]:
     """A line of text for each line of ids."""
     (stdin,) = find_sources("-")
-    for batch in lines_of(stdin):
-        lines = [cast("bytes", line).split() for line in batch.texts]
-        yield b"".join(tokenizer.decode_bytes(ids_of(words)) + b"\n" for words in lines)
+    for lines, _ in documents_of(stdin, documents="lines"):
+        ids = (ids_of(line.split()) for line in lines)
+        yield b"".join(tokenizer.decode_bytes(line) + b"\n" for line in ids)
 
 
 def decoded_stream(tokenizer: Tokenizer) -> Iterator[bytes]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -16,12 +15,10 @@ from mergewise.cli.options import INPUTS, Parser, keywords
 from mergewise.cli.output import put_facts
 from mergewise.cli.tokenizers import add_tokenizer, read_tokenizer
 from mergewise.drawing import shown
-from mergewise.encoding import Batch, Place, batches_of
 from mergewise.errors import MergewiseError
-from mergewise.sources import Document, Source, Stream, check_output, find_sources
+from mergewise.sources import Source, check_output, documents_of, find_sources
 from mergewise.tokenizer import Tokenizer
 
-READ_BYTES = 1 << 20
 # The text that is encoded before its ids are written: as Python integers they take more memory.
 GROUP_BYTES = 1 << 21
 
@@ -138,56 +135,69 @@ class DocumentWriter:
         sys.stdout.write("".join(parts))
 
 
+class Place:
+    """Where in a source the next text begins, as an error names it."""
+
+    def __init__(self, source: Source, *, by_lines: bool) -> None:
+        self.name = "standard input" if str(source.path) == "-" else str(source.path)
+        self.unit = "record" if source.kind != "text" else "line" if by_lines else None
+        self.num_documents = 0
+        self.num_bytes = 0
+
+    def pass_by(self, texts: Sequence[bytes], ends: Sequence[bool]) -> None:
+        """Go on behind these texts."""
+        self.num_documents += sum(ends)
+        self.num_bytes += sum(map(len, texts))
+
+    def locate(self, error: MergewiseError, texts: Sequence[bytes], ends: Sequence[bool]) -> None:
+        """Give an error about one of the next texts its place in the source."""
+        index, error.document = error.document or 0, None
+        error.path = self.name
+        if self.unit is not None:
+            error.place = f"{self.unit} {self.num_documents + sum(ends[:index]) + 1}"
+        elif error.offset is not None:
+            error.offset += self.num_bytes + sum(map(len, texts[:index]))
+
+
 def encoded(
     tokenizer: Tokenizer, source: Source, parsed: argparse.Namespace
 ) -> Iterator[tuple[list[int], bool]]:
     """The ids of each text of a source, and whether a document ends with it."""
     by_lines = parsed.lines and source.kind == "text"
-    batches = (
-        lines_of(source) if by_lines else batches_of(source, tokenizer.core, "file", parsed.field)
-    )
     place = Place(source, by_lines=by_lines)
     # Parts of a document are encoded one by one, so nothing is put around them.
     choice = {**special_choice(parsed), "add_special_tokens": False}
-    for batch in batches:
-        for texts, ends in groups_of(batch):
+    batches = documents_of(
+        source,
+        tokenizer=tokenizer.core,
+        documents="lines" if by_lines else "file",
+        **keywords(parsed, "field"),
+    )
+    for batch, is_end in batches:
+        all_texts = [text.removesuffix(b"\n") for text in batch] if by_lines else batch
+        for texts, ends in groups_of(all_texts, is_end=is_end):
             try:
                 batch_ids = tokenizer.encode_batch(texts, num_threads=parsed.num_threads, **choice)
             except MergewiseError as error:
                 # The texts before the wrong one are written.
                 right = texts[: error.document]
                 yield from zip(tokenizer.encode_batch(right, **choice), ends, strict=False)
-                place.locate(error, texts)
+                place.locate(error, texts, ends)
                 raise
             yield from zip(batch_ids, ends, strict=True)
-            place.pass_by(texts)
+            place.pass_by(texts, ends)
         # Write all ids so far before waiting for more input.
         sys.stdout.flush()
 
 
-def lines_of(source: Source) -> Iterator[Batch]:
-    """The lines of a source without their newlines, as they come."""
-    begun: list[bytes] = []
-    with closing(Stream(source)) as stream:
-        while (read := stream.read(READ_BYTES)) != b"":
-            if read is None:
-                continue
-            head, newline, tail = read.rpartition(b"\n")
-            if newline:
-                lines: list[Document] = [*b"".join([*begun, head]).split(b"\n")]
-                yield Batch(lines, [True] * len(lines), stream.position())
-                begun = []
-            begun.append(tail)
-        last = b"".join(begun)
-        if last:
-            yield Batch([last], [True], stream.position())
-
-
-def groups_of(batch: Batch) -> Iterator[tuple[list[Document], list[bool]]]:
-    """A batch in groups of a few megabytes."""
+def groups_of(
+    texts: Sequence[bytes], *, is_end: bool
+) -> Iterator[tuple[Sequence[bytes], list[bool]]]:
+    """Texts in groups of a few megabytes, and whether a document ends with each."""
     start = size = 0
-    for end, text in enumerate(batch.texts, start=1):
+    for end, text in enumerate(texts, start=1):
         size += len(text)
-        if size >= GROUP_BYTES or end == len(batch.texts):
-            yield batch.texts[start:end], batch.ends[start:end]
+        if size >= GROUP_BYTES or end == len(texts):
+            ends = [True] * (end - start - 1) + [is_end or end < len(texts)]
+            yield texts[start:end], ends
             start, size = end, 0

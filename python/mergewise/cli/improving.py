@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from mergewise import formats
 from mergewise.cli.certifying import distance
@@ -18,7 +18,7 @@ from mergewise.interrupts import noticed_interrupts
 from mergewise.optimize import certify, improve
 from mergewise.optimize.certificate import Against, encoded_words, options_of
 from mergewise.optimize.improving import with_merges
-from mergewise.sources import Document, Records, Stream, check_output, find_sources
+from mergewise.sources import Document, check_output, documents_of, find_sources
 from mergewise.tokenizer import Tokenizer
 from mergewise.training import count, train
 
@@ -169,14 +169,23 @@ def parts_of(parsed: argparse.Namespace) -> Iterator[Document]:
     num_bytes = sum(source.num_bytes for source in sources) // MOST_PARTS
     part_bytes = min(max(num_bytes, LEAST_BYTES), MOST_BYTES)
     for source in sources:
-        if source.kind != "text":
-            yield from Records(source, parsed.field)
-            continue
-        with closing(Stream(source)) as stream:
-            file = stream.buffered()
-            while part := file.read(part_bytes):
-                part += file.readline()
-                if parsed.documents == "lines":
-                    yield from part.splitlines(keepends=True)
-                else:
-                    yield part
+        batches = documents_of(source, documents="lines", **keywords(parsed, "field"))
+        documents = chain.from_iterable(texts for texts, _ in batches)
+        if source.kind != "text" or parsed.documents == "lines":
+            yield from documents
+        else:
+            yield from joined(documents, part_bytes)
+
+
+def joined(lines: Iterable[bytes], part_bytes: int) -> Iterator[bytes]:
+    """Lines in parts of more than `part_bytes`."""
+    part: list[bytes] = []
+    size = 0
+    for line in lines:
+        part.append(line)
+        size += len(line)
+        if size > part_bytes:
+            yield b"".join(part)
+            part, size = [], 0
+    if part:
+        yield b"".join(part)

@@ -1,0 +1,117 @@
+//! Files and streams to documents: the one reader of counting and encoding.
+//!
+//! An [`Input`] is read in blocks, compressed or not: whole documents, or a part of one that is cut
+//! where its words or ids do not change. So memory follows the size of a block and not that of a
+//! document, unless nothing says where a text can be cut. Blocks are read ahead, several inputs at
+//! once, on threads of their own; the threads that work on a block make its documents, which for JSON
+//! means to parse it.
+
+mod block;
+mod compression;
+mod cutter;
+mod json;
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::parallel;
+use crate::watch::Watch;
+
+pub(crate) use block::{Batch, Block};
+pub use compression::Compression;
+
+/// The bytes of text that are read at once: a block should fit the cache beside the frequent words.
+pub(crate) const BLOCK_BYTES: usize = 1 << 18;
+
+/// Where a document ends in an input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Documents {
+    /// At the end of the input.
+    File,
+    /// At the end of each line, which keeps its newline.
+    Lines,
+    /// Each line is an object of JSON, whose document is the string in this field; null is none.
+    JsonLines(Arc<str>),
+}
+
+/// A text to read, with a name for messages.
+pub struct Input<'a> {
+    /// Its name; a file's path.
+    pub path: PathBuf,
+    /// Where to read; None: the file at `path`.
+    pub reader: Option<Box<dyn Read + Send + 'a>>,
+    /// How it is compressed.
+    pub compression: Compression,
+    /// Where its documents end.
+    pub documents: Documents,
+}
+
+impl Input<'_> {
+    /// The file at a path, without compression.
+    pub fn file(path: impl Into<PathBuf>, documents: Documents) -> Self {
+        Self {
+            path: path.into(),
+            reader: None,
+            compression: Compression::None,
+            documents,
+        }
+    }
+}
+
+/// How inputs are read.
+#[derive(Clone)]
+pub(crate) struct Reading<'a, C> {
+    /// The bytes of text that are read at once.
+    pub(crate) block_bytes: usize,
+    /// Where a text can be cut whatever follows it.
+    pub(crate) last_cut: C,
+    pub(crate) watch: &'a Watch,
+}
+
+impl<'a, C: Fn(&[u8]) -> Option<usize> + Clone + Send> Reading<'a, C> {
+    /// The blocks of an input, which is opened with the first of them.
+    pub(crate) fn blocks(
+        &self,
+        input: Input<'a>,
+    ) -> impl Iterator<Item = Result<Block>> + Send + use<'a, C> {
+        let reading = self.clone();
+        let mut opening = Some(input);
+        let mut opened = None;
+        std::iter::from_fn(move || {
+            if let Some(input) = opening.take() {
+                match block::Blocks::open(input, reading.block_bytes, reading.watch) {
+                    Ok(blocks) => opened = Some(blocks),
+                    Err(error) => return Some(Err(error)),
+                }
+            }
+            let next = opened.as_mut()?.next(&reading.last_cut);
+            if next.is_err() {
+                opened = None;
+            }
+            next.transpose()
+        })
+    }
+
+    /// Call `use_blocks` with what gives out the blocks of all inputs, in order. Of `num_threads` that
+    /// work on blocks, half as many read ahead; one alone also reads.
+    pub(crate) fn ahead<T>(
+        &self,
+        inputs: Vec<Input<'a>>,
+        num_threads: usize,
+        use_blocks: impl FnOnce(&mut (dyn Iterator<Item = Result<Block>> + Send)) -> T,
+    ) -> T {
+        let inputs: Vec<_> = inputs.into_iter().map(|input| self.blocks(input)).collect();
+        parallel::with_ahead(num_threads / 2, inputs, use_blocks)
+    }
+}
+
+/// Why a file could not be read or written.
+pub(crate) fn io_error(path: &Path, error: &std::io::Error) -> Error {
+    Error::Io {
+        path: path.to_owned(),
+        kind: error.kind(),
+        code: error.raw_os_error(),
+    }
+}

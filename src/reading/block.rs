@@ -1,0 +1,338 @@
+//! Blocks of an input, and their documents.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use memchr::{memchr_iter, memrchr};
+
+use super::compression::Counted;
+use super::cutter::Cutter;
+use super::{Compression, Documents, Input, io_error, json};
+use crate::error::{Error, Result};
+use crate::watch::Watch;
+
+/// A part of an input: whole documents, or a part of one that can be cut there.
+pub(crate) struct Block {
+    text: Vec<u8>,
+    place: Place,
+    /// Whether a document ends with it.
+    is_end: bool,
+    /// How many bytes of the input's file were read for it.
+    pub(crate) num_read: u64,
+}
+
+/// Where in an input a block begins.
+#[derive(Clone)]
+struct Place {
+    path: Arc<Path>,
+    documents: Documents,
+    /// The bytes of text before it.
+    offset: u64,
+    /// The lines before it, if documents are lines.
+    num_lines: u64,
+    /// Whether a document begins there.
+    is_start: bool,
+}
+
+/// Reads the blocks of an input.
+pub(super) struct Blocks<'a> {
+    reader: Box<dyn Read + Send + 'a>,
+    cutter: Cutter,
+    compression: Compression,
+    place: Place,
+    is_done: bool,
+    /// Whether the input is a file, so that how much of it was read says something.
+    is_file: bool,
+    num_read: Arc<AtomicU64>,
+    watch: &'a Watch,
+}
+
+impl<'a> Blocks<'a> {
+    /// Open an input.
+    pub(super) fn open(input: Input<'a>, block_bytes: usize, watch: &'a Watch) -> Result<Self> {
+        let Input {
+            path,
+            reader,
+            compression,
+            documents,
+        } = input;
+        let is_file = reader.is_none();
+        let num_read = Arc::default();
+        let place = Place {
+            path: path.into(),
+            documents,
+            offset: 0,
+            num_lines: 0,
+            is_start: true,
+        };
+        let opened = match reader {
+            Some(reader) => Ok(reader),
+            None => File::open(&place.path).map(|file| Box::new(file) as _),
+        };
+        let reader = opened.and_then(|reader| {
+            compression.decompress(Counted {
+                reader,
+                num_bytes: Arc::clone(&num_read),
+                watch,
+            })
+        });
+        let reader = reader.map_err(|error| {
+            let num_read = num_read.load(Ordering::Relaxed);
+            failure(&place.path, &error, compression, num_read, watch)
+        })?;
+        Ok(Self {
+            reader,
+            cutter: Cutter::new(block_bytes),
+            compression,
+            place,
+            is_done: false,
+            is_file,
+            num_read,
+            watch,
+        })
+    }
+
+    /// The next block, if there is one; `last_cut` says where a text can be cut whatever follows it.
+    pub(super) fn next(
+        &mut self,
+        last_cut: impl Fn(&[u8]) -> Option<usize>,
+    ) -> Result<Option<Block>> {
+        if self.is_done {
+            return Ok(None);
+        }
+        let before = self.num_read.load(Ordering::Relaxed);
+        let behind_line = |text: &[u8]| memrchr(b'\n', text).map(|at| at + 1);
+        let documents = &self.place.documents;
+        let cut = |text: &[u8]| match documents {
+            Documents::File => last_cut(text),
+            // A line that is too long for a block is cut as well.
+            Documents::Lines => behind_line(text).or_else(|| last_cut(text)),
+            Documents::JsonLines(_) => behind_line(text),
+        };
+        let mut text = Vec::new();
+        let read = self.cutter.next(&mut self.reader, cut, &mut text);
+        let num_read = self.num_read.load(Ordering::Relaxed);
+        let (path, compression) = (&self.place.path, self.compression);
+        self.is_done =
+            read.map_err(|error| failure(path, &error, compression, num_read, self.watch))?;
+        let place = self.place.clone();
+        self.place.offset += text.len() as u64;
+        let is_by_lines = *documents != Documents::File;
+        if is_by_lines {
+            self.place.num_lines += memchr_iter(b'\n', &text).count() as u64;
+        }
+        let is_end = self.is_done || (is_by_lines && text.ends_with(b"\n"));
+        self.place.is_start = is_end;
+        Ok(Some(Block {
+            is_end,
+            text,
+            place,
+            num_read: if self.is_file { num_read - before } else { 0 },
+        }))
+    }
+}
+
+/// Why an input could not be read.
+fn failure(
+    path: &Path,
+    error: &io::Error,
+    compression: Compression,
+    num_read: u64,
+    watch: &Watch,
+) -> Error {
+    if watch.is_stopped() {
+        return Error::Interrupted;
+    }
+    // What the system refuses has a number; a decompressor has words alone.
+    if compression == Compression::None || error.raw_os_error().is_some() {
+        return io_error(path, error);
+    }
+    let damage = Error::DamagedFile {
+        message: error.to_string(),
+        offset: num_read,
+    };
+    damage.in_file(path)
+}
+
+/// Documents of an input, one after the other; the last one may go on in the next batch.
+pub(crate) struct Batch {
+    text: Vec<u8>,
+    /// Where each document, or part of one, ends in the text.
+    ends: Vec<usize>,
+    /// Whether a document ends with the last.
+    is_end: bool,
+    place: Place,
+    /// The lines of the documents, if they are not simply the lines of the text.
+    lines: Vec<u64>,
+}
+
+impl Block {
+    /// The documents of the block; of JSON, this parses it.
+    pub(crate) fn into_batch(self) -> Result<Batch> {
+        let Self {
+            text,
+            place,
+            is_end,
+            ..
+        } = self;
+        let ends = match &place.documents {
+            Documents::File => vec![text.len()],
+            Documents::Lines => {
+                let ends = memchr_iter(b'\n', &text).map(|at| at + 1);
+                let begun = (!text.is_empty() && !text.ends_with(b"\n")).then_some(text.len());
+                ends.chain(begun).collect()
+            }
+            Documents::JsonLines(field) => return records(&text, field, &place),
+        };
+        Ok(Batch {
+            text,
+            ends,
+            is_end,
+            place,
+            lines: Vec::new(),
+        })
+    }
+}
+
+/// The documents of lines of JSON.
+fn records(text: &[u8], field: &str, place: &Place) -> Result<Batch> {
+    let mut batch = Batch {
+        text: Vec::with_capacity(text.len()),
+        ends: Vec::new(),
+        is_end: true,
+        place: place.clone(),
+        lines: Vec::new(),
+    };
+    for (line, number) in lines_of(text).zip(place.num_lines..) {
+        let is_found = json::push_field(line, field, &mut batch.text);
+        if is_found.map_err(|error| error.in_line(number).in_file(&place.path))? {
+            batch.ends.push(batch.text.len());
+            batch.lines.push(number);
+        }
+    }
+    Ok(batch)
+}
+
+fn lines_of(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut start = 0;
+    let ends = memchr_iter(b'\n', text).chain([text.len()]);
+    ends.map(move |end| {
+        let line = &text[start..end];
+        start = end + 1;
+        line
+    })
+}
+
+impl Batch {
+    /// The documents, or parts of them.
+    pub(crate) fn documents(&self) -> impl Iterator<Item = &[u8]> {
+        let mut start = 0;
+        self.ends.iter().map(move |&end| {
+            let document = &self.text[start..end];
+            start = end;
+            document
+        })
+    }
+
+    /// Whether a document begins with the first of these.
+    pub(crate) fn is_start(&self) -> bool {
+        self.place.is_start
+    }
+
+    /// Whether a document ends with the last of these.
+    pub(crate) fn is_end(&self) -> bool {
+        self.is_end
+    }
+
+    /// The same error with its place in the input, if it is one of the document `index`.
+    pub(crate) fn located(&self, error: Error, index: usize) -> Error {
+        let Place {
+            path,
+            documents,
+            offset,
+            num_lines,
+            ..
+        } = &self.place;
+        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
+        let start = *offset as usize + start;
+        let located = match documents {
+            Documents::File => error.moved(start, 0),
+            Documents::Lines => error.moved(start, 0).in_line(num_lines + index as u64),
+            Documents::JsonLines(_) => error.in_line(self.lines[index]),
+        };
+        located.in_file(path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reading::Reading;
+
+    /// Behind the last space.
+    fn last_cut(text: &[u8]) -> Option<usize> {
+        text.iter().rposition(|&byte| byte == b' ').map(|at| at + 1)
+    }
+
+    /// The documents of inputs with these texts, put together of the parts in which they were read.
+    fn read(texts: &[&'static str], documents: &Documents, block_bytes: usize) -> Vec<Vec<u8>> {
+        let watch = Watch::default();
+        let reading = Reading {
+            block_bytes,
+            last_cut,
+            watch: &watch,
+        };
+        let input = |text: &&'static str| Input {
+            path: "a".into(),
+            reader: Some(Box::new(text.as_bytes())),
+            compression: Compression::None,
+            documents: documents.clone(),
+        };
+        reading.ahead(texts.iter().map(input).collect(), 4, |blocks| {
+            let (mut found, mut is_new) = (Vec::new(), true);
+            for block in blocks {
+                let batch = block.and_then(Block::into_batch).expect("nothing fails");
+                for document in batch.documents() {
+                    if std::mem::replace(&mut is_new, true) {
+                        found.push(Vec::new());
+                    }
+                    found.last_mut().expect("just pushed").extend(document);
+                }
+                is_new = batch.is_end();
+            }
+            found
+        })
+    }
+
+    #[test]
+    fn blocks_make_up_the_documents() {
+        let texts = [
+            "",
+            "a bc  def ",
+            " \n",
+            "abcdefghijklmnopq r\n\nx",
+            "x y\n z",
+        ];
+        let lines = [" \n", "abcdefghijklmnopq r\n", "\n", "x", "x y\n", " z"];
+        for block_bytes in 1..30 {
+            let files = read(&texts, &Documents::File, block_bytes);
+            assert_eq!(files, texts.map(|text| text.as_bytes().to_vec()));
+            let found = read(&texts, &Documents::Lines, block_bytes);
+            assert_eq!(found[0], b"a bc  def ");
+            assert_eq!(found[1..], lines.map(|line| line.as_bytes().to_vec()));
+        }
+    }
+
+    #[test]
+    fn each_line_of_json_has_a_document() {
+        let text =
+            "{\"t\": \"a\\nb\"}\n\n{\"t\": null}\n{\"n\": [1, {}], \"t\": \"\"}\n{\"t\": \"c\"}";
+        for block_bytes in 1..30 {
+            let found = read(&[text], &Documents::JsonLines("t".into()), block_bytes);
+            assert_eq!(found, [&b"a\nb"[..], b"", b"c"]);
+        }
+    }
+}

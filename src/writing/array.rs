@@ -1,0 +1,125 @@
+//! Arrays of numbers in files: .npy, or the bare numbers.
+
+use std::fs::File;
+use std::io::{BufWriter, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use crate::error::Result;
+use crate::reading::io_error;
+
+/// The header of a .npy file, padded to a multiple of 64 bytes, with room for the length.
+const HEADER_BYTES: usize = 128;
+const MAGIC: &[u8] = b"\x93NUMPY\x01\x00";
+
+/// The type of a number in a file; all are little-endian.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Numbers {
+    /// 16 bits.
+    U16,
+    /// 32 bits.
+    U32,
+    /// 64 bits with a sign.
+    I64,
+}
+
+impl Numbers {
+    /// How many bytes one has.
+    pub fn width(self) -> usize {
+        match self {
+            Self::U16 => 2,
+            Self::U32 => 4,
+            Self::I64 => 8,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::U16 => "<u2",
+            Self::U32 => "<u4",
+            Self::I64 => "<i8",
+        }
+    }
+
+    /// Append numbers, of which each must fit.
+    pub(super) fn append(self, numbers: impl ExactSizeIterator<Item = u64>, bytes: &mut Vec<u8>) {
+        match self {
+            Self::U16 => extend(numbers.map(|number| (number as u16).to_le_bytes()), bytes),
+            Self::U32 => extend(numbers.map(|number| (number as u32).to_le_bytes()), bytes),
+            Self::I64 => extend(numbers.map(u64::to_le_bytes), bytes),
+        }
+    }
+}
+
+/// Append arrays of bytes; faster than to extend by each of them.
+fn extend<const N: usize>(arrays: impl ExactSizeIterator<Item = [u8; N]>, bytes: &mut Vec<u8>) {
+    let start = bytes.len();
+    bytes.resize(start + N * arrays.len(), 0);
+    for (place, array) in bytes[start..].chunks_exact_mut(N).zip(arrays) {
+        place.copy_from_slice(&array);
+    }
+}
+
+/// A file of numbers that is written from the beginning to the end.
+#[derive(Debug)]
+pub(super) struct Array {
+    file: BufWriter<File>,
+    path: PathBuf,
+    numbers: Numbers,
+    is_npy: bool,
+    length: u64,
+}
+
+impl Array {
+    /// Create the file. An array of .npy gets its header at the end, so that it must not be a pipe.
+    pub(super) fn create(path: &Path, numbers: Numbers, is_npy: bool) -> Result<Self> {
+        let failed = |error: std::io::Error| io_error(path, &error);
+        let mut file = BufWriter::new(File::create(path).map_err(failed)?);
+        if is_npy {
+            file.write_all(&[0; HEADER_BYTES]).map_err(failed)?;
+        }
+        Ok(Self {
+            file,
+            path: path.to_owned(),
+            numbers,
+            is_npy,
+            length: 0,
+        })
+    }
+
+    /// Append numbers that are bytes already.
+    pub(super) fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.length += (bytes.len() / self.numbers.width()) as u64;
+        let written = self.file.write_all(bytes);
+        written.map_err(|error| io_error(&self.path, &error))
+    }
+
+    /// How many numbers there are.
+    pub(super) fn len(&self) -> u64 {
+        self.length
+    }
+
+    /// Write what is left, and the header.
+    pub(super) fn finish(mut self) -> Result<()> {
+        let header = self.is_npy.then(|| header(self.numbers, self.length));
+        let written = self.file.flush().and_then(|()| match header {
+            Some(header) => {
+                self.file.seek(SeekFrom::Start(0))?;
+                self.file.write_all(&header)?;
+                self.file.flush()
+            }
+            None => Ok(()),
+        });
+        written.map_err(|error| io_error(&self.path, &error))
+    }
+}
+
+/// The beginning of a .npy file, always of the same size.
+fn header(numbers: Numbers, length: u64) -> Vec<u8> {
+    let name = numbers.name();
+    let fields = format!("{{'descr': '{name}', 'fortran_order': False, 'shape': ({length},), }}");
+    let room = HEADER_BYTES - MAGIC.len() - 2;
+    let mut header = MAGIC.to_vec();
+    header.extend((room as u16).to_le_bytes());
+    header.extend(format!("{fields:<width$}\n", width = room - 1).bytes());
+    header
+}
