@@ -123,7 +123,7 @@ impl Counter {
                     return Ok(());
                 };
                 let num_read = block.num_read;
-                self.add_batch(&block.into_batch()?, adder, watch)?;
+                self.add_batch(&block.into_batch(false)?, adder, watch)?;
                 watch.advance(num_read);
                 Ok(())
             };

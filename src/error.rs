@@ -210,6 +210,12 @@ pub enum Error {
     /// Counts that do not fit into 64 bits.
     #[error("the counted words are too many for sums of 64 bits")]
     CountsTooLarge,
+    /// A document with more ids than the index of Megatron can say.
+    #[error(
+        "a document with more than {} ids, which Megatron's index cannot say",
+        i32::MAX
+    )]
+    DocumentTooLong,
     /// More symbols than positions of 32 bits can name.
     #[error("more than {} symbols", u32::MAX)]
     CorpusTooLarge,

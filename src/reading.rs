@@ -107,6 +107,20 @@ impl<'a, C: Fn(&[u8]) -> Option<usize> + Clone + Send> Reading<'a, C> {
     }
 }
 
+/// A number that depends on the bytes of a text alone, the same everywhere and for ever.
+pub(crate) fn key_of(text: &[u8]) -> u64 {
+    const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
+    let mix = |key: u64, word: u64| {
+        let mixed = (key ^ word).wrapping_mul(ODD);
+        mixed ^ (mixed >> 32)
+    };
+    let (words, rest) = text.as_chunks::<8>();
+    let key = words.iter().map(|word| u64::from_le_bytes(*word));
+    let key = key.fold(text.len() as u64, mix);
+    let key = rest.iter().fold(key, |key, &byte| mix(key, byte.into()));
+    mix(mix(key, ODD), ODD)
+}
+
 /// Why a file could not be read or written.
 pub(crate) fn io_error(path: &Path, error: &std::io::Error) -> Error {
     Error::Io {

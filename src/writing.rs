@@ -2,8 +2,14 @@
 //!
 //! Threads encode blocks as they are read; what each makes is written when its turn comes. No more
 //! than a few blocks for each thread are in memory.
+//!
+//! The documents may be split in two, for training and validation, by a hash of their texts, and each
+//! split may be written in shards of about equal size. A shard that is complete knows the [`Point`] in
+//! the inputs where it ends, so that a run can go on where another one stopped.
 
 mod array;
+mod index;
+mod output;
 
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -11,99 +17,137 @@ use std::sync::Mutex;
 use crate::encode::{Call, Encoder};
 use crate::error::{Error, Result};
 use crate::merges::Id;
-use crate::parallel::{for_each_in_order, lock};
+use crate::parallel::{for_each_in_order, into_inner, lock};
 use crate::reading::{Batch, Block, Input, Reading};
 use crate::watch::Watch;
 
-use array::Array;
+use output::{Output, Part, Piece};
 
 pub use array::Numbers;
 
-/// What is written, and where.
+/// How ids are written.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The file of ids.
-    pub ids: PathBuf,
-    /// Whether it is an array for numpy, not the bare numbers.
-    pub is_npy: bool,
+    /// The format of the files.
+    pub format: Format,
     /// The type of an id.
     pub numbers: Numbers,
-    /// A .npy file of where each document's ids begin and the last one's end, if asked for.
-    pub offsets: Option<PathBuf>,
     /// The ids before those of each document.
     pub before: Vec<Id>,
     /// The ids behind those of each document.
     pub behind: Vec<Id>,
     /// The bytes of text that are read at once.
     pub block_bytes: usize,
+    /// A shard ends with the document that makes it this long; None: all is one shard.
+    pub shard_ids: Option<u64>,
+    /// The part of the documents that is for validation, from 0 to 1, if they are split.
+    pub validation: Option<f64>,
+    /// Whether lines that are no records are left out; else they are errors.
+    pub skips_bad: bool,
+    /// For each split, how many shards are there already, and where the last one ends.
+    pub done: Vec<(usize, Point)>,
 }
 
-/// Writes the ids of documents as they come; `finish` completes the files. Not atomic: pass temporary
-/// paths.
-#[derive(Debug)]
-pub struct Writer {
+/// The format of files of ids.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// An array of numpy, and one of where each document's ids begin and the last one's end.
+    Npy,
+    /// The bare numbers, and an array of where each document's begin and the last one's end.
+    Bare,
+    /// The two files of Megatron's `IndexedDataset`.
+    Megatron,
+}
+
+/// A place between documents: a block of the inputs, and a document of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Point {
+    /// Which block, from 0.
+    pub block: u64,
+    /// Which document of the block, from 0.
+    pub document: u64,
+}
+
+/// The files of a shard.
+#[derive(Debug, Clone)]
+pub struct Paths {
+    /// The file of ids.
+    pub ids: PathBuf,
+    /// The file of where documents begin, if asked for.
+    pub index: Option<PathBuf>,
+}
+
+/// What was written to a shard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shard {
+    /// Of which split: 0 for training, 1 for validation.
+    pub split: usize,
+    /// Which one of the split, from 0.
+    pub number: usize,
+    /// How many ids it has.
+    pub num_ids: u64,
+    /// How many documents.
+    pub num_documents: u64,
+    /// Where the next one begins.
+    pub end: Point,
+}
+
+/// Names the files of shards. Writing is not atomic: give temporary paths out, and rename them when a
+/// shard is closed.
+pub trait Files: Send {
+    /// The files of a new shard.
+    fn open(&mut self, split: usize, number: usize) -> Result<Paths>;
+    /// A shard is complete.
+    fn close(&mut self, shard: Shard) -> Result<()>;
+}
+
+/// What encodes documents.
+#[derive(Clone, Copy)]
+pub struct Encoding<'a> {
+    /// The engine.
+    pub encoder: &'a Encoder,
+    /// Which special tokens are found and refused.
+    pub call: &'a Call,
+    /// How many threads encode.
+    pub num_threads: usize,
+}
+
+/// Writes the ids of documents as they come; `finish` completes the last files.
+pub struct Writer<F> {
     options: Options,
-    output: Mutex<Output>,
+    output: Mutex<Output<F>>,
 }
 
-#[derive(Debug)]
-struct Output {
-    ids: Array,
-    offsets: Option<Array>,
-    num_documents: u64,
-}
-
-/// The ids of a block as they are written.
-#[derive(Default)]
-struct Piece {
-    bytes: Vec<u8>,
-    /// Where documents end, in ids from the beginning of the block's.
-    ends: Vec<u64>,
-    num_read: u64,
-}
-
-impl Writer {
-    /// Create the files.
-    pub fn create(options: Options) -> Result<Self> {
-        let ids = Array::create(&options.ids, options.numbers, options.is_npy)?;
-        let offsets = options.offsets.as_deref().map(|path| {
-            let mut offsets = Array::create(path, Numbers::I64, true)?;
-            offsets.write(&0_u64.to_le_bytes())?;
-            Ok(offsets)
-        });
-        let output = Output {
-            ids,
-            offsets: offsets.transpose()?,
-            num_documents: 0,
-        };
-        Ok(Self {
+impl<F: Files> Writer<F> {
+    /// A writer without documents.
+    pub fn new(options: Options, files: F) -> Self {
+        let output = Output::new(&options, files);
+        Self {
             options,
             output: Mutex::new(output),
-        })
+        }
     }
 
     /// Write the ids of inputs. An error names the file.
     pub fn add_inputs(
         &self,
         inputs: Vec<Input<'_>>,
-        encoder: &Encoder,
-        call: &Call,
-        num_threads: usize,
+        encoding: Encoding<'_>,
         watch: &Watch,
     ) -> Result<()> {
         let reading = Reading {
             block_bytes: self.options.block_bytes,
-            last_cut: |text: &[u8]| encoder.last_cut(text),
+            last_cut: |text: &[u8]| encoding.encoder.last_cut(text),
             watch,
         };
-        reading.ahead(inputs, num_threads, |blocks| {
+        let first = lock(&self.output).num_blocks;
+        reading.ahead(inputs, encoding.num_threads, |blocks| {
             let blocks = Mutex::new(blocks.zip(0..));
-            let end = usize::MAX;
             let take = |taken: &mut Option<Block>| {
                 let next = watch.check().map(|()| lock(&blocks).next());
                 match next {
-                    Err(error) => (end, Err(error)),
-                    Ok(None) => (end, Ok(false)),
+                    Err(error) => (usize::MAX, Err(error)),
+                    Ok(None) => (usize::MAX, Ok(false)),
                     Ok(Some((Err(error), number))) => (number, Err(error)),
                     Ok(Some((Ok(block), number))) => {
                         *taken = Some(block);
@@ -111,16 +155,16 @@ impl Writer {
                     }
                 }
             };
-            let work = |taken: &mut Option<Block>, _| {
+            let work = |taken: &mut Option<Block>, number| {
                 let Some(block) = taken.take() else {
                     return Ok(Piece::default());
                 };
                 let num_read = block.num_read;
-                let mut piece = self.encode_batch(&block.into_batch()?, encoder, call, watch)?;
+                let mut piece = self.encode_block(block, first + number as u64, encoding, watch)?;
                 piece.num_read = num_read;
                 Ok(piece)
             };
-            let mut workers: Vec<_> = (0..num_threads.max(1)).map(|_| None).collect();
+            let mut workers: Vec<_> = (0..encoding.num_threads.max(1)).map(|_| None).collect();
             for_each_in_order(&mut workers, take, work, |piece| {
                 lock(&self.output).put(&piece)?;
                 watch.advance(piece.num_read);
@@ -133,50 +177,96 @@ impl Writer {
     pub fn add_documents(
         &self,
         documents: &[&[u8]],
-        encoder: &Encoder,
-        call: &Call,
-        num_threads: usize,
+        encoding: Encoding<'_>,
         watch: &Watch,
     ) -> Result<()> {
-        let (ids, offsets) = encoder.encode_batch(documents, call, num_threads, watch)?;
-        let piece = self.piece(&ids, &offsets, true, true);
-        lock(&self.output).put(&piece)
+        let mut output = lock(&self.output);
+        let chosen = self.chosen(documents, None, output.num_blocks);
+        let piece = self.encode(documents, &chosen, (true, true), encoding, watch)?;
+        output.put(&piece)
     }
 
-    /// Complete the files; the numbers of ids and of documents.
-    pub fn finish(self) -> Result<(u64, u64)> {
-        let Output {
-            ids,
-            offsets,
-            num_documents,
-        } = crate::parallel::into_inner(self.output);
-        let num_ids = ids.len();
-        ids.finish()?;
-        offsets.map_or(Ok(()), Array::finish)?;
-        Ok((num_ids, num_documents))
+    /// Complete the files; how many lines were left out, and what was wrong with the first of them.
+    pub fn finish(self) -> Result<(u64, Vec<Error>)> {
+        into_inner(self.output).finish()
     }
 
-    fn encode_batch(
+    /// Encode a block that is the `number`th of all.
+    fn encode_block(
         &self,
-        batch: &Batch,
-        encoder: &Encoder,
-        call: &Call,
+        block: Block,
+        number: u64,
+        encoding: Encoding<'_>,
         watch: &Watch,
     ) -> Result<Piece> {
+        let is_done = |done: &(usize, Point)| number < done.1.block;
+        let Options {
+            done, skips_bad, ..
+        } = &self.options;
+        // Lines that are left out are counted also where they were before.
+        if !skips_bad && !done.is_empty() && done.iter().all(is_done) {
+            return Ok(Piece::default());
+        }
+        let mut batch = block.into_batch(*skips_bad)?;
         let documents: Vec<&[u8]> = batch.documents().collect();
-        let located = |error| match error {
-            Error::InDocument { index, error } => batch.located(*error, index),
-            other => other,
+        let chosen = self.chosen(&documents, batch.key(), number);
+        let one_thread = Encoding {
+            num_threads: 1,
+            ..encoding
         };
-        let (ids, offsets) = encoder
-            .encode_batch(&documents, call, 1, watch)
-            .map_err(located)?;
-        Ok(self.piece(&ids, &offsets, batch.is_start(), batch.is_end()))
+        let ends = (batch.is_start(), batch.is_end());
+        let piece = self.encode(&documents, &chosen, ends, one_thread, watch);
+        let mut piece = piece.map_err(|error| located(error, &batch))?;
+        piece.bad = std::mem::take(&mut batch.bad);
+        Ok(piece)
     }
 
-    /// The ids of documents with those around them; the first may have begun before, and the last may
-    /// go on.
-    fn piece(&self, ids: &[Id], offsets: &[usize], is_start: bool, is_end: bool) -> Piece {
+    /// The documents of a block that are still to be written: which, and of which split. The first has
+    /// the `key`, if it is known; it may be a part.
+    fn chosen(&self, documents: &[&[u8]], key: Option<u64>, block: u64) -> Vec<(usize, usize)> {
+        let Options {
+            validation,
+            block_bytes,
+            done,
+            ..
+        } = &self.options;
+        let split_of = |index: usize| {
+            let Some(part) = validation else {
+                return 0;
+            };
+            let key = key.filter(|_| index == 0);
+            let key = key.unwrap_or_else(|| output::key(documents[index], *block_bytes));
+            usize::from(f64::from((key >> 32) as u32) < part * f64::from(u32::MAX))
+        };
+        let chosen = (0..documents.len()).map(|index| (index, split_of(index)));
+        let is_left = |&(index, split): &(usize, usize)| {
+            let document = index as u64;
+            let point = Point { block, document };
+            done.get(split).is_none_or(|(_, end)| point >= *end)
+        };
+        chosen.filter(is_left).collect()
+    }
+
+    /// Encode the chosen documents; the first of all may have begun before, and the last may go on.
+    fn encode(
+        &self,
+        documents: &[&[u8]],
+        chosen: &[(usize, usize)],
+        (is_start, is_end): (bool, bool),
+        encoding: Encoding<'_>,
+        watch: &Watch,
+    ) -> Result<Piece> {
+        let texts: Vec<&[u8]> = chosen.iter().map(|&(index, _)| documents[index]).collect();
+        let Encoding {
+            encoder,
+            call,
+            num_threads,
+        } = encoding;
+        let made = encoder.encode_batch(&texts, call, num_threads, watch);
+        let (ids, offsets) = made.map_err(|error| match error {
+            Error::InDocument { index, error } => error.in_document(chosen[index].0),
+            other => other,
+        })?;
         let Options {
             numbers,
             before,
@@ -184,37 +274,24 @@ impl Writer {
             ..
         } = &self.options;
         let mut piece = Piece::default();
-        let num_documents = offsets.len() - 1;
-        let num_around = num_documents * (before.len() + behind.len());
-        let bytes = &mut piece.bytes;
-        bytes.reserve((ids.len() + num_around) * numbers.width());
-        let append = |ids: &[Id], bytes: &mut Vec<u8>| {
-            numbers.append(ids.iter().map(|&id| u64::from(id)), bytes);
-        };
-        for (index, range) in offsets.windows(2).enumerate() {
+        for (&(index, split), range) in chosen.iter().zip(offsets.windows(2)) {
+            let part: &mut Part = &mut piece.parts[split];
             if index > 0 || is_start {
-                append(before, bytes);
+                numbers.append(before, &mut part.bytes);
             }
-            append(&ids[range[0]..range[1]], bytes);
-            if index + 1 < num_documents || is_end {
-                append(behind, bytes);
-                piece.ends.push((bytes.len() / numbers.width()) as u64);
+            numbers.append(&ids[range[0]..range[1]], &mut part.bytes);
+            if index + 1 < documents.len() || is_end {
+                numbers.append(behind, &mut part.bytes);
+                part.ends.push((part.bytes.len(), index as u64));
             }
         }
-        piece
+        Ok(piece)
     }
 }
 
-impl Output {
-    fn put(&mut self, piece: &Piece) -> Result<()> {
-        let before = self.ids.len();
-        self.num_documents += piece.ends.len() as u64;
-        if let Some(offsets) = &mut self.offsets {
-            let mut bytes = Vec::new();
-            let ends = piece.ends.iter().map(|end| before + end);
-            Numbers::I64.append(ends, &mut bytes);
-            offsets.write(&bytes)?;
-        }
-        self.ids.write(&piece.bytes)
+fn located(error: Error, batch: &Batch) -> Error {
+    match error {
+        Error::InDocument { index, error } => batch.located(*error, index),
+        other => other,
     }
 }

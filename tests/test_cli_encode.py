@@ -115,6 +115,26 @@ def test_arrays(tokenizer: Path, tmp_path: Path) -> None:
     assert np.fromfile(bare, "<u4").tolist() == [257, 10, 259, 256, 259]
 
 
+def test_files_for_training(tokenizer: Path, tmp_path: Path) -> None:
+    records, out = tmp_path / "a.jsonl", tmp_path / "a.bin"
+    lines = [json.dumps({"text": f"low lower {number}"}) for number in range(50)]
+    records.write_text("\n".join([*lines, "no record"]))
+    arguments: list[str | Path] = ["encode", tokenizer, records, "-o", out, "--format", "megatron"]
+    arguments += ["--shard-tokens", "200", "--validation", "0.2", "-q"]
+    done = call(*arguments)
+    assert done.status == 1
+    assert "a.jsonl: line 51: found no JSON" in done.errors
+    done = call(*arguments, "--skip-bad", "--json")
+    facts = json.loads(done.text)
+    assert (facts["documents"], facts["skipped"]) == (50, 1)
+    assert facts["files"] == len([*tmp_path.glob("*.idx")]) > 2
+    assert "a.jsonl: line 51: found no JSON" in done.errors
+    texts = call("decode", tokenizer, tmp_path / "a.json", "--lines").text.splitlines()
+    expected = [f"low lower {number}" for number in range(50)]
+    assert texts == [text for text in expected if text in texts]
+    assert 30 < len(texts) < 50
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -122,6 +142,8 @@ def test_arrays(tokenizer: Path, tmp_path: Path) -> None:
         ["--pieces", "-o", "x.npy"],
         ["--dtype", "uint16"],
         ["--documents", "lines"],
+        ["--offsets"],
+        ["--shard-tokens", "9"],
         ["--end-of-document", "<|end|>"],
         ["--special", "--ordinary"],
     ],

@@ -685,7 +685,10 @@ def test_damaged_files(name: str, damage: str, tmp_path: Path) -> None:
         (b"{}", r"line 3: found the fields none, expected 'text'"),
         (b'{"text": 3}', r"line 3: 'text' is a int, expected a string"),
         (b'{"text": ["a"]}', r"line 3: 'text' is a list, expected a string"),
-        (b'{"text": "\xff"}', r"line 3: found no JSON \(invalid unicode code point at column 1\d\)"),
+        (
+            b'{"text": "\xff"}',
+            r"line 3: found no JSON \(invalid unicode code point at column 1\d\)",
+        ),
         (b'{"text": "\\ud800"}', r"line 3: found no JSON \(.* at column 1\d\)"),
         (b'{"text": "a"} {"text": "b"}', r"line 3: found no JSON"),
         (b"[" * 100_000, r"line 3"),

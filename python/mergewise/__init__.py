@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     )
     from mergewise.optimize.curvature import Curvature, curvature
     from mergewise.reporting import Report, report, report_files
+    from mergewise.token_documents import TokenDocuments, open_tokens
     from mergewise.tokenizer import Tokenizer
     from mergewise.training import count, count_files, train
 
@@ -28,6 +29,7 @@ __all__ = [
     "Explanation",
     "Report",
     "Solution",
+    "TokenDocuments",
     "Tokenizer",
     "UnigramVocabulary",
     "WordCounts",
@@ -41,6 +43,7 @@ __all__ = [
     "explain",
     "formal",
     "improve",
+    "open_tokens",
     "optimize_vocabulary",
     "report",
     "report_files",
@@ -58,6 +61,7 @@ _NAMES = {
         *("certify", "certify_prefixes", "curvature", "improve", "optimize_vocabulary", "solve"),
     ),
     "reporting": ("Report", "report", "report_files"),
+    "token_documents": ("TokenDocuments", "open_tokens"),
     "tokenizer": ("Tokenizer",),
     "training": ("count", "count_files", "train"),
 }

@@ -7,6 +7,7 @@ from typing_extensions import Self
 from mergewise.framing import Frame
 from mergewise.sources import Source
 from mergewise.specials import Specials
+from mergewise.token_files import Files
 from mergewise.vocabulary import Alphabet, Normalize, Vocabulary
 
 __all__ = [
@@ -315,15 +316,18 @@ class Writer:
         cls,
         tokenizer: Tokenizer,
         choice: Choice,
+        files: Files,
         /,
         *,
-        ids: str | PathLike[str],
-        is_npy: bool,
+        format: str,  # noqa: A002 - the word that users know
         dtype: str,
-        offsets: str | PathLike[str] | None,
         before: Sequence[int],
         behind: Sequence[int],
         block_bytes: int,
+        shard_tokens: int | None,
+        validation: float | None,
+        skip_bad: bool,
+        done: Sequence[tuple[int, tuple[int, int]]],
         num_threads: int,
     ) -> Writer: ...
     def add_sources(
@@ -336,7 +340,7 @@ class Writer:
         progress: _Progress = None,
     ) -> None: ...
     def add_documents(self, documents: _Texts, /) -> None: ...
-    def finish(self) -> tuple[int, int]: ...
+    def finish(self) -> tuple[int, list[str]]: ...
 
 def counts_of_arrow(
     batches: Iterable[tuple[_ArrowArray, _ArrowArray]],

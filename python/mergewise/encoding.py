@@ -1,21 +1,29 @@
-"""Files to one array of ids on disk."""
+"""Files to arrays of ids on disk."""
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from mergewise import _core, sources
 from mergewise.arguments import check_choice
-from mergewise.errors import InputError
-from mergewise.files import replacing
 from mergewise.parquet import read_in_order
 from mergewise.progress import Progress, Reporter
-from mergewise.sources import DocumentMode, PathLike
+from mergewise.sources import DocumentMode, PathLike, Source
+from mergewise.token_files import (
+    MANIFEST_FORMAT,
+    Files,
+    Names,
+    Shard,
+    TokenFormat,
+    inputs_in_manifest,
+    removing_parts,
+)
 
 Dtype: TypeAlias = Literal["uint16", "uint32"]
 
@@ -25,16 +33,77 @@ class EncodedFile:
     """What was written.
 
     Attributes:
-        path: the file.
+        path: the file; of several, the name that theirs begin with.
         dtype: the type of its numbers.
         num_tokens: how many there are.
         num_documents: how many documents they come from.
+        shards: the files, if there may be several.
+        num_skipped: how many lines were left out because they are no records.
+        skipped: what was wrong with the first of these.
     """
 
     path: Path
     dtype: Dtype
     num_tokens: int
     num_documents: int
+    shards: Sequence[Shard] = ()
+    num_skipped: int = 0
+    skipped: Sequence[str] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """What is written of documents, and where; see `Tokenizer.encode_files`.
+
+    Attributes:
+        before: the ids before those of each document.
+        behind: the ids behind them.
+        dtype: the type of an id.
+        format: the format of the files.
+        offsets: whether to write where each document's ids begin.
+        shard_tokens: how long a shard becomes.
+        validation: the part of the documents that is for validation.
+        skip_bad: whether to leave out lines that are no records.
+    """
+
+    before: Sequence[int] = ()
+    behind: Sequence[int] = ()
+    dtype: Dtype
+    format: TokenFormat
+    offsets: bool = False
+    shard_tokens: int | None = None
+    validation: float | None = None
+    skip_bad: bool = False
+
+    def check(self, vocab_size: int) -> None:
+        """Reject what cannot be written."""
+        check_choice("dtype", self.dtype, "uint16", "uint32")
+        check_choice("format", self.format, "npy", "bin", "megatron")
+        if self.dtype == "uint16" and vocab_size > 2**16:
+            raise ValueError(f"ids up to {vocab_size - 1:,} do not fit uint16")
+        if self.shard_tokens is not None and self.shard_tokens < 1:
+            raise ValueError(f"shard_tokens must be 1 or more, found {self.shard_tokens}")
+        if self.validation is not None and not 0 < self.validation < 1:
+            raise ValueError(f"validation must be between 0 and 1, found {self.validation}")
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether a manifest lists the files, since there may be several."""
+        return self.shard_tokens is not None or self.validation is not None
+
+    def names(self, output: Path) -> Names:
+        """How the files are named."""
+        has_index = self.offsets or self.format == "megatron"
+        return Names(output, self.format, has_index, self.shard_tokens is not None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """Which documents are read; see `Tokenizer.encode_files`."""
+
+    documents: DocumentMode
+    field: str
+    num_threads: int
 
 
 def encode_to_file(
@@ -42,55 +111,91 @@ def encode_to_file(
     paths: PathLike | Iterable[PathLike],
     output: PathLike,
     *,
-    separator: int | None,
-    documents: DocumentMode,
-    field: str,
-    dtype: Dtype,
+    layout: Layout,
+    reading: Reading,
     choice: _core.Choice,
-    num_threads: int,
     progress: Progress,
 ) -> EncodedFile:
-    """Write the ids of all documents, each followed by the separator; see `Tokenizer`."""
-    check_choice("dtype", dtype, "uint16", "uint32")
-    check_choice("documents", documents, "file", "lines")
-    if dtype == "uint16" and encoder.vocab_size > 2**16:
-        raise ValueError(f"ids up to {encoder.vocab_size - 1:,} do not fit uint16")
+    """Write the ids of all documents; see `Tokenizer.encode_files`."""
+    layout.check(encoder.vocab_size)
+    check_choice("documents", reading.documents, "file", "lines")
     paths = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     found = sources.find_sources(paths)
-    sources.check_output(output, paths)
+    names = layout.names(Path(output))
+    for path in [*names.paths(0, 0), *([names.manifest] if layout.is_listed else [])]:
+        sources.check_output(path, paths)
+    facts = facts_of(encoder, found, layout, reading) if layout.is_listed else None
     reporter = Reporter(progress, "encode", sum(source.num_bytes for source in found), "B")
-    done = 0
-    with replacing(output) as temporary:
-        is_npy = Path(output).suffix == ".npy"
-        if is_npy and temporary.is_fifo():
-            message = "found a pipe, expected a file: an array in .npy begins with its length"
-            raise InputError(message, path=output, hint="a pipe of another name gets the numbers")
+    files = Files(names, facts)
+    with removing_parts(files):
+        is_readable_again = all(source.reader is None for source in found)
         writer = _core.Writer(
             encoder,
             choice,
-            ids=temporary,
-            is_npy=is_npy,
-            dtype=dtype,
-            offsets=None,
-            before=[],
-            behind=[] if separator is None else [separator],
+            files,
+            format="bare" if layout.format == "bin" else layout.format,
+            dtype=layout.dtype,
+            before=layout.before,
+            behind=layout.behind,
             block_bytes=sources.BLOCK_BYTES,
-            num_threads=num_threads,
+            shard_tokens=layout.shard_tokens,
+            validation=layout.validation,
+            skip_bad=layout.skip_bad,
+            done=files.keep() if layout.is_listed and is_readable_again else [],
+            num_threads=reading.num_threads,
         )
-        for group in sources.consecutive(found):
-            tell = reporter.after(done)
-            if group[0].kind == "parquet":
-                columns = read_in_order([source.path for source in group], field)
-                sources.add_columns(group, columns, partial(add_column, writer), tell)
-            else:
-                writer.add_sources(group, documents=documents, field=field, progress=tell)
-            done += sum(source.num_bytes for source in group)
-            reporter(done)
-        num_tokens, num_documents = writer.finish()
+        done = write_sources(writer, found, reading, reporter)
+        num_skipped, skipped = writer.finish()
+        shards = files.shards
+        num_tokens = sum(shard.num_tokens for shard in shards)
+        num_documents = sum(shard.num_documents for shard in shards)
+        if layout.is_listed:
+            sums = {"tokens": num_tokens, "documents": num_documents, "skipped": num_skipped}
+            files.write_manifest(is_complete=True, **sums)
     reporter.close(done)
-    return EncodedFile(Path(output), dtype, num_tokens, num_documents)
+    return EncodedFile(
+        Path(output),
+        layout.dtype,
+        num_tokens,
+        num_documents,
+        tuple(shards) if layout.is_listed else (),
+        num_skipped,
+        tuple(skipped),
+    )
+
+
+def write_sources(
+    writer: _core.Writer, found: list[Source], reading: Reading, reporter: Reporter
+) -> int:
+    """Write the documents of sources; returns the bytes of their files."""
+    done = 0
+    for group in sources.consecutive(found):
+        tell = reporter.after(done)
+        if group[0].kind == "parquet":
+            columns = read_in_order([source.path for source in group], reading.field)
+            sources.add_columns(group, columns, partial(add_column, writer), tell)
+        else:
+            writer.add_sources(
+                group, documents=reading.documents, field=reading.field, progress=tell
+            )
+        done += sum(source.num_bytes for source in group)
+        reporter(done)
+    return done
 
 
 def add_column(writer: _core.Writer, array: Any) -> None:  # noqa: ANN401 - pyarrow is optional
     """Write the texts of a column; nulls are left out."""
     writer.add_documents(array.drop_null())
+
+
+def facts_of(
+    encoder: _core.Tokenizer, found: list[Source], layout: Layout, reading: Reading
+) -> dict[str, Any]:
+    """What decides the bytes of the files."""
+    options = {**asdict(layout), "documents": reading.documents, "field": reading.field}
+    return {
+        "format": MANIFEST_FORMAT,
+        "tokenizer": hashlib.sha256(encoder.to_bytes()).hexdigest(),
+        "options": {**options, "before": [*layout.before], "behind": [*layout.behind]},
+        "inputs": inputs_in_manifest(found),
+    }

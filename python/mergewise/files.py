@@ -248,21 +248,28 @@ def remove_leftovers(folder: Path) -> None:
 
 def write_together(contents: Mapping[Path, bytes]) -> None:
     """Replace several files of one folder: after an error or a kill all are old, or all are new."""
+    with replacing_together(list(contents)) as temporaries:
+        for temporary, content in zip(temporaries, contents.values(), strict=True):
+            temporary.write_bytes(content)
+
+
+@contextmanager
+def replacing_together(paths: Sequence[Path]) -> Iterator[list[Path]]:
+    """Yield the paths to write to in place of several files of one folder, as `replacing` does."""
     with ExitStack() as stack:
         temporaries: list[Temporary] = []
-        for path, content in contents.items():
-            with naming(path):
-                old = status_of(checked_path(path))
-                if old is not None and not stat.S_ISREG(old.st_mode):
-                    raise InputError("found a device or a pipe, expected a file", path=path)
-                temporary = stack.enter_context(closing(Temporary(path, old)))
-                temporary.path.write_bytes(content)
-                temporary.settle()
-                temporaries.append(temporary)
+        for path in paths:
+            stack.enter_context(naming(path))
+            old = status_of(checked_path(path))
+            if old is not None and not stat.S_ISREG(old.st_mode):
+                raise InputError("found a device or a pipe, expected a file", path=path)
+            temporaries.append(stack.enter_context(closing(Temporary(path, old))))
+        yield [temporary.path for temporary in temporaries]
+        for temporary in temporaries:
+            temporary.settle()
         if len({temporary.target.parent for temporary in temporaries}) > 1:
             raise InputError("found links into different folders, expected one", path=path)
-        with naming(path):
-            commit(temporaries)
+        commit(temporaries)
 
 
 def commit(temporaries: Sequence[Temporary]) -> None:

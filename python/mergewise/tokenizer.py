@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Literal, overload
 
 from mergewise import _core, formats, live
 from mergewise.arguments import check_choice, check_num_threads
 from mergewise.chat import Message, rendered
 from mergewise.coder import Coder
-from mergewise.encoding import EncodedFile, encode_to_file
+from mergewise.encoding import Dtype, EncodedFile, Layout, Reading, encode_to_file
 from mergewise.framing import Framing, Padding, Side, Strategy, Truncation
 from mergewise.progress import Progress
 from mergewise.saving import save
 from mergewise.sources import DocumentMode, PathLike
 from mergewise.specials import Specials, choice_of
+from mergewise.token_files import TokenFormat
 
 
 class Tokenizer(Coder):
@@ -82,38 +84,67 @@ class Tokenizer(Coder):
         output: PathLike,
         *,
         end_of_document: str | None = None,
+        add_special_tokens: bool = False,
         documents: DocumentMode = "file",
         field: str = "text",
-        dtype: Literal["uint16", "uint32"] | None = None,
+        dtype: Dtype | None = None,
+        format: TokenFormat | None = None,  # noqa: A002 - the word that users know
+        offsets: bool = False,
+        shard_tokens: int | None = None,
+        validation: float | None = None,
+        skip_bad: bool = False,
         allowed_special: Specials = (),
         disallowed_special: Specials = "all",
         num_threads: int = 0,
         progress: Progress = False,
     ) -> EncodedFile:
-        """Write the ids of files as one array on disk, for `numpy.load` or `numpy.memmap`.
+        """Write the ids of files as arrays on disk; `mergewise.open_tokens` reads them.
+
+        With `shard_tokens` or `validation` there are several files, whose names begin like
+        `output`, and a manifest in JSON. A run of the same inputs and options that was killed goes
+        on behind the shards that are whole; the files are the same as of one run.
 
         Args:
             paths: files, folders and globs, as for `mergewise.count_files`.
             output: a .npy file, or, with any other name, the bare numbers (little-endian).
             end_of_document: the special token to put behind each document.
+            add_special_tokens: put the special tokens around each document that the tokenizer's
+                file asks for.
             documents: where a document ends in a file of text.
             field: the field or column of .jsonl and .parquet that holds the text.
             dtype: the smallest that holds every id, unless given.
+            format: "npy", "bin" or "megatron" (.bin and .idx), whatever the name.
+            offsets: also write where each document's ids begin and the last one's end, to a file
+                in .offsets.npy; not for Megatron, whose .idx says it.
+            shard_tokens: begin another file behind the document that makes one this long.
+            validation: the part of the documents, between 0 and 1, that is written to files of its
+                own; a hash of its text decides for each document.
+            skip_bad: leave out lines of .jsonl that are no records, and say how many.
             allowed_special: see `encode`.
             disallowed_special: see `encode`.
             num_threads: 0 means all cores.
             progress: show a bar, or call this with the bytes done and their total.
         """
+        framing = self._framing if add_special_tokens else Framing()
+        end = [] if end_of_document is None else [self._special_id(end_of_document)]
         return encode_to_file(
             self.core,
             paths,
             output,
-            separator=None if end_of_document is None else self._special_id(end_of_document),
-            documents=documents,
-            field=field,
-            dtype=dtype or ("uint16" if self.vocab_size <= 2**16 else "uint32"),
+            layout=Layout(
+                before=framing.before,
+                behind=[*framing.after, *end],
+                dtype=dtype or ("uint16" if self.vocab_size <= 2**16 else "uint32"),
+                format=format or ("npy" if Path(output).suffix == ".npy" else "bin"),
+                offsets=offsets,
+                shard_tokens=shard_tokens,
+                validation=validation,
+                skip_bad=skip_bad,
+            ),
+            reading=Reading(
+                documents=documents, field=field, num_threads=check_num_threads(num_threads)
+            ),
             choice=choice_of(self.core, allowed_special, disallowed_special),
-            num_threads=check_num_threads(num_threads),
             progress=progress,
         )
 

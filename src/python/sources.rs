@@ -11,7 +11,7 @@ use super::reader::{PyReader, Raised};
 use super::tokenizer::PyTokenizer;
 use crate::error::{Error, Result};
 use crate::parallel::lock;
-use crate::reading::{Batch, Block, Compression, Documents, Input, Reading};
+use crate::reading::{Batch, Compression, Documents, Input, Reading};
 use crate::watch::Watch;
 
 const COMPRESSIONS: &[(&str, Compression)] =
@@ -101,7 +101,7 @@ impl PyDocuments {
         let blocks = inputs
             .into_iter()
             .flat_map(move |input| reading.blocks(input));
-        let batches = blocks.map(|block| block.and_then(Block::into_batch));
+        let batches = blocks.map(|block| block.and_then(|block| block.into_batch(false)));
         Ok(Self {
             batches: Mutex::new(Box::new(batches)),
             raised,

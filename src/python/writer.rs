@@ -1,7 +1,7 @@
 //! `Writer` for Python.
 
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -12,10 +12,58 @@ use super::reader::Raised;
 use super::sources::{PySource, inputs_of, or_raised};
 use super::tokenizer::PyTokenizer;
 use super::{choose, threads, watched};
+use crate::error::{Error, Result};
 use crate::merges::Id;
-use crate::writing::{Numbers, Options, Writer};
+use crate::writing::{Encoding, Files, Format, Numbers, Options, Paths, Point, Shard, Writer};
 
 const NUMBERS: &[(&str, Numbers)] = &[("uint16", Numbers::U16), ("uint32", Numbers::U32)];
+const FORMATS: &[(&str, Format)] = &[
+    ("npy", Format::Npy),
+    ("bare", Format::Bare),
+    ("megatron", Format::Megatron),
+];
+
+/// An object whose `open` names the files of a shard, and whose `close` is told that it is complete.
+struct PyFiles {
+    object: Py<PyAny>,
+    raised: Raised,
+}
+
+impl PyFiles {
+    fn call<T>(&self, call: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>) -> Result<T> {
+        Python::attach(|py| call(self.object.bind(py))).map_err(|error| {
+            if let Ok(mut raised) = self.raised.lock() {
+                raised.get_or_insert(error);
+            }
+            Error::Io {
+                path: PathBuf::new(),
+                kind: std::io::ErrorKind::Other,
+                code: None,
+            }
+        })
+    }
+}
+
+impl Files for PyFiles {
+    fn open(&mut self, split: usize, number: usize) -> Result<Paths> {
+        let (ids, index) =
+            self.call(|files| files.call_method1("open", (split, number))?.extract())?;
+        Ok(Paths { ids, index })
+    }
+
+    fn close(&mut self, shard: Shard) -> Result<()> {
+        let Shard {
+            split,
+            number,
+            num_ids,
+            num_documents,
+            end,
+        } = shard;
+        let end = (end.block, end.document);
+        let told = (split, number, num_ids, num_documents, end);
+        self.call(|files| files.call_method1("close", told).map(drop))
+    }
+}
 
 /// Writes the ids of documents to files as they come; `finish` completes the files, once.
 #[pyclass(frozen, module = "mergewise._core", name = "Writer")]
@@ -23,13 +71,22 @@ pub(super) struct PyWriter {
     tokenizer: Py<PyTokenizer>,
     choice: Py<PyChoice>,
     num_threads: usize,
-    writer: Mutex<Option<Writer>>,
+    writer: Mutex<Option<Writer<PyFiles>>>,
+    raised: Raised,
 }
 
 impl PyWriter {
-    fn with<T>(&self, use_it: impl FnOnce(&Writer) -> PyResult<T>) -> PyResult<T> {
+    fn with<T>(
+        &self,
+        use_it: impl FnOnce(&Writer<PyFiles>, Encoding<'_>) -> PyResult<T>,
+    ) -> PyResult<T> {
+        let encoding = Encoding {
+            encoder: self.tokenizer.get().0.encoder(),
+            call: &self.choice.get().0,
+            num_threads: self.num_threads,
+        };
         match self.writer.try_lock().as_deref() {
-            Ok(Some(writer)) => use_it(writer),
+            Ok(Some(writer)) => use_it(writer, encoding),
             _ => Err(finished()),
         }
     }
@@ -41,36 +98,53 @@ fn finished() -> PyErr {
 
 #[pymethods]
 impl PyWriter {
+    /// `files` has methods `open(split, number)`, which returns the paths of the ids and of the index,
+    /// and `close(split, number, num_ids, num_documents, end)`; `done` says how many shards of each
+    /// split there are, and the `end` of the last.
     #[new]
     #[pyo3(signature = (
-        tokenizer, choice, /, *, ids, is_npy, dtype, offsets, before, behind, block_bytes, num_threads
+        tokenizer, choice, files, /, *, format, dtype, before, behind, block_bytes, shard_tokens,
+        validation, skip_bad, done, num_threads
     ))]
     fn new(
         tokenizer: Py<PyTokenizer>,
         choice: Py<PyChoice>,
-        ids: PathBuf,
-        is_npy: bool,
+        files: Py<PyAny>,
+        format: &str,
         dtype: &str,
-        offsets: Option<PathBuf>,
         before: Vec<Id>,
         behind: Vec<Id>,
         block_bytes: usize,
+        shard_tokens: Option<u64>,
+        validation: Option<f64>,
+        skip_bad: bool,
+        done: Vec<(usize, (u64, u64))>,
         num_threads: usize,
     ) -> PyResult<Self> {
-        let writer = Writer::create(Options {
-            ids,
-            is_npy,
+        let raised = Raised::default();
+        let files = PyFiles {
+            object: files,
+            raised: Arc::clone(&raised),
+        };
+        let done = done.into_iter();
+        let done = done.map(|(number, (block, document))| (number, Point { block, document }));
+        let options = Options {
+            format: choose("format", format, FORMATS)?,
             numbers: choose("dtype", dtype, NUMBERS)?,
-            offsets,
             before,
             behind,
             block_bytes,
-        })?;
+            shard_ids: shard_tokens,
+            validation,
+            skips_bad: skip_bad,
+            done: done.collect(),
+        };
         Ok(Self {
             tokenizer,
             choice,
             num_threads: threads(num_threads),
-            writer: Mutex::new(Some(writer)),
+            writer: Mutex::new(Some(Writer::new(options, files))),
+            raised,
         })
     }
 
@@ -84,36 +158,35 @@ impl PyWriter {
         field: &str,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        let raised = Raised::default();
-        let inputs = inputs_of(sources, documents, field, &raised)?;
-        let (encoder, call) = (self.tokenizer.get().0.encoder(), &self.choice.get().0);
-        self.with(|writer| {
+        let inputs = inputs_of(sources, documents, field, &self.raised)?;
+        self.with(|writer, encoding| {
             let added = watched(py, progress, |watch| {
-                Ok(writer.add_inputs(inputs, encoder, call, self.num_threads, watch))
+                Ok(writer.add_inputs(inputs, encoding, watch))
             })?;
-            or_raised(added, &raised)
+            or_raised(added, &self.raised)
         })
     }
 
     #[pyo3(signature = (documents, /))]
     fn add_documents(&self, py: Python<'_>, documents: Texts) -> PyResult<()> {
         let documents = documents.slices();
-        let (encoder, call) = (self.tokenizer.get().0.encoder(), &self.choice.get().0);
-        self.with(|writer| {
-            watched(py, None, |watch| {
-                writer.add_documents(&documents, encoder, call, self.num_threads, watch)
-            })
+        self.with(|writer, encoding| {
+            let added = watched(py, None, |watch| {
+                Ok(writer.add_documents(&documents, encoding, watch))
+            })?;
+            or_raised(added, &self.raised)
         })
     }
 
-    /// Complete the files; the numbers of ids and of documents.
-    fn finish(&self, py: Python<'_>) -> PyResult<(u64, u64)> {
+    /// Complete the files; how many lines were left out, and what was wrong with the first of them.
+    fn finish(&self, py: Python<'_>) -> PyResult<(u64, Vec<String>)> {
         let writer = self
             .writer
             .try_lock()
             .ok()
             .and_then(|mut guard| guard.take());
         let writer = writer.ok_or_else(finished)?;
-        Ok(py.detach(|| writer.finish())?)
+        let (num_bad, bad) = or_raised(py.detach(|| writer.finish()), &self.raised)?;
+        Ok((num_bad, bad.iter().map(Error::to_string).collect()))
     }
 }

@@ -10,7 +10,7 @@ use memchr::{memchr_iter, memrchr};
 
 use super::compression::Counted;
 use super::cutter::Cutter;
-use super::{Compression, Documents, Input, io_error, json};
+use super::{Compression, Documents, Input, io_error, json, key_of};
 use crate::error::{Error, Result};
 use crate::watch::Watch;
 
@@ -35,12 +35,15 @@ struct Place {
     num_lines: u64,
     /// Whether a document begins there.
     is_start: bool,
+    /// That of the document's beginning, if it does not end with the block with which it begins.
+    key: Option<u64>,
 }
 
 /// Reads the blocks of an input.
 pub(super) struct Blocks<'a> {
     reader: Box<dyn Read + Send + 'a>,
     cutter: Cutter,
+    block_bytes: usize,
     compression: Compression,
     place: Place,
     is_done: bool,
@@ -67,6 +70,7 @@ impl<'a> Blocks<'a> {
             offset: 0,
             num_lines: 0,
             is_start: true,
+            key: None,
         };
         let opened = match reader {
             Some(reader) => Ok(reader),
@@ -86,6 +90,7 @@ impl<'a> Blocks<'a> {
         Ok(Self {
             reader,
             cutter: Cutter::new(block_bytes),
+            block_bytes,
             compression,
             place,
             is_done: false,
@@ -118,13 +123,16 @@ impl<'a> Blocks<'a> {
         let (path, compression) = (&self.place.path, self.compression);
         self.is_done =
             read.map_err(|error| failure(path, &error, compression, num_read, self.watch))?;
+        let is_by_lines = *documents != Documents::File;
+        let is_end = self.is_done || (is_by_lines && text.ends_with(b"\n"));
+        if self.place.is_start {
+            self.place.key = (!is_end).then(|| self.key_of_beginning(&text));
+        }
         let place = self.place.clone();
         self.place.offset += text.len() as u64;
-        let is_by_lines = *documents != Documents::File;
         if is_by_lines {
             self.place.num_lines += memchr_iter(b'\n', &text).count() as u64;
         }
-        let is_end = self.is_done || (is_by_lines && text.ends_with(b"\n"));
         self.place.is_start = is_end;
         Ok(Some(Block {
             is_end,
@@ -132,6 +140,17 @@ impl<'a> Blocks<'a> {
             place,
             num_read: if self.is_file { num_read - before } else { 0 },
         }))
+    }
+}
+
+impl Blocks<'_> {
+    /// The key of a document that begins with this text, and goes on with what was read.
+    fn key_of_beginning(&self, text: &[u8]) -> u64 {
+        let most = self.block_bytes;
+        let mut beginning = text[..text.len().min(most)].to_vec();
+        let rest = self.cutter.rest();
+        beginning.extend_from_slice(&rest[..rest.len().min(most - beginning.len())]);
+        key_of(&beginning)
     }
 }
 
@@ -167,11 +186,14 @@ pub(crate) struct Batch {
     place: Place,
     /// The lines of the documents, if they are not simply the lines of the text.
     lines: Vec<u64>,
+    /// What is wrong with the lines that were left out.
+    pub(crate) bad: Vec<Error>,
 }
 
 impl Block {
-    /// The documents of the block; of JSON, this parses it.
-    pub(crate) fn into_batch(self) -> Result<Batch> {
+    /// The documents of the block; of JSON, this parses it, and lines that are no records are errors
+    /// or are left out.
+    pub(crate) fn into_batch(self, skips_bad: bool) -> Result<Batch> {
         let Self {
             text,
             place,
@@ -185,7 +207,7 @@ impl Block {
                 let begun = (!text.is_empty() && !text.ends_with(b"\n")).then_some(text.len());
                 ends.chain(begun).collect()
             }
-            Documents::JsonLines(field) => return records(&text, field, &place),
+            Documents::JsonLines(field) => return records(&text, field, &place, skips_bad),
         };
         Ok(Batch {
             text,
@@ -193,24 +215,35 @@ impl Block {
             is_end,
             place,
             lines: Vec::new(),
+            bad: Vec::new(),
         })
     }
 }
 
 /// The documents of lines of JSON.
-fn records(text: &[u8], field: &str, place: &Place) -> Result<Batch> {
+fn records(text: &[u8], field: &str, place: &Place, skips_bad: bool) -> Result<Batch> {
     let mut batch = Batch {
         text: Vec::with_capacity(text.len()),
         ends: Vec::new(),
         is_end: true,
         place: place.clone(),
         lines: Vec::new(),
+        bad: Vec::new(),
     };
     for (line, number) in lines_of(text).zip(place.num_lines..) {
-        let is_found = json::push_field(line, field, &mut batch.text);
-        if is_found.map_err(|error| error.in_line(number).in_file(&place.path))? {
-            batch.ends.push(batch.text.len());
-            batch.lines.push(number);
+        let found = json::push_field(line, field, &mut batch.text);
+        match found.map_err(|error| error.in_line(number).in_file(&place.path)) {
+            Ok(true) => {
+                batch.ends.push(batch.text.len());
+                batch.lines.push(number);
+            }
+            Ok(false) => {}
+            Err(error) if skips_bad => {
+                let end = batch.ends.last().copied().unwrap_or(0);
+                batch.text.truncate(end);
+                batch.bad.push(error);
+            }
+            Err(error) => return Err(error),
         }
     }
     Ok(batch)
@@ -235,6 +268,11 @@ impl Batch {
             start = end;
             document
         })
+    }
+
+    /// The key of the first document, if it is a part of one.
+    pub(crate) fn key(&self) -> Option<u64> {
+        self.place.key
     }
 
     /// Whether a document begins with the first of these.
@@ -294,7 +332,9 @@ mod tests {
         reading.ahead(texts.iter().map(input).collect(), 4, |blocks| {
             let (mut found, mut is_new) = (Vec::new(), true);
             for block in blocks {
-                let batch = block.and_then(Block::into_batch).expect("nothing fails");
+                let batch = block
+                    .and_then(|block| block.into_batch(false))
+                    .expect("nothing fails");
                 for document in batch.documents() {
                     if std::mem::replace(&mut is_new, true) {
                         found.push(Vec::new());

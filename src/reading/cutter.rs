@@ -18,6 +18,11 @@ impl Cutter {
         }
     }
 
+    /// What was read, but is behind the last cut.
+    pub(super) fn rest(&self) -> &[u8] {
+        &self.rest
+    }
+
     /// Replace `block` by the next one; true if the text ends with it. Where a reader has nothing yet,
     /// what it gave before is not held back.
     pub(super) fn next(

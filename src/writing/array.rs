@@ -5,6 +5,7 @@ use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::Result;
+use crate::merges::Id;
 use crate::reading::io_error;
 
 /// The header of a .npy file, padded to a multiple of 64 bytes, with room for the length.
@@ -40,12 +41,13 @@ impl Numbers {
         }
     }
 
-    /// Append numbers, of which each must fit.
-    pub(super) fn append(self, numbers: impl ExactSizeIterator<Item = u64>, bytes: &mut Vec<u8>) {
+    /// Append ids, of which each must fit.
+    pub(super) fn append(self, ids: &[Id], bytes: &mut Vec<u8>) {
+        let ids = ids.iter().copied();
         match self {
-            Self::U16 => extend(numbers.map(|number| (number as u16).to_le_bytes()), bytes),
-            Self::U32 => extend(numbers.map(|number| (number as u32).to_le_bytes()), bytes),
-            Self::I64 => extend(numbers.map(u64::to_le_bytes), bytes),
+            Self::U16 => extend(ids.map(|id| (id as u16).to_le_bytes()), bytes),
+            Self::U32 => extend(ids.map(u32::to_le_bytes), bytes),
+            Self::I64 => extend(ids.map(|id| u64::from(id).to_le_bytes()), bytes),
         }
     }
 }
@@ -91,6 +93,11 @@ impl Array {
         self.length += (bytes.len() / self.numbers.width()) as u64;
         let written = self.file.write_all(bytes);
         written.map_err(|error| io_error(&self.path, &error))
+    }
+
+    /// How many bytes a number has.
+    pub(super) fn width(&self) -> usize {
+        self.numbers.width()
     }
 
     /// How many numbers there are.

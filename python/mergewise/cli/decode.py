@@ -11,6 +11,7 @@ from typing import cast
 from mergewise.cli.options import Parser
 from mergewise.cli.tokenizers import add_tokenizer, read_tokenizer
 from mergewise.sources import documents_of, find_sources
+from mergewise.token_documents import open_tokens
 from mergewise.tokenizer import Tokenizer
 
 READ_BYTES = 1 << 16
@@ -22,24 +23,36 @@ def add_decode(parser: Parser) -> None:
     """The arguments of `mergewise decode`.
 
     The ids come from standard input, with white space between them, and are decoded as they
-    come.
+    come; or from a file that `mergewise encode -o` wrote.
 
     Examples:
       mergewise decode tokenizer.json < ids.txt
       echo 464 3290 | mergewise decode tokenizer.json
       mergewise encode t.json --lines < a.txt | mergewise decode t.json --lines
+      mergewise decode tokenizer.json ids.npy
     """
     add_tokenizer(parser)
-    parser.add_flag("--lines", "a line of text for each line of ids")
+    text = "a file of ids: .npy, .bin of Megatron, or a manifest in .json (default standard input)"
+    parser.add_argument("file", nargs="?", metavar="FILE", help=text)
+    parser.add_flag("--lines", "a line of text for each line of ids, or each document of a file")
 
 
 def run_decode(parsed: argparse.Namespace) -> None:
     """`mergewise decode`."""
     tokenizer = read_tokenizer(parsed)
-    texts = decoded_lines(tokenizer) if parsed.lines else decoded_stream(tokenizer)
+    if parsed.file is not None:
+        texts = decoded_file(tokenizer, parsed.file, b"\n" if parsed.lines else b"")
+    else:
+        texts = decoded_lines(tokenizer) if parsed.lines else decoded_stream(tokenizer)
     for text in texts:
         sys.stdout.buffer.write(text)
         sys.stdout.buffer.flush()
+
+
+def decoded_file(tokenizer: Tokenizer, path: str, behind: bytes) -> Iterator[bytes]:
+    """The text of each document of a file of ids."""
+    for document in open_tokens(path):
+        yield tokenizer.decode_bytes(document.tolist()) + behind
 
 
 def decoded_lines(tokenizer: Tokenizer) -> Iterator[bytes]:

@@ -19,6 +19,7 @@ from mergewise.errors import MergewiseError
 from mergewise.sources import Source, check_output, documents_of, find_sources
 from mergewise.tokenizer import Tokenizer
 
+LAYOUT = ("offsets", "add_special_tokens", "shard_tokens", "validation", "skip_bad")
 # The text that is encoded before its ids are written: as Python integers they take more memory.
 GROUP_BYTES = 1 << 21
 
@@ -33,6 +34,7 @@ def add_encode(parser: Parser) -> None:
       mergewise encode tokenizer.json < in.txt > ids.txt
       mergewise encode tokenizer.json --lines --pieces in.txt
       mergewise encode tokenizer.json corpus/ -o ids.npy --end-of-document '<|endoftext|>'
+      mergewise encode t.json a.jsonl -o a.bin --format megatron --shard-tokens 1000000000
     """
     add_tokenizer(parser)
     text = f"{INPUTS} (default -)"
@@ -52,9 +54,25 @@ def add_encode(parser: Parser) -> None:
     parser.add_choice("--documents", ["file", "lines"], text)
     text = "the type of the array (with -o; default: the smallest)"
     parser.add_choice("--dtype", ["uint16", "uint32"], text)
+    add_layout(parser)
     parser.add_field()
     parser.add_threads()
     parser.add_reporting()
+
+
+def add_layout(parser: Parser) -> None:
+    """The arguments of `mergewise encode` about the files of ids, which need -o."""
+    text = "the format of the files (default: npy for .npy, else bin, the bare numbers)"
+    # --from, the format of the tokenizer, has the name `format`.
+    names = ["npy", "bin", "megatron"]
+    parser.add_argument("--format", choices=names, dest="token_format", help=text)
+    parser.add_flag("--offsets", "also write where documents begin, to .offsets.npy")
+    parser.add_flag("--add-special-tokens", "what the tokenizer puts around a text")
+    text = "begin another file behind the document that makes one this long"
+    parser.add_argument("--shard-tokens", type=int, metavar="N", help=text)
+    text = "the part of the documents to write to files of their own, such as 0.01"
+    parser.add_argument("--validation", type=float, metavar="PART", help=text)
+    parser.add_flag("--skip-bad", "leave out lines of .jsonl that are no records")
 
 
 def run_encode(parsed: argparse.Namespace) -> None:
@@ -76,7 +94,9 @@ def check_options(parsed: argparse.Namespace) -> None:
     for name in ("lines", "pieces"):
         if parsed.output is not None and getattr(parsed, name):
             parsed.refuse(f"--{name} does not go with -o")
-    for name in ("end_of_document", "documents", "dtype"):
+    if parsed.output is None and parsed.token_format:
+        parsed.refuse("--format needs -o")
+    for name in ("end_of_document", "documents", "dtype", *LAYOUT):
         if parsed.output is None and getattr(parsed, name):
             parsed.refuse(f"--{name.replace('_', '-')} needs -o")
 
@@ -95,10 +115,18 @@ def write_array(tokenizer: Tokenizer, parsed: argparse.Namespace) -> None:
         parsed.files,
         parsed.output,
         documents=parsed.documents or "file",
+        format=parsed.token_format,
         **keywords(parsed, "end_of_document", "field", "dtype", "num_threads", "progress"),
+        **keywords(parsed, *LAYOUT),
         **special_choice(parsed),
     )
     sizes = {"tokens": written.num_tokens, "documents": written.num_documents}
+    if written.shards:
+        sizes["files"] = len(written.shards)
+    if parsed.skip_bad:
+        sizes["skipped"] = written.num_skipped
+        for told in written.skipped:
+            sys.stderr.write(f"left out: {told}\n")
     put_facts({**sizes, "dtype": written.dtype}, as_json=parsed.json)
 
 

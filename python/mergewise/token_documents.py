@@ -1,0 +1,157 @@
+"""Files of ids, read back without loading them: documents as arrays, and their texts."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
+
+from mergewise.arguments import check_choice
+from mergewise.encoding import Dtype
+from mergewise.errors import FormatError
+from mergewise.files import complete_writes
+from mergewise.optional import import_optional
+from mergewise.sources import PathLike
+from mergewise.token_files import SPLITS, Shard, read_manifest
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from mergewise.coder import Coder
+
+NPY_MAGIC = b"\x93NUMPY"
+MEGATRON_MAGIC = b"MMIDIDX\x00\x00"
+MEGATRON_TYPES = {4: "<i4", 8: "<u2"}
+MEGATRON_HEADER_BYTES = 34
+
+
+class TokenDocuments(Sequence["NDArray[Any]"]):
+    """The documents of files of ids, mapped into memory: each is an array of its ids.
+
+    Attributes:
+        arrays: the ids of each file.
+        offsets: where the documents of each file begin in its array, and where the last one ends.
+    """
+
+    def __init__(
+        self, arrays: Sequence[NDArray[Any]], offsets: Sequence[NDArray[np.int64]]
+    ) -> None:
+        self.arrays = arrays
+        self.offsets = offsets
+        # How many documents are before each file, and in all.
+        self._starts = [0, *accumulate(len(ends) - 1 for ends in offsets)]
+
+    @property
+    def num_tokens(self) -> int:
+        """How many ids there are."""
+        return sum(map(len, self.arrays))
+
+    def __len__(self) -> int:
+        return self._starts[-1]
+
+    @overload
+    def __getitem__(self, index: int) -> NDArray[Any]: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[NDArray[Any]]: ...
+    def __getitem__(self, index: int | slice) -> NDArray[Any] | list[NDArray[Any]]:
+        """The ids of a document, or those of several."""
+        if isinstance(index, slice):
+            return [self[number] for number in range(*index.indices(len(self)))]
+        number = index + len(self) if index < 0 else index
+        if not 0 <= number < len(self):
+            raise IndexError(f"no document {index}: there are {len(self)}")
+        file = bisect_right(self._starts, number) - 1
+        start, end = self.offsets[file][number - self._starts[file] :][:2]
+        ids: NDArray[Any] = self.arrays[file][start:end]
+        return ids
+
+    def decode(self, index: int, tokenizer: Coder, *, skip_special_tokens: bool = False) -> str:
+        """The text of a document."""
+        return tokenizer.decode(self[index].tolist(), skip_special_tokens=skip_special_tokens)
+
+    def __repr__(self) -> str:
+        return f"<TokenDocuments: {len(self):,} documents, {self.num_tokens:,} tokens>"
+
+
+def open_tokens(
+    path: PathLike, *, dtype: Dtype | None = None, split: str = "train"
+) -> TokenDocuments:
+    """The documents that `Tokenizer.encode_files` wrote, as arrays that are mapped into memory.
+
+    Without a file of offsets beside it, an array is one document.
+
+    Args:
+        path: a .npy file; bare numbers, with their `dtype`; a .bin or .idx file of Megatron; or a
+            manifest (.json).
+        dtype: the type of bare numbers.
+        split: "train" or "validation", of a manifest.
+    """
+    path = Path(path)
+    complete_writes(path)
+    if path.suffix != ".json":
+        files = [read_file(path, dtype)]
+    else:
+        check_choice("split", split, *SPLITS)
+        files = [read_file(shard.path, dtype) for dtype, shard in shards_of(path, split)]
+    return TokenDocuments([ids for ids, _ in files], [offsets for _, offsets in files])
+
+
+def shards_of(path: Path, split: str) -> list[tuple[Dtype, Shard]]:
+    """The files of a split that a manifest lists, and the type of their numbers."""
+    content = read_manifest(path)
+    if content is None or not content.get("is_complete"):
+        found = "no manifest" if content is None else "the manifest of a run that is not complete"
+        raise FormatError(f"found {found}, expected one of files of ids", path=path)
+    dtype: Dtype = content["options"]["dtype"]
+    shards = [Shard.from_json(value, path.parent) for value in content["shards"]]
+    return [(dtype, shard) for shard in shards if shard.split == split]
+
+
+def read_file(path: Path, dtype: Dtype | None) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The ids of a file, and where its documents begin and the last one ends."""
+    numpy = import_optional("numpy", extra="numpy", package="numpy")
+    index = path.with_suffix(".idx")
+    if path.suffix in {".bin", ".idx"} and index.exists():
+        return read_megatron(path.with_suffix(".bin"), index)
+    offsets = path.with_name(f"{path.stem}.offsets.npy")
+    with path.open("rb") as file:
+        is_npy = file.read(len(NPY_MAGIC)) == NPY_MAGIC
+    if is_npy:
+        ids = numpy.load(path, mmap_mode="r")
+    elif dtype is None:
+        raise ValueError(f"{path}: give the dtype of bare numbers")
+    else:
+        ids = mapped(path, {"uint16": "<u2", "uint32": "<u4"}[dtype])
+    if offsets.exists():
+        return ids, numpy.load(offsets, mmap_mode="r")
+    return ids, numpy.array([0, len(ids)])
+
+
+def mapped(path: Path, dtype: str, offset: int = 0, length: int = -1) -> NDArray[Any]:
+    """Numbers of a file, mapped into memory."""
+    numpy = import_optional("numpy", extra="numpy", package="numpy")
+    shape = None if length < 0 else (length,)
+    # An empty file cannot be mapped.
+    if length == 0 or path.stat().st_size <= offset:
+        empty: NDArray[Any] = numpy.empty(0, dtype)
+        return empty
+    array: NDArray[Any] = numpy.memmap(path, dtype, "r", offset, shape)
+    return array
+
+
+def read_megatron(ids: Path, index: Path) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The two files of Megatron's IndexedDataset."""
+    numpy = import_optional("numpy", extra="numpy", package="numpy")
+    with index.open("rb") as file:
+        header = file.read(MEGATRON_HEADER_BYTES)
+    code = header[17] if len(header) == MEGATRON_HEADER_BYTES else -1
+    if not header.startswith(MEGATRON_MAGIC) or code not in MEGATRON_TYPES:
+        message = "found no index of Megatron with numbers of 16 or 32 bits"
+        raise FormatError(f"{message}, expected one", path=index)
+    num_documents = int.from_bytes(header[18:26], "little")
+    lengths = mapped(index, "<i4", MEGATRON_HEADER_BYTES, num_documents)
+    offsets = numpy.concatenate([[0], numpy.cumsum(lengths, dtype=numpy.int64)])
+    return mapped(ids, MEGATRON_TYPES[code]), offsets

@@ -1,0 +1,209 @@
+"""The files that ids are written to: names, shards that appear when they are whole, manifests."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from mergewise.errors import InputError
+from mergewise.files import replacing, replacing_together, write_text
+from mergewise.sources import Source
+
+TokenFormat: TypeAlias = Literal["npy", "bin", "megatron"]
+
+SPLITS = ("train", "validation")
+MANIFEST_FORMAT = "mergewise tokens 1"
+READ_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Shard:
+    """A file of ids that is whole.
+
+    Attributes:
+        path: the file of ids.
+        index: the file of where each document's begin, if there is one.
+        split: "train" or "validation".
+        num_tokens: how many ids it has.
+        num_documents: how many documents.
+        end: the block of the inputs, and the document of it, where the next shard begins.
+        sha256: of the file of ids, if there is a manifest.
+    """
+
+    path: Path
+    index: Path | None
+    split: str
+    num_tokens: int
+    num_documents: int
+    end: tuple[int, int] = (0, 0)
+    sha256: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The shard in a manifest, which names files of its folder."""
+        index = None if self.index is None else self.index.name
+        return {**asdict(self), "path": self.path.name, "index": index}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any], folder: Path) -> Shard:
+        """The shard that a manifest in this folder describes."""
+        index = None if value["index"] is None else folder / value["index"]
+        paths = {"path": folder / value["path"], "index": index, "end": tuple(value["end"])}
+        return cls(**{**value, **paths})
+
+
+@dataclass(frozen=True)
+class Names:
+    """How the files of an output are named.
+
+    Attributes:
+        output: the name that the caller gave.
+        format: the format of the files.
+        has_index: whether there is a file of where documents begin.
+        is_sharded: whether there may be several.
+    """
+
+    output: Path
+    format: TokenFormat
+    has_index: bool
+    is_sharded: bool
+
+    def paths(self, split: int, number: int) -> list[Path]:
+        """The file of ids, and that of its documents if there is one."""
+        mark = f"-{SPLITS[split]}" if split else ""
+        mark += f"-{number:05}" if self.is_sharded else ""
+        stem, suffix = self.output.stem, self.output.suffix
+        if self.format == "megatron" and suffix != ".bin":
+            stem, suffix = self.output.name, ".bin"
+        ids = self.output.with_name(f"{stem}{mark}{suffix}")
+        if not self.has_index:
+            return [ids]
+        ending = ".idx" if self.format == "megatron" else ".offsets.npy"
+        return [ids, self.output.with_name(f"{stem}{mark}{ending}")]
+
+    @property
+    def manifest(self) -> Path:
+        """The file that lists the others."""
+        return self.output.with_suffix(".json")
+
+
+@dataclass
+class Files:
+    """Files of ids as the core writes them: each appears under its name when it is whole.
+
+    Attributes:
+        names: the names of the files.
+        facts: what decides the bytes of the files, for the manifest; None: there is no manifest.
+        shards: those that are whole.
+        begun: what is to be done with the files of each split that are not.
+    """
+
+    names: Names
+    facts: Mapping[str, Any] | None
+    shards: list[Shard] = field(default_factory=list)
+    begun: dict[int, ExitStack] = field(default_factory=dict)
+
+    def open(self, split: int, number: int) -> tuple[Path, Path | None]:
+        """Where to write the ids of a new shard, and where its documents begin."""
+        paths = self.names.paths(split, number)
+        stack = self.begun[split] = ExitStack()
+        if len(paths) == 1:
+            (path,) = paths
+            temporary = stack.enter_context(replacing(path))
+            if self.names.format == "npy" and temporary.is_fifo():
+                message = "found a pipe, expected a file: an array in .npy begins with its length"
+                hint = "a pipe of another name gets the numbers"
+                raise InputError(message, path=path, hint=hint)
+            return temporary, None
+        ids, index = stack.enter_context(replacing_together(paths))
+        return ids, index
+
+    def close(
+        self, split: int, number: int, num_tokens: int, num_documents: int, end: tuple[int, int]
+    ) -> None:
+        """A shard is whole."""
+        self.begun.pop(split).close()
+        path, *index = self.names.paths(split, number)
+        shard = Shard(
+            path,
+            index[0] if index else None,
+            SPLITS[split],
+            num_tokens,
+            num_documents,
+            end,
+            None if self.facts is None else sha256_of(path),
+        )
+        self.shards.append(shard)
+        if self.facts is not None:
+            self.write_manifest(is_complete=False)
+
+    def write_manifest(self, **more: Any) -> None:  # noqa: ANN401 - JSON
+        """Write what is known of the files that are whole."""
+        shards = sorted(self.shards, key=lambda shard: (shard.split, shard.path))
+        content = {**(self.facts or {}), **more, "shards": [shard.to_json() for shard in shards]}
+        write_text(json.dumps(content, indent=1) + "\n", self.names.manifest)
+
+    def keep(self) -> list[tuple[int, tuple[int, int]]]:
+        """Keep the shards that a run of the same inputs and options made before it was stopped.
+
+        Returns how many of each split there are, and where the last one ends.
+        """
+        content = read_manifest(self.names.manifest) or {}
+        facts = {**(self.facts or {}), "is_complete": False}
+        if any(content.get(name) != value for name, value in facts.items()):
+            return []
+        folder = self.names.manifest.parent
+        kept = [Shard.from_json(value, folder) for value in content["shards"]]
+        if not all(path.exists() for shard in kept for path in (shard.path, shard.index) if path):
+            return []
+        self.shards = kept
+        done = []
+        for split in SPLITS[: 1 if facts["options"]["validation"] is None else 2]:
+            ends = [shard.end for shard in kept if shard.split == split]
+            done.append((len(ends), max(ends, default=(0, 0))))
+        return done
+
+
+@contextmanager
+def removing_parts(files: Files) -> Iterator[None]:
+    """Remove what is not whole if the block fails."""
+    try:
+        yield
+    except BaseException:
+        with ExitStack() as stack:
+            for begun in files.begun.values():
+                stack.push(begun)
+            raise
+
+
+def read_manifest(path: Path) -> dict[str, Any] | None:
+    """What a manifest says; None if there is none."""
+    with suppress(OSError, ValueError):
+        content = json.loads(path.read_bytes())
+        if isinstance(content, dict) and content.get("format") == MANIFEST_FORMAT:
+            return content
+    return None
+
+
+def sha256_of(path: Path) -> str:
+    """The SHA-256 of a file."""
+    found = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(READ_BYTES):
+            found.update(block)
+    return found.hexdigest()
+
+
+def inputs_in_manifest(sources: Iterable[Source]) -> list[dict[str, Any]]:
+    """The inputs as a manifest lists them: another size or time is another input."""
+    inputs = []
+    for source in sources:
+        status = None if source.reader is not None else source.path.stat()
+        size, time = (None, None) if status is None else (status.st_size, status.st_mtime_ns)
+        inputs.append({"path": os.fspath(source.path), "bytes": size, "modified": time})
+    return inputs

@@ -1,0 +1,169 @@
+//! What was encoded, put into the files of shards.
+
+use crate::error::{Error, Result};
+
+use super::array::Array;
+use super::index::Index;
+use super::{Files, Format, Numbers, Options, Point, Shard};
+
+/// How many of the lines that are left out are told.
+const MOST_TOLD: usize = 10;
+
+/// The ids of a block as they are written.
+#[derive(Default)]
+pub(super) struct Piece {
+    /// Of each split.
+    pub(super) parts: [Part; 2],
+    pub(super) num_read: u64,
+    /// What was wrong with lines that are left out.
+    pub(super) bad: Vec<Error>,
+}
+
+/// The ids of a block in one split.
+#[derive(Default)]
+pub(super) struct Part {
+    pub(super) bytes: Vec<u8>,
+    /// Where documents end among the bytes, and which of the block they are.
+    pub(super) ends: Vec<(usize, u64)>,
+}
+
+/// The files that are written.
+pub(super) struct Output<F> {
+    files: F,
+    format: Format,
+    numbers: Numbers,
+    shard_ids: Option<u64>,
+    splits: Vec<Split>,
+    /// How many blocks were put.
+    pub(super) num_blocks: u64,
+    num_bad: u64,
+    bad: Vec<Error>,
+}
+
+/// A split of the documents: how many shards are complete, and the one that is written.
+#[derive(Default)]
+struct Split {
+    num_done: usize,
+    open: Option<Open>,
+}
+
+struct Open {
+    ids: Array,
+    index: Option<Index>,
+    num_documents: u64,
+    /// How many ids are behind the last document that has ended.
+    num_begun: u64,
+}
+
+impl<F: Files> Output<F> {
+    pub(super) fn new(options: &Options, files: F) -> Self {
+        let num_splits = 1 + usize::from(options.validation.is_some());
+        let split = |split: usize| Split {
+            num_done: options.done.get(split).map_or(0, |done| done.0),
+            open: None,
+        };
+        Self {
+            files,
+            format: options.format,
+            numbers: options.numbers,
+            shard_ids: options.shard_ids,
+            splits: (0..num_splits).map(split).collect(),
+            num_blocks: 0,
+            num_bad: 0,
+            bad: Vec::new(),
+        }
+    }
+
+    /// Write the ids of the next block.
+    pub(super) fn put(&mut self, piece: &Piece) -> Result<()> {
+        let (block, most) = (self.num_blocks, self.shard_ids);
+        for (split, part) in piece.parts.iter().enumerate() {
+            let mut start = 0;
+            for &(end, document) in &part.ends {
+                let open = self.open(split)?;
+                open.ids.write(&part.bytes[start..end])?;
+                open.end_document(((end - start) / open.ids.width()) as u64)?;
+                if most.is_some_and(|most| open.ids.len() >= most) {
+                    let document = document + 1;
+                    self.close(split, Point { block, document })?;
+                }
+                start = end;
+            }
+            if start < part.bytes.len() {
+                let open = self.open(split)?;
+                open.ids.write(&part.bytes[start..])?;
+                open.num_begun += ((part.bytes.len() - start) / open.ids.width()) as u64;
+            }
+        }
+        self.num_blocks += 1;
+        self.num_bad += piece.bad.len() as u64;
+        let room = MOST_TOLD - self.bad.len();
+        self.bad.extend(piece.bad.iter().take(room).cloned());
+        Ok(())
+    }
+
+    /// Complete the last shards. A split without documents has one that is empty.
+    pub(super) fn finish(mut self) -> Result<(u64, Vec<Error>)> {
+        let end = Point {
+            block: self.num_blocks,
+            document: 0,
+        };
+        for split in 0..self.splits.len() {
+            if self.splits[split].num_done == 0 {
+                self.open(split)?;
+            }
+            self.close(split, end)?;
+        }
+        Ok((self.num_bad, self.bad))
+    }
+
+    fn open(&mut self, split: usize) -> Result<&mut Open> {
+        let Split { num_done, open } = &mut self.splits[split];
+        if open.is_none() {
+            let paths = self.files.open(split, *num_done)?;
+            let is_npy = self.format == Format::Npy;
+            let index = paths.index.as_deref();
+            let index = index.map(|path| Index::create(path, self.format, self.numbers));
+            *open = Some(Open {
+                ids: Array::create(&paths.ids, self.numbers, is_npy)?,
+                index: index.transpose()?,
+                num_documents: 0,
+                num_begun: 0,
+            });
+        }
+        Ok(open.as_mut().expect("just opened"))
+    }
+
+    fn close(&mut self, split: usize, end: Point) -> Result<()> {
+        let Split { num_done, open } = &mut self.splits[split];
+        let Some(open) = open.take() else {
+            return Ok(());
+        };
+        let shard = Shard {
+            split,
+            number: *num_done,
+            num_ids: open.ids.len(),
+            num_documents: open.num_documents,
+            end,
+        };
+        open.ids.finish()?;
+        open.index.map_or(Ok(()), Index::finish)?;
+        *num_done += 1;
+        self.files.close(shard)
+    }
+}
+
+impl Open {
+    /// A document ends with this many ids more.
+    fn end_document(&mut self, num_ids: u64) -> Result<()> {
+        let num_ids = std::mem::take(&mut self.num_begun) + num_ids;
+        self.num_documents += 1;
+        let index = self.index.as_mut();
+        index.map_or(Ok(()), |index| index.push(num_ids))
+    }
+}
+
+/// A number that depends on the first bytes of a document, the same everywhere and for ever.
+pub(super) fn key(document: &[u8], most_bytes: usize) -> u64 {
+    crate::reading::key_of(&document[..document.len().min(most_bytes)])
+}

@@ -1,0 +1,287 @@
+"""Files of ids for training a model: offsets, Megatron's index, shards, splits, reading them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import struct
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from test_doors import peer_tokenizer, with_bos
+from test_encode import OPTICKS
+from test_encode_files import DOCUMENTS, END, END_ID, TOK, write
+
+import mergewise as mw
+from mergewise import sources
+from mergewise.errors import FormatError, InputError
+
+MANY = [f"{number} {OPTICKS[7 * number :][: number % 300]}" for number in range(400)]
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files are read in many blocks."""
+    monkeypatch.setattr(sources, "BLOCK_BYTES", 1 << 10)
+
+
+def ids_of(documents: Sequence[str]) -> list[list[int]]:
+    return [[*TOK.encode(document), END_ID] for document in documents]
+
+
+def lists(documents: Sequence[np.ndarray[Any, Any]]) -> list[list[int]]:
+    return [document.tolist() for document in documents]
+
+
+# What is around documents, and where they begin.
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.parquet"])
+@pytest.mark.parametrize("out", ["out.npy", "out.bin"])
+def test_offsets(name: str, out: str, tmp_path: Path) -> None:
+    path = write(tmp_path, name, DOCUMENTS)
+    TOK.encode_files(path, tmp_path / out, offsets=True, end_of_document=END)
+    starts = np.load(tmp_path / "out.offsets.npy")
+    lengths = [len(TOK.encode(document)) + 1 for document in DOCUMENTS]
+    assert starts.tolist() == [0, *np.cumsum(lengths).tolist()]
+    documents = mw.open_tokens(tmp_path / out, dtype="uint16")
+    assert lists(documents) == ids_of(DOCUMENTS)
+    assert [documents.decode(i, TOK, skip_special_tokens=True) for i in range(5)] == DOCUMENTS
+
+
+def test_a_long_document_is_one(tmp_path: Path) -> None:
+    paths = [write(tmp_path, f"{n}.txt", [OPTICKS[n : 50_000 - n]]) for n in range(3)]
+    for num_threads in (1, 3):
+        TOK.encode_files(paths, tmp_path / "o.npy", offsets=True, num_threads=num_threads)
+        documents = mw.open_tokens(tmp_path / "o.npy")
+        assert lists(documents) == [TOK.encode(OPTICKS[n : 50_000 - n]) for n in range(3)]
+
+
+@pytest.mark.parametrize("documents", ["file", "lines"])
+def test_special_tokens_around_documents(
+    documents: Literal["file", "lines"], tmp_path: Path
+) -> None:
+    """As the file of a tokenizer asks, once for each document, though it is read in parts."""
+    tok = mw.Tokenizer.from_huggingface(with_bos(peer_tokenizer("<s>", END)))
+    text = OPTICKS[:20_000].replace("\n", " ") + "\nlast"
+    path = write(tmp_path, "a.txt", [text])
+    options: dict[str, Any] = {"documents": documents, "end_of_document": END}
+    tok.encode_files(path, tmp_path / "o.npy", add_special_tokens=True, **options)
+    texts = [text] if documents == "file" else text.splitlines(keepends=True)
+    expected = [i for part in texts for i in [*tok.encode(part), tok.special_tokens[END]]]
+    assert expected[0] == tok.special_tokens["<s>"]
+    assert np.load(tmp_path / "o.npy").tolist() == expected
+
+
+# Megatron.
+
+
+def megatron_index(path: Path) -> tuple[int, list[int], list[int], list[int]]:
+    """The type, lengths, pointers and documents of an .idx file, as Megatron's reader does."""
+    data = path.read_bytes()
+    assert data[:9] == b"MMIDIDX\x00\x00"
+    version, code, num_sequences, num_documents = struct.unpack("<QBQQ", data[9:34])
+    assert version == 1
+    numbers = np.frombuffer(data, np.int32, num_sequences, 34)
+    pointers = np.frombuffer(data, np.int64, num_sequences, 34 + numbers.nbytes)
+    start = 34 + numbers.nbytes + pointers.nbytes
+    documents = np.frombuffer(data, np.int64, num_documents, start)
+    assert len(data) == start + documents.nbytes
+    return code, numbers.tolist(), pointers.tolist(), documents.tolist()
+
+
+@pytest.mark.parametrize(("dtype", "code", "kind"), [("uint16", 8, "<u2"), ("uint32", 4, "<i4")])
+@pytest.mark.parametrize("out", ["out", "out.bin"])
+def test_megatron(
+    out: str, dtype: Literal["uint16", "uint32"], code: int, kind: str, tmp_path: Path
+) -> None:
+    path = write(tmp_path, "a.jsonl", DOCUMENTS)
+    options: dict[str, Any] = {"format": "megatron", "end_of_document": END}
+    TOK.encode_files(path, tmp_path / out, dtype=dtype, **options)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a.jsonl", "out.bin", "out.idx"]
+    found, lengths, pointers, ends = megatron_index(tmp_path / "out.idx")
+    assert (found, ends) == (code, list(range(len(DOCUMENTS) + 1)))
+    ids = np.fromfile(tmp_path / "out.bin", kind)
+    starts = [pointer // ids.itemsize for pointer in pointers]
+    documents = [ids[s : s + n].tolist() for s, n in zip(starts, lengths, strict=True)]
+    assert documents == ids_of(DOCUMENTS)
+    for name in ("out.bin", "out.idx"):
+        assert lists(mw.open_tokens(tmp_path / name)) == documents
+
+
+# Shards and splits.
+
+
+def files_in(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("format_", ["npy", "bin", "megatron"])
+@pytest.mark.parametrize("name", ["a.jsonl", "a.parquet"])
+def test_shards(name: str, format_: Literal["npy", "bin", "megatron"], tmp_path: Path) -> None:
+    path, out = write(tmp_path, name, MANY), tmp_path / "out"
+    out.mkdir()
+    made = TOK.encode_files(
+        path, out / "o.bin", format=format_, offsets=True, shard_tokens=2000, end_of_document=END
+    )
+    assert len(made.shards) > 5
+    assert [shard.path.name for shard in made.shards[:2]] == ["o-00000.bin", "o-00001.bin"]
+    assert all(2000 <= shard.num_tokens < 2300 for shard in made.shards[:-1])
+    documents = mw.open_tokens(out / "o.json")
+    assert lists(documents) == ids_of(MANY)
+    assert lists(documents[5:300:17]) == ids_of(MANY[5:300:17])
+    assert documents[-1].tolist() == ids_of(MANY)[-1]
+    assert (len(documents), documents.num_tokens) == (made.num_documents, made.num_tokens)
+    manifest = json.loads((out / "o.json").read_bytes())
+    assert manifest["is_complete"]
+    assert manifest["tokens"] == made.num_tokens
+    for shard in manifest["shards"]:
+        data = (out / shard["path"]).read_bytes()
+        assert hashlib.sha256(data).hexdigest() == shard["sha256"]
+
+
+def test_the_hash_of_a_document_decides_its_split(tmp_path: Path) -> None:
+    """Whatever the order, the format and the number of threads; long documents too."""
+    long = [letter * 3000 + " " + OPTICKS[:9000].replace("\n", " ") for letter in "abcdefgh"]
+    texts = [f"{text}\n" for text in [*MANY, *long] if "\n" not in text]
+    held: list[set[str]] = []
+    for order, name in ((1, "a.jsonl"), (-1, "b.txt"), (1, "c.parquet")):
+        path = write(tmp_path, name, texts[::order])
+        made = TOK.encode_files(
+            path,
+            tmp_path / "o.npy",
+            documents="lines",
+            offsets=True,
+            validation=0.2,
+            num_threads=2 + order,
+        )
+        assert {shard.path.name for shard in made.shards} == {"o.npy", "o-validation.npy"}
+        splits = [mw.open_tokens(tmp_path / "o.json", split=s) for s in ("train", "validation")]
+        found = [[split.decode(i, TOK) for i in range(len(split))] for split in splits]
+        assert sorted(found[0] + found[1]) == sorted(texts)
+        held.append(set(found[1]))
+    assert held[0] == held[1] == held[2]
+    assert 0.1 * len(texts) < len(held[0]) < 0.3 * len(texts)
+    assert held[0] & {f"{text}\n" for text in long}
+
+
+def test_a_run_that_was_stopped_goes_on(tmp_path: Path) -> None:
+    paths = [write(tmp_path, "a.jsonl", MANY), write(tmp_path, "b.parquet", MANY[::-1])]
+    paths += [write(tmp_path, "c.txt", [OPTICKS[:60_000]])]
+    options: dict[str, Any] = {"format": "megatron", "shard_tokens": 2000, "validation": 0.1}
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    whole.mkdir()
+    parts.mkdir()
+    TOK.encode_files(paths, whole / "o", num_threads=1, **options)
+    expected = files_in(whole)
+
+    class StoppedError(Exception):
+        """What stops the work."""
+
+    size = sum(path.stat().st_size for path in paths)
+    kept: dict[str, int] = {}
+    for share in (0.1, 0.4, 0.5, 0.7, 0.9):
+
+        def stop(done: int, _: int, share: float = share) -> None:
+            if done > share * size:
+                raise StoppedError
+
+        with pytest.raises(StoppedError):
+            TOK.encode_files(paths, parts / "o", num_threads=2, progress=stop, **options)
+        found = files_in(parts)
+        assert {name: expected[name] for name in found if name != "o.json"}.items() <= found.items()
+        # What was whole is not written again.
+        inodes = {path.name: path.stat().st_ino for path in parts.glob("*.bin")}
+        assert kept.items() <= inodes.items()
+        kept = inodes
+    assert kept
+    TOK.encode_files(paths, parts / "o", **options)
+    assert files_in(parts) == expected
+
+
+@pytest.mark.parametrize("change", ["input", "option", "shard"])
+def test_another_run_begins_anew(change: str, tmp_path: Path) -> None:
+    path, out = write(tmp_path, "a.jsonl", MANY), tmp_path / "out"
+    out.mkdir()
+    options: dict[str, Any] = {"shard_tokens": 2000}
+    TOK.encode_files(path, out / "o.npy", **options)
+    manifest = json.loads((out / "o.json").read_bytes())
+    manifest["is_complete"], manifest["shards"] = False, manifest["shards"][:4]
+    (out / "o.json").write_text(json.dumps(manifest))
+    if change == "input":
+        write(tmp_path, "a.jsonl", MANY[::-1])
+    elif change == "option":
+        options["end_of_document"] = END
+    else:
+        (out / "o-00001.npy").unlink()
+    TOK.encode_files(path, out / "o.npy", **options)
+    fresh = tmp_path / "fresh"
+    fresh.mkdir()
+    TOK.encode_files(path, fresh / "o.npy", **options)
+    expected = files_in(fresh)
+    assert {name: files_in(out)[name] for name in expected} == expected
+
+
+def test_lines_that_are_no_records_are_left_out_and_counted(tmp_path: Path) -> None:
+    good = [json.dumps({"text": text}) for text in DOCUMENTS]
+    lines = [good[0], "{", *good[1:3], '{"body": 1}', *good[3:], '{"text": "\\ud800"}']
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n".join(lines))
+    with pytest.raises(FormatError, match="line 2"):
+        TOK.encode_files(path, tmp_path / "o.npy")
+    made = TOK.encode_files(path, tmp_path / "o.npy", skip_bad=True, end_of_document=END)
+    assert (made.num_skipped, made.num_documents) == (3, len(DOCUMENTS))
+    for number, told in zip((2, 5, 8), made.skipped, strict=True):
+        assert f"a.jsonl: line {number}: " in told
+    assert np.load(tmp_path / "o.npy").tolist() == [i for ids in ids_of(DOCUMENTS) for i in ids]
+
+
+# What is refused.
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"format": "csv"}, "format"),
+        ({"shard_tokens": 0}, "shard_tokens"),
+        ({"validation": 1.0}, "validation"),
+        ({"validation": float("nan")}, "validation"),
+    ],
+)
+def test_wrong_options(options: dict[str, Any], message: str, tmp_path: Path) -> None:
+    path = write(tmp_path, "a.txt", ["a"])
+    with pytest.raises(ValueError, match=message):
+        TOK.encode_files(path, tmp_path / "o.npy", **options)
+    assert [found.name for found in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_an_index_or_a_manifest_that_is_an_input_is_refused(tmp_path: Path) -> None:
+    for name, options in (
+        ("o.offsets.npy", {"offsets": True}),
+        ("o.json", {"validation": 0.5}),
+    ):
+        (tmp_path / name).write_text("a text")
+        with pytest.raises(InputError, match="input"):
+            TOK.encode_files(tmp_path / name, tmp_path / "o.npy", **options)
+        assert (tmp_path / name).read_text() == "a text"
+
+
+def test_what_cannot_be_opened(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text("{}")
+    with pytest.raises(FormatError, match=r"a\.json: found no manifest"):
+        mw.open_tokens(tmp_path / "a.json")
+    (tmp_path / "a.idx").write_bytes(b"MMIDIDX")
+    with pytest.raises(FormatError, match=r"a\.idx: found no index"):
+        mw.open_tokens(tmp_path / "a.idx")
+    (tmp_path / "a.raw").write_bytes(b"")
+    with pytest.raises(ValueError, match="dtype"):
+        mw.open_tokens(tmp_path / "a.raw")
+    assert len(mw.open_tokens(tmp_path / "a.raw", dtype="uint16")[0]) == 0
+    pq.write_table(pa.table({"text": ["a"]}), tmp_path / "a.parquet")
+    with pytest.raises(IndexError, match="no document 1"):
+        mw.open_tokens(tmp_path / "a.raw", dtype="uint16")[1]
