@@ -5,6 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import struct
+import subprocess
+import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -13,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from processes import HANGS
 from test_doors import peer_tokenizer, with_bos
 from test_encode import OPTICKS
 from test_encode_files import DOCUMENTS, END, END_ID, TOK, write
@@ -21,6 +25,7 @@ import mergewise as mw
 from mergewise import sources
 from mergewise.errors import FormatError, InputError
 
+NUM_KILLS = 3
 MANY = [f"{number} {OPTICKS[7 * number :][: number % 300]}" for number in range(400)]
 
 
@@ -202,6 +207,36 @@ def test_a_run_that_was_stopped_goes_on(tmp_path: Path) -> None:
     assert kept
     TOK.encode_files(paths, parts / "o", **options)
     assert files_in(parts) == expected
+
+
+def test_a_run_that_was_killed_goes_on(tmp_path: Path) -> None:
+    """Killed when there are a few shards more; in the end all bytes are those of one run."""
+    paths = [write(tmp_path, "a.jsonl", MANY * 40), write(tmp_path, "b.txt", [OPTICKS] * 8)]
+    TOK.save(tmp_path / "t.json")
+    code = (
+        "import sys, mergewise as mw\n"
+        "tok = mw.Tokenizer.from_file('t.json')\n"
+        "options = {'shard_tokens': 5000, 'offsets': True, 'validation': 0.1}\n"
+        "tok.encode_files(['a.jsonl', 'b.txt'], f'{sys.argv[1]}/o.npy', **options)\n"
+    )
+    for name in ("whole", "parts"):
+        (tmp_path / name).mkdir()
+    command = [sys.executable, "-c", code]
+    assert sum(path.stat().st_size for path in paths) > 5e6
+    subprocess.run([*command, "whole"], cwd=tmp_path, check=True, timeout=HANGS)
+    expected = files_in(tmp_path / "whole")
+    for _ in range(NUM_KILLS):
+        num_before = len([*(tmp_path / "parts").glob("o*.npy")])
+        with subprocess.Popen([*command, "parts"], cwd=tmp_path) as process:
+            while process.poll() is None:
+                if len([*(tmp_path / "parts").glob("o*.npy")]) > num_before + 1:
+                    process.kill()
+                    break
+                time.sleep(0.001)
+        found = {path.name: path.read_bytes() for path in (tmp_path / "parts").glob("o*.npy")}
+        assert found.items() <= expected.items()
+    subprocess.run([*command, "parts"], cwd=tmp_path, check=True, timeout=HANGS)
+    assert files_in(tmp_path / "parts") == expected
 
 
 @pytest.mark.parametrize("change", ["input", "option", "shard"])
