@@ -94,7 +94,7 @@ pub(crate) fn for_each_in_order<W: Send, T: Send>(
     work: impl Fn(&mut W, usize) -> Result<T> + Sync,
     put: impl FnMut(T) -> Result<()> + Send,
 ) -> Result<()> {
-    let most_ahead = 4 * workers.len();
+    let most_ahead = 2 * workers.len();
     let queue = Queue {
         state: Mutex::new((Turns::default(), put)),
         changed: Condvar::new(),

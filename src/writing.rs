@@ -38,14 +38,30 @@ pub struct Options {
     pub behind: Vec<Id>,
     /// The bytes of text that are read at once.
     pub block_bytes: usize,
-    /// A shard ends with the document that makes it this long; None: all is one shard.
-    pub shard_ids: Option<u64>,
+    /// Where shards end.
+    pub sharding: Sharding,
     /// The part of the documents that is for validation, from 0 to 1, if they are split.
     pub validation: Option<f64>,
     /// Whether lines that are no records are left out; else they are errors.
     pub skips_bad: bool,
     /// For each split, how many shards are there already, and where the last one ends.
     pub done: Vec<(usize, Point)>,
+}
+
+/// Where a shard ends: always with a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sharding {
+    /// With the last document.
+    One,
+    /// With the document that makes it this many ids long.
+    Ids(u64),
+    /// With the document that completes its share of the bytes of all inputs.
+    Shares {
+        /// How many shares.
+        num_shards: u64,
+        /// The bytes of all inputs.
+        num_bytes: u64,
+    },
 }
 
 /// The format of files of ids.
@@ -173,16 +189,19 @@ impl<F: Files> Writer<F> {
         })
     }
 
-    /// Write the ids of documents in memory. An error names the document by its index.
+    /// Write the ids of documents in memory, for which so many bytes of a file were read. An error names
+    /// the document by its index.
     pub fn add_documents(
         &self,
         documents: &[&[u8]],
+        num_read: u64,
         encoding: Encoding<'_>,
         watch: &Watch,
     ) -> Result<()> {
         let mut output = lock(&self.output);
         let chosen = self.chosen(documents, None, output.num_blocks);
-        let piece = self.encode(documents, &chosen, (true, true), encoding, watch)?;
+        let mut piece = self.encode(documents, &chosen, (true, true), encoding, watch)?;
+        piece.num_read = num_read;
         output.put(&piece)
     }
 
@@ -273,7 +292,13 @@ impl<F: Files> Writer<F> {
             behind,
             ..
         } = &self.options;
-        let mut piece = Piece::default();
+        let mut piece = Piece {
+            num_documents: documents.len() as u64,
+            ..Piece::default()
+        };
+        // Nearly all documents are of the first split.
+        let num_ids = ids.len() + chosen.len() * (before.len() + behind.len());
+        piece.parts[0].bytes.reserve(num_ids * numbers.width());
         for (&(index, split), range) in chosen.iter().zip(offsets.windows(2)) {
             let part: &mut Part = &mut piece.parts[split];
             if index > 0 || is_start {

@@ -150,6 +150,22 @@ def test_shards(name: str, format_: Literal["npy", "bin", "megatron"], tmp_path:
         assert hashlib.sha256(data).hexdigest() == shard["sha256"]
 
 
+@pytest.mark.parametrize("num_threads", [1, 3])
+def test_a_number_of_shards(num_threads: int, tmp_path: Path) -> None:
+    """Each has about the same share, whatever the kinds of the inputs; the last ends with them."""
+    paths = [write(tmp_path, f"{n}{name}", MANY) for n, name in enumerate([".jsonl", ".parquet"])]
+    paths += [write(tmp_path, "2.jsonl.gz", MANY)]
+    made = TOK.encode_files(
+        paths, tmp_path / "o.npy", shards=7, offsets=True, num_threads=num_threads
+    )
+    assert len(made.shards) == 7
+    documents = mw.open_tokens(tmp_path / "o.json")
+    assert lists(documents) == [TOK.encode(text) for text in MANY * 3]
+    equal = write(tmp_path, "equal.jsonl", ["equally long"] * 700)
+    made = TOK.encode_files(equal, tmp_path / "e.npy", shards=7, num_threads=num_threads)
+    assert all(abs(shard.num_documents - 100) <= 2 for shard in made.shards)
+
+
 def test_the_hash_of_a_document_decides_its_split(tmp_path: Path) -> None:
     """Whatever the order, the format and the number of threads; long documents too."""
     long = [letter * 3000 + " " + OPTICKS[:9000].replace("\n", " ") for letter in "abcdefgh"]
@@ -175,10 +191,11 @@ def test_the_hash_of_a_document_decides_its_split(tmp_path: Path) -> None:
     assert held[0] & {f"{text}\n" for text in long}
 
 
-def test_a_run_that_was_stopped_goes_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize("sharding", [{"shard_tokens": 2000}, {"shards": 30}], ids=str)
+def test_a_run_that_was_stopped_goes_on(sharding: dict[str, int], tmp_path: Path) -> None:
     paths = [write(tmp_path, "a.jsonl", MANY), write(tmp_path, "b.parquet", MANY[::-1])]
     paths += [write(tmp_path, "c.txt", [OPTICKS[:60_000]])]
-    options: dict[str, Any] = {"format": "megatron", "shard_tokens": 2000, "validation": 0.1}
+    options: dict[str, Any] = {"format": "megatron", "validation": 0.1, **sharding}
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     whole.mkdir()
     parts.mkdir()
@@ -284,6 +301,8 @@ def test_lines_that_are_no_records_are_left_out_and_counted(tmp_path: Path) -> N
     [
         ({"format": "csv"}, "format"),
         ({"shard_tokens": 0}, "shard_tokens"),
+        ({"shards": 0}, "shards"),
+        ({"shards": 2, "shard_tokens": 5}, "one of them"),
         ({"validation": 1.0}, "validation"),
         ({"validation": float("nan")}, "validation"),
     ],

@@ -325,6 +325,7 @@ class Writer:
         behind: Sequence[int],
         block_bytes: int,
         shard_tokens: int | None,
+        shares: tuple[int, int] | None,
         validation: float | None,
         skip_bad: bool,
         done: Sequence[tuple[int, tuple[int, int]]],
@@ -339,7 +340,7 @@ class Writer:
         field: str,
         progress: _Progress = None,
     ) -> None: ...
-    def add_documents(self, documents: _Texts, /) -> None: ...
+    def add_documents(self, documents: _Texts, num_read: int, /) -> None: ...
     def finish(self) -> tuple[int, list[str]]: ...
 
 def counts_of_arrow(

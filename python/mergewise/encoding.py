@@ -61,6 +61,7 @@ class Layout:
         dtype: the type of an id.
         format: the format of the files.
         offsets: whether to write where each document's ids begin.
+        shards: how many shards there are, each with the same share of the inputs' bytes.
         shard_tokens: how long a shard becomes.
         validation: the part of the documents that is for validation.
         skip_bad: whether to leave out lines that are no records.
@@ -71,6 +72,7 @@ class Layout:
     dtype: Dtype
     format: TokenFormat
     offsets: bool = False
+    shards: int | None = None
     shard_tokens: int | None = None
     validation: float | None = None
     skip_bad: bool = False
@@ -81,20 +83,28 @@ class Layout:
         check_choice("format", self.format, "npy", "bin", "megatron")
         if self.dtype == "uint16" and vocab_size > 2**16:
             raise ValueError(f"ids up to {vocab_size - 1:,} do not fit uint16")
-        if self.shard_tokens is not None and self.shard_tokens < 1:
-            raise ValueError(f"shard_tokens must be 1 or more, found {self.shard_tokens}")
+        for name, number in (("shards", self.shards), ("shard_tokens", self.shard_tokens)):
+            if number is not None and number < 1:
+                raise ValueError(f"{name} must be 1 or more, found {number}")
+        if self.shards is not None and self.shard_tokens is not None:
+            raise ValueError("found shards and shard_tokens, expected one of them")
         if self.validation is not None and not 0 < self.validation < 1:
             raise ValueError(f"validation must be between 0 and 1, found {self.validation}")
 
     @property
     def is_listed(self) -> bool:
         """Whether a manifest lists the files, since there may be several."""
-        return self.shard_tokens is not None or self.validation is not None
+        return self.is_sharded or self.validation is not None
+
+    @property
+    def is_sharded(self) -> bool:
+        """Whether the files of a split have numbers."""
+        return self.shards is not None or self.shard_tokens is not None
 
     def names(self, output: Path) -> Names:
         """How the files are named."""
         has_index = self.offsets or self.format == "megatron"
-        return Names(output, self.format, has_index, self.shard_tokens is not None)
+        return Names(output, self.format, has_index, self.is_sharded)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,10 +135,12 @@ def encode_to_file(
     for path in [*names.paths(0, 0), *([names.manifest] if layout.is_listed else [])]:
         sources.check_output(path, paths)
     facts = facts_of(encoder, found, layout, reading) if layout.is_listed else None
-    reporter = Reporter(progress, "encode", sum(source.num_bytes for source in found), "B")
+    num_bytes = sum(source.num_bytes for source in found)
+    if layout.shards is not None and not is_readable_again(found):
+        raise ValueError("standard input has no size to share: give shard_tokens, not shards")
+    reporter = Reporter(progress, "encode", num_bytes, "B")
     files = Files(names, facts)
     with removing_parts(files):
-        is_readable_again = all(source.reader is None for source in found)
         writer = _core.Writer(
             encoder,
             choice,
@@ -139,9 +151,10 @@ def encode_to_file(
             behind=layout.behind,
             block_bytes=sources.BLOCK_BYTES,
             shard_tokens=layout.shard_tokens,
+            shares=None if layout.shards is None else (layout.shards, num_bytes),
             validation=layout.validation,
             skip_bad=layout.skip_bad,
-            done=files.keep() if layout.is_listed and is_readable_again else [],
+            done=files.keep() if layout.is_listed and is_readable_again(found) else [],
             num_threads=reading.num_threads,
         )
         done = write_sources(writer, found, reading, reporter)
@@ -164,6 +177,11 @@ def encode_to_file(
     )
 
 
+def is_readable_again(found: list[Source]) -> bool:
+    """Whether all sources are files."""
+    return all(source.reader is None for source in found)
+
+
 def write_sources(
     writer: _core.Writer, found: list[Source], reading: Reading, reporter: Reporter
 ) -> int:
@@ -183,9 +201,13 @@ def write_sources(
     return done
 
 
-def add_column(writer: _core.Writer, array: Any) -> None:  # noqa: ANN401 - pyarrow is optional
+def add_column(
+    writer: _core.Writer,
+    array: Any,  # noqa: ANN401 - pyarrow is optional
+    num_bytes: int,
+) -> None:
     """Write the texts of a column; nulls are left out."""
-    writer.add_documents(array.drop_null())
+    writer.add_documents(array.drop_null(), num_bytes)
 
 
 def facts_of(

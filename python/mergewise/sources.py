@@ -149,18 +149,19 @@ def consecutive(sources: Iterable[Source]) -> list[list[Source]]:
 
 
 def add_columns(
-    sources: list[Source], columns: Iterable[Texts], add: Callable[[Any], None], tell: Tell
+    sources: list[Source], columns: Iterable[Texts], add: Callable[[Any, int], None], tell: Tell
 ) -> None:
-    """Call `add` with the columns of Parquet files, and `tell` with how many bytes were read."""
+    """Call `add` with parts of columns of Parquet and their bytes, and `tell` with the sum."""
     sizes = {source.path: source.num_bytes for source in sources}
     done = 0.0
     for texts in columns:
+        before = int(done)
+        done += texts.share * sizes[texts.path]
         try:
-            add(texts.array)
+            add(texts.array, int(done) - before)
         except MergewiseError as error:
             error.path = texts.place
             raise
-        done += texts.share * sizes[texts.path]
         if tell is not None:
             tell(int(done))
 

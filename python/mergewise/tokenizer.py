@@ -90,6 +90,7 @@ class Tokenizer(Coder):
         dtype: Dtype | None = None,
         format: TokenFormat | None = None,  # noqa: A002 - the word that users know
         offsets: bool = False,
+        shards: int | None = None,
         shard_tokens: int | None = None,
         validation: float | None = None,
         skip_bad: bool = False,
@@ -100,9 +101,9 @@ class Tokenizer(Coder):
     ) -> EncodedFile:
         """Write the ids of files as arrays on disk; `mergewise.open_tokens` reads them.
 
-        With `shard_tokens` or `validation` there are several files, whose names begin like
-        `output`, and a manifest in JSON. A run of the same inputs and options that was killed goes
-        on behind the shards that are whole; the files are the same as of one run.
+        With `shards`, `shard_tokens` or `validation` there are several files, whose names begin
+        like `output`, and a manifest in JSON. A run of the same inputs and options that was killed
+        goes on behind the shards that are whole; the files are the same as of one run.
 
         Args:
             paths: files, folders and globs, as for `mergewise.count_files`.
@@ -116,7 +117,8 @@ class Tokenizer(Coder):
             format: "npy", "bin" or "megatron" (.bin and .idx), whatever the name.
             offsets: also write where each document's ids begin and the last one's end, to a file
                 in .offsets.npy; not for Megatron, whose .idx says it.
-            shard_tokens: begin another file behind the document that makes one this long.
+            shards: write this many files, each with about the same share of the inputs' bytes.
+            shard_tokens: or begin another file behind the document that makes one this long.
             validation: the part of the documents, between 0 and 1, that is written to files of its
                 own; a hash of its text decides for each document.
             skip_bad: leave out lines of .jsonl that are no records, and say how many.
@@ -137,6 +139,7 @@ class Tokenizer(Coder):
                 dtype=dtype or ("uint16" if self.vocab_size <= 2**16 else "uint32"),
                 format=format or ("npy" if Path(output).suffix == ".npy" else "bin"),
                 offsets=offsets,
+                shards=shards,
                 shard_tokens=shard_tokens,
                 validation=validation,
                 skip_bad=skip_bad,

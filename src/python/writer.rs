@@ -14,7 +14,9 @@ use super::tokenizer::PyTokenizer;
 use super::{choose, threads, watched};
 use crate::error::{Error, Result};
 use crate::merges::Id;
-use crate::writing::{Encoding, Files, Format, Numbers, Options, Paths, Point, Shard, Writer};
+use crate::writing::{
+    Encoding, Files, Format, Numbers, Options, Paths, Point, Shard, Sharding, Writer,
+};
 
 const NUMBERS: &[(&str, Numbers)] = &[("uint16", Numbers::U16), ("uint32", Numbers::U32)];
 const FORMATS: &[(&str, Format)] = &[
@@ -104,7 +106,7 @@ impl PyWriter {
     #[new]
     #[pyo3(signature = (
         tokenizer, choice, files, /, *, format, dtype, before, behind, block_bytes, shard_tokens,
-        validation, skip_bad, done, num_threads
+        shares, validation, skip_bad, done, num_threads
     ))]
     fn new(
         tokenizer: Py<PyTokenizer>,
@@ -116,6 +118,7 @@ impl PyWriter {
         behind: Vec<Id>,
         block_bytes: usize,
         shard_tokens: Option<u64>,
+        shares: Option<(u64, u64)>,
         validation: Option<f64>,
         skip_bad: bool,
         done: Vec<(usize, (u64, u64))>,
@@ -134,7 +137,14 @@ impl PyWriter {
             before,
             behind,
             block_bytes,
-            shard_ids: shard_tokens,
+            sharding: match (shard_tokens, shares) {
+                (Some(num_ids), _) => Sharding::Ids(num_ids),
+                (None, Some((num_shards, num_bytes))) => Sharding::Shares {
+                    num_shards,
+                    num_bytes,
+                },
+                (None, None) => Sharding::One,
+            },
             validation,
             skips_bad: skip_bad,
             done: done.collect(),
@@ -167,12 +177,13 @@ impl PyWriter {
         })
     }
 
-    #[pyo3(signature = (documents, /))]
-    fn add_documents(&self, py: Python<'_>, documents: Texts) -> PyResult<()> {
+    /// Write documents, for which so many bytes of a file were read.
+    #[pyo3(signature = (documents, num_read, /))]
+    fn add_documents(&self, py: Python<'_>, documents: Texts, num_read: u64) -> PyResult<()> {
         let documents = documents.slices();
         self.with(|writer, encoding| {
             let added = watched(py, None, |watch| {
-                Ok(writer.add_documents(&documents, encoding, watch))
+                Ok(writer.add_documents(&documents, num_read, encoding, watch))
             })?;
             or_raised(added, &self.raised)
         })

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 
 use super::array::Array;
 use super::index::Index;
-use super::{Files, Format, Numbers, Options, Point, Shard};
+use super::{Files, Format, Numbers, Options, Point, Shard, Sharding};
 
 /// How many of the lines that are left out are told.
 const MOST_TOLD: usize = 10;
@@ -14,7 +14,9 @@ const MOST_TOLD: usize = 10;
 pub(super) struct Piece {
     /// Of each split.
     pub(super) parts: [Part; 2],
+    /// How many bytes of files were read for the block, and how many documents it has.
     pub(super) num_read: u64,
+    pub(super) num_documents: u64,
     /// What was wrong with lines that are left out.
     pub(super) bad: Vec<Error>,
 }
@@ -32,10 +34,11 @@ pub(super) struct Output<F> {
     files: F,
     format: Format,
     numbers: Numbers,
-    shard_ids: Option<u64>,
+    sharding: Sharding,
     splits: Vec<Split>,
-    /// How many blocks were put.
+    /// How many blocks were put, and how many bytes of files were read for them.
     pub(super) num_blocks: u64,
+    num_read: u64,
     num_bad: u64,
     bad: Vec<Error>,
 }
@@ -66,9 +69,10 @@ impl<F: Files> Output<F> {
             files,
             format: options.format,
             numbers: options.numbers,
-            shard_ids: options.shard_ids,
+            sharding: options.sharding,
             splits: (0..num_splits).map(split).collect(),
             num_blocks: 0,
+            num_read: 0,
             num_bad: 0,
             bad: Vec::new(),
         }
@@ -76,15 +80,16 @@ impl<F: Files> Output<F> {
 
     /// Write the ids of the next block.
     pub(super) fn put(&mut self, piece: &Piece) -> Result<()> {
-        let (block, most) = (self.num_blocks, self.shard_ids);
+        let block = self.num_blocks;
         for (split, part) in piece.parts.iter().enumerate() {
             let mut start = 0;
             for &(end, document) in &part.ends {
                 let open = self.open(split)?;
                 open.ids.write(&part.bytes[start..end])?;
                 open.end_document(((end - start) / open.ids.width()) as u64)?;
-                if most.is_some_and(|most| open.ids.len() >= most) {
-                    let document = document + 1;
+                let num_ids = open.ids.len();
+                let document = document + 1;
+                if self.is_full(split, num_ids, piece, document) {
                     self.close(split, Point { block, document })?;
                 }
                 start = end;
@@ -96,10 +101,31 @@ impl<F: Files> Output<F> {
             }
         }
         self.num_blocks += 1;
+        self.num_read += piece.num_read;
         self.num_bad += piece.bad.len() as u64;
         let room = MOST_TOLD - self.bad.len();
         self.bad.extend(piece.bad.iter().take(room).cloned());
         Ok(())
+    }
+
+    /// Whether a shard ends with a document of a block, behind which it has so many ids.
+    fn is_full(&self, split: usize, num_ids: u64, piece: &Piece, num_documents: u64) -> bool {
+        match self.sharding {
+            Sharding::One => false,
+            Sharding::Ids(most) => num_ids >= most,
+            Sharding::Shares {
+                num_shards,
+                num_bytes,
+            } => {
+                let number = self.splits[split].num_done as u64 + 1;
+                // Where in the files the document ends, if all of the block are equally long.
+                let within = u128::from(piece.num_read) * u128::from(num_documents);
+                let within = within / u128::from(piece.num_documents);
+                let position = u128::from(self.num_read) + within;
+                let end = u128::from(num_bytes) * u128::from(number);
+                number < num_shards && position * u128::from(num_shards) >= end
+            }
+        }
     }
 
     /// Complete the last shards. A split without documents has one that is empty.

@@ -19,7 +19,7 @@ from mergewise.errors import MergewiseError
 from mergewise.sources import Source, check_output, documents_of, find_sources
 from mergewise.tokenizer import Tokenizer
 
-LAYOUT = ("offsets", "add_special_tokens", "shard_tokens", "validation", "skip_bad")
+LAYOUT = ("offsets", "add_special_tokens", "shards", "shard_tokens", "validation", "skip_bad")
 # The text that is encoded before its ids are written: as Python integers they take more memory.
 GROUP_BYTES = 1 << 21
 
@@ -68,6 +68,8 @@ def add_layout(parser: Parser) -> None:
     parser.add_argument("--format", choices=names, dest="token_format", help=text)
     parser.add_flag("--offsets", "also write where documents begin, to .offsets.npy")
     parser.add_flag("--add-special-tokens", "what the tokenizer puts around a text")
+    text = "write N files, each with the same share of the inputs"
+    parser.add_argument("--shards", type=int, metavar="N", help=text)
     text = "begin another file behind the document that makes one this long"
     parser.add_argument("--shard-tokens", type=int, metavar="N", help=text)
     text = "the part of the documents to write to files of their own, such as 0.01"
