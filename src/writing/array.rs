@@ -43,21 +43,21 @@ impl Numbers {
 
     /// Append ids, of which each must fit.
     pub(super) fn append(self, ids: &[Id], bytes: &mut Vec<u8>) {
-        let ids = ids.iter().copied();
         match self {
-            Self::U16 => extend(ids.map(|id| (id as u16).to_le_bytes()), bytes),
-            Self::U32 => extend(ids.map(u32::to_le_bytes), bytes),
-            Self::I64 => extend(ids.map(|id| u64::from(id).to_le_bytes()), bytes),
+            Self::U16 => extend(ids, |id| (id as u16).to_le_bytes(), bytes),
+            Self::U32 => extend(ids, u32::to_le_bytes, bytes),
+            Self::I64 => extend(ids, |id| u64::from(id).to_le_bytes(), bytes),
         }
     }
 }
 
-/// Append arrays of bytes; faster than to extend by each of them.
-fn extend<const N: usize>(arrays: impl ExactSizeIterator<Item = [u8; N]>, bytes: &mut Vec<u8>) {
+/// Append the bytes of ids; over chunks, which compiles to vector instructions.
+fn extend<const N: usize>(ids: &[Id], bytes_of: impl Fn(Id) -> [u8; N], bytes: &mut Vec<u8>) {
     let start = bytes.len();
-    bytes.resize(start + N * arrays.len(), 0);
-    for (place, array) in bytes[start..].chunks_exact_mut(N).zip(arrays) {
-        place.copy_from_slice(&array);
+    bytes.resize(start + N * ids.len(), 0);
+    let places = bytes[start..].as_chunks_mut().0;
+    for (place, &id) in places.iter_mut().zip(ids) {
+        *place = bytes_of(id);
     }
 }
 
