@@ -150,6 +150,22 @@ def test_shards(name: str, format_: Literal["npy", "bin", "megatron"], tmp_path:
         assert hashlib.sha256(data).hexdigest() == shard["sha256"]
 
 
+def key_of(text: bytes) -> int:
+    """The hash that decides, which must never change."""
+    odd, key = 0x9E37_79B9_7F4A_7C15, len(text)
+
+    def mixed(key: int, word: int) -> int:
+        key = (key ^ word) * odd % 2**64
+        return key ^ key >> 32
+
+    num_words = len(text) // 8
+    for word in struct.unpack(f"<{num_words}Q", text[: 8 * num_words]):
+        key = mixed(key, word)
+    for byte in text[8 * num_words :]:
+        key = mixed(key, byte)
+    return mixed(mixed(key, odd), odd)
+
+
 @pytest.mark.parametrize("num_threads", [1, 3])
 def test_a_number_of_shards(num_threads: int, tmp_path: Path) -> None:
     """Each has about the same share, whatever the kinds of the inputs; the last ends with them."""
@@ -187,6 +203,8 @@ def test_the_hash_of_a_document_decides_its_split(tmp_path: Path) -> None:
         assert sorted(found[0] + found[1]) == sorted(texts)
         held.append(set(found[1]))
     assert held[0] == held[1] == held[2]
+    keys = {text: key_of(text.encode()[: sources.BLOCK_BYTES]) for text in texts}
+    assert held[0] == {text for text, key in keys.items() if key >> 32 < 0.2 * (2**32 - 1)}
     assert 0.1 * len(texts) < len(held[0]) < 0.3 * len(texts)
     assert held[0] & {f"{text}\n" for text in long}
 
