@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::error::Result;
@@ -189,23 +189,18 @@ pub(crate) fn with_ahead<I: Iterator<Item: Send> + Send, R>(
     iterators: Vec<I>,
     use_items: impl FnOnce(&mut (dyn Iterator<Item = I::Item> + Send)) -> R,
 ) -> R {
-    const NUM_AHEAD: usize = 4;
     if num_threads == 0 {
         return use_items(&mut iterators.into_iter().flatten());
     }
     let num_threads = num_threads.min(iterators.len());
-    let (producers, receivers): (Vec<_>, Vec<_>) = iterators
-        .into_iter()
-        .map(|items| {
-            let (sender, receiver) = sync_channel(NUM_AHEAD);
-            ((items, sender), receiver)
-        })
-        .unzip();
-    let producers = Mutex::new(producers.into_iter());
+    // What takes the items of each iterator, in order; few wait, though iterators may be short.
+    let (queue, waiting) = sync_channel(num_threads);
+    let iterators = Mutex::new(iterators.into_iter());
     std::thread::scope(|scope| {
         for _ in 0..num_threads {
-            scope.spawn(|| {
-                while let Some((mut items, sender)) = next_of(&producers) {
+            let (queue, iterators) = (queue.clone(), &iterators);
+            scope.spawn(move || {
+                while let Some((mut items, sender)) = begin_next(iterators, &queue) {
                     // An error says that nobody takes items any more.
                     if items.any(|item| sender.send(item).is_err()) {
                         return;
@@ -213,13 +208,24 @@ pub(crate) fn with_ahead<I: Iterator<Item: Send> + Send, R>(
                 }
             });
         }
-        use_items(&mut receivers.into_iter().flatten())
+        drop(queue);
+        use_items(&mut waiting.into_iter().flatten())
     })
 }
 
-/// The next item of an iterator that threads share.
-fn next_of<I: Iterator>(iterator: &Mutex<I>) -> Option<I::Item> {
-    lock(iterator).next()
+/// Take the next iterator, and put what takes its items behind those of the others; None if there is
+/// none, or nobody takes items any more.
+fn begin_next<I: Iterator>(
+    iterators: &Mutex<impl Iterator<Item = I>>,
+    queue: &SyncSender<Receiver<I::Item>>,
+) -> Option<(I, SyncSender<I::Item>)> {
+    const NUM_AHEAD: usize = 4;
+    // Locked until it is put there, so that the order is kept.
+    let mut iterators = lock(iterators);
+    let items = iterators.next()?;
+    let (sender, receiver) = sync_channel(NUM_AHEAD);
+    queue.send(receiver).ok()?;
+    Some((items, sender))
 }
 
 /// Lock a mutex whose data stays valid when a thread panics, as all data here does.
@@ -262,7 +268,7 @@ mod tests {
         for (num_threads, wrong) in [(1, 99), (3, 99), (3, 20), (8, 0)] {
             let tasks = Mutex::new(0..50);
             let take = |(): &mut ()| {
-                let task = next_of(&tasks);
+                let task = lock(&tasks).next();
                 (task.unwrap_or(usize::MAX), Ok(task.is_some()))
             };
             let mut put = Vec::new();
@@ -293,6 +299,23 @@ mod tests {
             let few = with_ahead(num_threads, iterators, |items| items.take(5).count());
             assert_eq!(few, 5);
         }
+    }
+
+    #[test]
+    fn short_iterators_are_not_all_iterated_ahead() {
+        let num_begun = AtomicUsize::new(0);
+        let item = |number| {
+            num_begun.fetch_add(1, Ordering::Relaxed);
+            number
+        };
+        let iterators: Vec<_> = (0..1000).map(|n| std::iter::once(n).map(item)).collect();
+        let first = with_ahead(3, iterators, |items| {
+            let first = items.next();
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            first
+        });
+        assert_eq!(first, Some(0));
+        assert!(num_begun.into_inner() < 20);
     }
 
     #[test]
