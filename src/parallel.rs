@@ -105,11 +105,16 @@ pub(crate) fn for_each_in_order<W: Send, T: Send>(
             return (task, taken);
         }
         let mut guard = lock(&queue.state);
-        while task >= guard.0.next + most_ahead && !guard.0.is_broken {
+        while task >= guard.0.next + most_ahead {
+            // The task that failed is before this one. One that need not wait is done: it may be the
+            // first that fails.
+            if guard.0.is_broken {
+                return (task, Ok(false));
+            }
             let waited = queue.changed.wait(guard);
             guard = waited.unwrap_or_else(PoisonError::into_inner);
         }
-        (task, Ok(!guard.0.is_broken))
+        (task, Ok(true))
     };
     for_each_taken(workers, take_in_time, |worker, task| {
         let mut turn = Turn {
@@ -299,6 +304,24 @@ mod tests {
             let few = with_ahead(num_threads, iterators, |items| items.take(5).count());
             assert_eq!(few, 5);
         }
+    }
+
+    #[test]
+    fn a_task_that_was_taken_before_another_failed_is_done() {
+        let (tasks, has_failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let take = |(): &mut ()| {
+            let task = tasks.fetch_add(1, Ordering::Relaxed);
+            while task == 0 && !has_failed.load(Ordering::Relaxed) {
+                std::thread::yield_now();
+            }
+            (task, Ok(true))
+        };
+        let work = |(): &mut (), task| -> Result<()> {
+            has_failed.store(task > 0, Ordering::Relaxed);
+            Err(Error::InvalidUtf8 { offset: task })
+        };
+        let done = for_each_in_order(&mut [(), ()], take, work, Ok);
+        assert_eq!(done, Err(Error::InvalidUtf8 { offset: 0 }));
     }
 
     #[test]
