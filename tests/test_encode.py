@@ -665,6 +665,18 @@ def test_a_batch_is_its_texts_one_by_one(num_threads: int, size: int) -> None:
     assert parts == expected
 
 
+@pytest.mark.parametrize("pattern", ["cl100k", "whitespace", None, r"\w+|\W"])
+def test_threads_share_a_long_document(pattern: str | None) -> None:
+    special = {"<s>": 5000, "</s>": 5001}
+    tok = mw.Tokenizer(replace(trained().vocabulary, pattern=pattern, special_tokens=special))
+    long = OPTICKS[:120_000].replace(". ", ".<s> ") + "   " + "".join(LANGUAGES.values())
+    batch = [long, "", "short", long[7:] + "</s>", "x" * 50_000]
+    expected = [tok.encode(text, allowed_special="all") for text in batch]
+    for num_threads in (2, 5):
+        found = tok.encode_batch(batch, allowed_special="all", num_threads=num_threads)
+        assert found == expected
+
+
 @pytest.mark.parametrize("batch", [[], [""], ["", ""], [b""]])
 def test_batches_of_nothing(batch: list[str | bytes]) -> None:
     assert trained().encode_batch(batch, num_threads=2) == [[]] * len(batch)
@@ -684,6 +696,9 @@ def test_the_failing_document_of_a_batch_is_named() -> None:
     tok = mw.Tokenizer(over_chars("ab", merges=[]))
     with pytest.raises(UnknownTokenError, match=r"document 700: .*'x' at byte 40001"):
         tok.encode_batch(["ab" * 20_000] * 700 + ["ab" * 20_000 + "ax"], num_threads=2)
+    tok = mw.Tokenizer(over_chars("ab ", merges=[], pattern="whitespace"))
+    with pytest.raises(UnknownTokenError, match=r"document 1: .*'x' at byte 400001"):
+        tok.encode_batch(["", "ab a" * 100_000 + "ax"], num_threads=2)
 
 
 # Counts.

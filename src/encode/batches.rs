@@ -1,87 +1,227 @@
 //! Documents encoded by several threads, and their ids put together in order.
+//!
+//! A long document is cut where its ids do not change, so that one alone keeps all threads busy.
 
 use std::collections::BTreeMap;
+use std::mem::MaybeUninit;
 use std::sync::Mutex;
 
+use super::encoder::{Encoder, Given};
+use super::sink::Sink;
 use crate::error::Result;
 use crate::merges::Id;
 use crate::pages::prefer_large_pages;
 use crate::parallel::{for_each, into_inner, lock};
+use crate::specials::Call;
+use crate::watch::Watch;
 
 /// The ids of documents, and where each document's begin and the last one's end.
 pub type Encoded = (Vec<Id>, Vec<usize>);
 
-/// An empty vector with room for the ids of documents, if a token has three bytes.
-pub(super) fn with_room_for(documents: &[&[u8]]) -> Vec<Id> {
-    let num_bytes: usize = documents.iter().map(|document| document.len()).sum();
-    let mut ids = Vec::with_capacity(num_bytes / 3);
-    prefer_large_pages(&mut ids);
-    ids
+/// The bytes of a group, at least and at most.
+const LEAST_BYTES: usize = 1 << 14;
+const MOST_BYTES: usize = 1 << 20;
+
+/// A document, or a part of one that is encoded by itself.
+#[derive(Clone, Copy)]
+struct Piece<'t> {
+    document: usize,
+    /// Where in the document it begins.
+    start: usize,
+    text: &'t [u8],
+    is_last: bool,
 }
 
-/// Encode documents in groups, by several threads. `encode` appends the ids of the documents in a
-/// range, and returns where each document's begin and the last one's end.
-pub(super) fn encode_in_groups(
-    documents: &[&[u8]],
+impl Encoder {
+    /// The ids of documents, one after the other, and where each document's begin; behind them,
+    /// where the last one's end. The result does not depend on the number of threads.
+    pub fn encode_batch(
+        &self,
+        documents: &[&[u8]],
+        call: &Call,
+        num_threads: usize,
+        watch: &Watch,
+    ) -> Result<Encoded> {
+        let num_bytes: usize = documents.iter().map(|document| document.len()).sum();
+        // If a token has three bytes.
+        let mut ids = Vec::with_capacity(num_bytes / 3);
+        prefer_large_pages(&mut ids);
+        let group_bytes = (num_bytes / (num_threads * 8)).clamp(LEAST_BYTES, MOST_BYTES);
+        let is_alone = num_threads == 1 || num_bytes <= LEAST_BYTES;
+        // What is cut off depends on all ids of a document.
+        let most_bytes = if is_alone || call.frame.limit.is_some() {
+            usize::MAX
+        } else {
+            group_bytes
+        };
+        let pieces = self.pieces(documents, most_bytes);
+        let offsets = if is_alone {
+            self.encode_pieces(&pieces, call, &mut ids, watch)?
+        } else {
+            let groups = in_groups(&pieces, group_bytes);
+            encode_in_groups(&groups, num_threads, &mut ids, |group, ids| {
+                self.encode_pieces(group, call, ids, watch)
+            })?
+        };
+        let offsets = [0].into_iter().chain(offsets).collect();
+        Ok(call.frame.fill((ids, offsets)))
+    }
+
+    /// Documents, and parts of those that are longer than `most_bytes` and can be cut.
+    fn pieces<'t>(&self, documents: &[&'t [u8]], most_bytes: usize) -> Vec<Piece<'t>> {
+        let mut pieces = Vec::with_capacity(documents.len());
+        for (document, &text) in documents.iter().enumerate() {
+            let mut start = 0;
+            while let Some(part) = text[start..].get(..most_bytes)
+                && let Some(cut) = self.last_cut(part)
+            {
+                pieces.push(Piece {
+                    document,
+                    start,
+                    text: &part[..cut],
+                    is_last: false,
+                });
+                start += cut;
+            }
+            pieces.push(Piece {
+                document,
+                start,
+                text: &text[start..],
+                is_last: true,
+            });
+        }
+        pieces
+    }
+
+    /// Append the ids of pieces; returns where the documents end that end with one of them.
+    fn encode_pieces(
+        &self,
+        pieces: &[Piece<'_>],
+        Call { finders, frame, .. }: &Call,
+        ids: &mut Vec<Id>,
+        watch: &Watch,
+    ) -> Result<Vec<usize>> {
+        let mut ends = Vec::with_capacity(pieces.len());
+        self.with_desk(|desk| {
+            for piece in pieces {
+                watch.check()?;
+                let mut start = ids.len();
+                if piece.start == 0 {
+                    start = frame.open(ids);
+                }
+                let mut sink = Sink::keeping(ids);
+                self.encode_given(Given::Text(piece.text), finders, desk, &mut sink, watch)
+                    .map_err(|error| error.moved(piece.start, 0).in_document(piece.document))?;
+                if piece.is_last {
+                    frame.close(ids, start);
+                    ends.push(ids.len());
+                }
+            }
+            Ok(ends)
+        })
+    }
+}
+
+/// Pieces in groups of at least `num_bytes`, but for the last.
+fn in_groups<'p, 't>(pieces: &'p [Piece<'t>], num_bytes: usize) -> Vec<&'p [Piece<'t>]> {
+    let mut groups = Vec::new();
+    let (mut start, mut size) = (0, 0);
+    for (index, piece) in pieces.iter().enumerate() {
+        size += piece.text.len();
+        if size >= num_bytes || index + 1 == pieces.len() {
+            groups.push(&pieces[start..=index]);
+            (start, size) = (index + 1, 0);
+        }
+    }
+    groups
+}
+
+/// Append the ids of groups, by several threads; returns where documents end. `encode` appends the ids
+/// of a group, and returns where documents end in it.
+fn encode_in_groups<G: Copy + Sync>(
+    groups: &[G],
     num_threads: usize,
-    encode: impl Fn((usize, usize), &mut Vec<Id>) -> Result<Vec<usize>> + Sync,
-) -> Result<Encoded> {
-    let groups = in_groups(documents, num_threads);
+    ids: &mut Vec<Id>,
+    encode: impl Fn(G, &mut Vec<Id>) -> Result<Vec<usize>> + Sync,
+) -> Result<Vec<usize>> {
     let assembly = Mutex::new(Assembly {
-        done: (with_room_for(documents), vec![0]),
-        ..Assembly::default()
+        room: ids.spare_capacity_mut(),
+        ends: Vec::new(),
+        num_ids: 0,
+        without_room: Vec::new(),
+        next: 0,
+        waiting: BTreeMap::new(),
+        spare: Vec::new(),
     });
-    let mut buffers = vec![Vec::new(); num_threads.min(groups.len())];
-    for_each(&mut buffers, groups.len(), |buffer, index| {
-        // Taken out, so that threads do not write to one line of cache.
-        let mut ids = std::mem::take(buffer);
-        let offsets = encode(groups[index], &mut ids)?;
-        *buffer = lock(&assembly).add(index, (ids, offsets));
+    let mut workers = vec![(); num_threads.min(groups.len())];
+    for_each(&mut workers, groups.len(), |(), index| {
+        let mut group = lock(&assembly).spare.pop().unwrap_or_default();
+        let ends = encode(groups[index], &mut group)?;
+        let placed = lock(&assembly).add(index, (group, ends));
+        // Threads copy at the same time, and the system gives each of them its memory.
+        for (place, mut group) in placed {
+            place.write_copy_of_slice(&group);
+            group.clear();
+            lock(&assembly).spare.push(group);
+        }
         Ok(())
     })?;
-    Ok(into_inner(assembly).done)
+    let Assembly {
+        ends,
+        num_ids,
+        without_room,
+        ..
+    } = into_inner(assembly);
+    let num_placed = num_ids - without_room.len();
+    #[allow(
+        unsafe_code,
+        reason = "no second pass over all ids, and no zeros before"
+    )]
+    // SAFETY: that many ids were placed, one behind the other, and all of them were copied.
+    unsafe {
+        ids.set_len(num_placed);
+    }
+    ids.extend(without_room);
+    Ok(ends)
 }
 
-/// Puts groups together as they come, in the order of the documents.
-#[derive(Default)]
-struct Assembly {
-    done: Encoded,
+/// Finds the places of groups, as they come, in the order of the documents.
+struct Assembly<'r> {
+    /// Where the next ids belong.
+    room: &'r mut [MaybeUninit<Id>],
+    /// Where documents end.
+    ends: Vec<usize>,
+    num_ids: usize,
+    /// The ids for which there was no room, and all behind them.
+    without_room: Vec<Id>,
+    /// The group whose place is next.
     next: usize,
     waiting: BTreeMap<usize, Encoded>,
     /// Empty buffers, to be used again.
     spare: Vec<Vec<Id>>,
 }
 
-impl Assembly {
-    /// Take over the ids of a group; returns an empty buffer for the next one.
-    fn add(&mut self, index: usize, group: Encoded) -> Vec<Id> {
-        self.waiting.insert(index, group);
-        while let Some((mut ids, offsets)) = self.waiting.remove(&self.next) {
-            let before = self.done.0.len();
-            self.done.0.extend_from_slice(&ids);
-            self.done
-                .1
-                .extend(offsets[1..].iter().map(|end| before + end));
-            self.next += 1;
-            ids.clear();
-            self.spare.push(ids);
-        }
-        self.spare.pop().unwrap_or_default()
-    }
-}
+/// The ids of a group, and where they belong.
+type Placed<'r> = (&'r mut [MaybeUninit<Id>], Vec<Id>);
 
-/// Documents in groups of about a megabyte, smaller ones if that keeps the threads busy.
-fn in_groups(documents: &[&[u8]], num_threads: usize) -> Vec<(usize, usize)> {
-    let num_bytes: usize = documents.iter().map(|document| document.len()).sum();
-    let goal = (num_bytes / (num_threads * 8)).clamp(1 << 14, 1 << 20);
-    let mut groups = Vec::new();
-    let (mut start, mut size) = (0, 0);
-    for (index, document) in documents.iter().enumerate() {
-        size += document.len();
-        if size >= goal || index + 1 == documents.len() {
-            groups.push((start, index + 1));
-            (start, size) = (index + 1, 0);
+impl<'r> Assembly<'r> {
+    /// Take over the ids of a group; returns those that now have a place.
+    fn add(&mut self, index: usize, group: Encoded) -> Vec<Placed<'r>> {
+        self.waiting.insert(index, group);
+        let mut placed = Vec::new();
+        while let Some((ids, ends)) = self.waiting.remove(&self.next) {
+            self.ends.extend(ends.iter().map(|end| self.num_ids + end));
+            self.num_ids += ids.len();
+            self.next += 1;
+            let room = std::mem::take(&mut self.room);
+            match room.split_at_mut_checked(ids.len()) {
+                Some((place, rest)) => {
+                    self.room = rest;
+                    placed.push((place, ids));
+                }
+                None => self.without_room.extend(ids),
+            }
         }
+        placed
     }
-    groups
 }

@@ -5,7 +5,6 @@ use std::borrow::Cow;
 
 use rustc_hash::FxHashSet;
 
-use super::batches::{Encoded, encode_in_groups, with_room_for};
 use super::joins::Joins;
 use super::prepare::{PrefixSpace, Preparation};
 use super::run::{Desk, Run};
@@ -53,7 +52,7 @@ pub(crate) struct Steps {
 
 /// A text that is encoded.
 #[derive(Clone, Copy)]
-enum Given<'t> {
+pub(super) enum Given<'t> {
     Text(&'t [u8]),
     /// A word that was cut before.
     Word(&'t [u8]),
@@ -236,58 +235,13 @@ impl Encoder {
         })
     }
 
-    /// The ids of documents, one after the other, and where each document's begin; behind them,
-    /// where the last one's end. The result does not depend on the number of threads.
-    pub fn encode_batch(
-        &self,
-        documents: &[&[u8]],
-        call: &Call,
-        num_threads: usize,
-        watch: &Watch,
-    ) -> Result<Encoded> {
-        let encoded = if num_threads > 1 && documents.len() > 1 {
-            encode_in_groups(documents, num_threads, |(start, end), ids| {
-                self.encode_group(&documents[start..end], start, call, ids, watch)
-            })?
-        } else {
-            let mut ids = with_room_for(documents);
-            let offsets = self.encode_group(documents, 0, call, &mut ids, watch)?;
-            (ids, offsets)
-        };
-        Ok(call.frame.fill(encoded))
-    }
-
-    fn encode_group(
-        &self,
-        documents: &[&[u8]],
-        first: usize,
-        Call { finders, frame, .. }: &Call,
-        ids: &mut Vec<Id>,
-        watch: &Watch,
-    ) -> Result<Vec<usize>> {
-        let mut offsets = Vec::with_capacity(documents.len() + 1);
-        offsets.push(0);
-        self.with_desk(|desk| {
-            for (index, document) in documents.iter().enumerate() {
-                watch.check()?;
-                let start = frame.open(ids);
-                let mut sink = Sink::keeping(ids);
-                self.encode_given(Given::Text(document), finders, desk, &mut sink, watch)
-                    .map_err(|error| error.in_document(first + index))?;
-                frame.close(ids, start);
-                offsets.push(ids.len());
-            }
-            Ok(offsets)
-        })
-    }
-
     /// Finds the stretches of texts.
     pub(super) fn stretches(&self) -> Stretches<'_> {
         Stretches(&self.specials)
     }
 
     /// Lend a desk; each thread has its own, and they are kept for the next call.
-    fn with_desk<T>(&self, work: impl FnOnce(&mut Desk) -> Result<T>) -> Result<T> {
+    pub(super) fn with_desk<T>(&self, work: impl FnOnce(&mut Desk) -> Result<T>) -> Result<T> {
         let kept = self.desks.take();
         let mut desk = kept.unwrap_or_else(|| Box::new(Desk::new(self.bits)));
         let result = work(&mut desk);
@@ -295,7 +249,7 @@ impl Encoder {
         result
     }
 
-    fn encode_given(
+    pub(super) fn encode_given(
         &self,
         given: Given<'_>,
         finders: &Finders,
