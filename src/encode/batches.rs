@@ -160,7 +160,9 @@ fn encode_in_groups<G: Copy + Sync>(
         let placed = lock(&assembly).add(index, (group, ends));
         // Threads copy at the same time, and the system gives each of them its memory.
         for (place, mut group) in placed {
-            place.write_copy_of_slice(&group);
+            for (slot, &id) in place.iter_mut().zip(&group) {
+                slot.write(id);
+            }
             group.clear();
             lock(&assembly).spare.push(group);
         }
