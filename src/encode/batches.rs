@@ -227,3 +227,50 @@ impl<'r> Assembly<'r> {
         placed
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+
+    #[test]
+    fn ids_are_in_order_whatever_room_there_is() {
+        let groups: Vec<Id> = (0..40).collect();
+        let encode = |group: Id, ids: &mut Vec<Id>| {
+            ids.extend((0..group % 7).map(|_| group));
+            Ok(vec![ids.len()])
+        };
+        let mut expected = Vec::new();
+        let mut ends = Vec::new();
+        for &group in &groups {
+            expected.extend((0..group % 7).map(|_| group));
+            ends.push(expected.len());
+        }
+        for room in [0, 1, 50, expected.len(), 1000] {
+            for num_threads in [1, 3] {
+                let mut ids = Vec::with_capacity(room);
+                let found = encode_in_groups(&groups, num_threads, &mut ids, encode);
+                assert!(found.is_ok_and(|found| found == ends));
+                assert_eq!(ids, expected, "{room} {num_threads}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_failure_is_that_of_the_first_group() {
+        let groups: Vec<Id> = (0..40).collect();
+        let fail = |group: Id, ids: &mut Vec<Id>| {
+            ids.push(group);
+            if group % 10 == 9 {
+                return Err(Error::InvalidUtf8 {
+                    offset: group as usize,
+                });
+            }
+            Ok(vec![1])
+        };
+        let mut ids = Vec::with_capacity(9);
+        let found = encode_in_groups(&groups, 3, &mut ids, fail);
+        assert!(matches!(found, Err(Error::InvalidUtf8 { offset: 9 })));
+        assert!(ids.is_empty());
+    }
+}
