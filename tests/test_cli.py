@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import importlib.metadata
 import json
 import signal
@@ -99,6 +100,10 @@ def test_hints_name_options_that_the_command_has(corpus: Path, tmp_path: Path) -
     assert done.errors.endswith(
         "r.jsonl: line 1: found the fields 'body', expected 'text'; hint: give --field\n"
     )
+    damaged = tmp_path / "d.txt.gz"
+    damaged.write_bytes(gzip.compress(b"low lower lowest " * 100)[:-9])
+    done = call("count", damaged, "-q", "-o", tmp_path / "c.counts")
+    assert done.errors.endswith("; hint: the file is damaged or cut short\n")
 
 
 def test_every_hint_that_names_arguments_of_python_has_other_words() -> None:

@@ -66,7 +66,7 @@ class MergewiseError(Exception):
         return type(self).__name__.removesuffix("Error")
 
     def worded(self, hints: dict[str, str]) -> str:
-        """The error in one line, with its hint in the words of this table."""
+        """The error in one line, with its hint in the words of this table, or else in Python's."""
         parts = [self.path, self.place]
         if self.document is not None:
             parts.append(f"document {self.document}")
@@ -74,13 +74,13 @@ class MergewiseError(Exception):
         line = ": ".join([*(part for part in parts if part), self.message + offset])
         if self.hint is None:
             return line
-        advice = hints.get(self.hint, self.hint)
+        advice = {**HINTS, **hints}.get(self.hint, self.hint)
         if self.token is not None:
             advice = advice.format(token=f'"{self.token}"')
         return f"{line}; hint: {advice}"
 
     def __str__(self) -> str:
-        return self.worded(HINTS)
+        return self.worded({})
 
 
 class FormatError(MergewiseError, ValueError):
