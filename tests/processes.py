@@ -25,6 +25,9 @@ import os, sys, threading, time
 from random import Random
 import mergewise as mw
 
+for name in mw.__all__:
+    getattr(mw, name)  # loads it: Python may ignore a Ctrl-C that arrives during an import
+
 def words(num_words):
     return " ".join(f"word{{i * i % 10007}}" for i in range(num_words))
 

@@ -20,6 +20,7 @@ import pytest
 from processes import interrupt, run_python
 
 import mergewise as mw
+from mergewise.sources import Source
 
 SLOW = r"(?:(?=\p{L})\w)+(?!x)|[^x](?!y)"  # an expression
 
@@ -158,6 +159,17 @@ def test_ctrl_c_keeps_what_was_found_and_begins_no_further_search(
     output = re.sub(": [0-9]+", ": N", done.output)
     assert (output, done.status) == (expected, 0)
     assert done.cpu_seconds < MOST_CPU_SECONDS
+
+
+def test_ctrl_c_while_sources_are_handed_over_is_no_other_error(
+    monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    def look_up(_source: Source) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Source, "reader", property(look_up))
+    with pytest.raises(KeyboardInterrupt):
+        mw.count_files(folder / "text.txt")
 
 
 def test_ctrl_c_ends_the_demonstration(tmp_path: Path) -> None:

@@ -19,13 +19,26 @@ const COMPRESSIONS: &[(&str, Compression)] =
 const DOCUMENTS: &[(&str, bool)] = &[("file", false), ("lines", true)];
 
 /// A `Source` of the package, by its attributes.
-#[derive(FromPyObject)]
 pub(super) struct PySource {
     path: PathBuf,
     /// Standard input, which is read in place of a file.
     reader: Option<Py<PyAny>>,
     compression: Option<String>,
     kind: String,
+}
+
+impl<'py> FromPyObject<'_, 'py> for PySource {
+    type Error = PyErr;
+
+    // Derived, it would turn the Ctrl-C that arrives while an attribute is read into a `TypeError`.
+    fn extract(source: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        Ok(Self {
+            path: source.getattr("path")?.extract()?,
+            reader: source.getattr("reader")?.extract()?,
+            compression: source.getattr("compression")?.extract()?,
+            kind: source.getattr("kind")?.extract()?,
+        })
+    }
 }
 
 /// The inputs of sources: text, whose documents end with the file or with each line, or .jsonl, whose
