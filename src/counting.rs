@@ -11,7 +11,7 @@ use std::sync::Mutex;
 use crate::counts::WordCounts;
 use crate::error::{Error, Result};
 use crate::normalize::normalize;
-use crate::parallel::{for_each, for_each_taken, into_inner, lock, with_each};
+use crate::parallel::{for_each, for_each_taken, into_inner, lock};
 use crate::pattern::Pattern;
 use crate::reading::{BLOCK_BYTES, Batch, Block, Input, Reading};
 use crate::settings::{Normalization, Settings};
@@ -67,11 +67,8 @@ impl Counter {
 
     /// The sum of all that was counted.
     pub fn finish(self) -> Result<WordCounts> {
-        let mut tables: Vec<Table> = self.tables.into_iter().map(into_inner).collect();
-        while tables.len() > 1 {
-            tables = add_in_pairs(tables)?;
-        }
-        WordCounts::from_table(self.settings, tables.pop().unwrap_or_default())
+        let tables = self.tables.into_iter().map(into_inner).collect();
+        WordCounts::from_table(self.settings, Table::sum(tables)?)
     }
 
     /// How many bytes of memory the words counted so far take.
@@ -236,24 +233,6 @@ impl WordCounts {
         }
         counter.finish()
     }
-}
-
-/// Half as many tables: the sums of two each, the smaller added to the larger.
-fn add_in_pairs(mut tables: Vec<Table>) -> Result<Vec<Table>> {
-    tables.sort_by_key(Table::len);
-    let larger = tables.split_off(tables.len() / 2);
-    let mut smaller = tables.into_iter();
-    let mut pairs: Vec<_> = larger
-        .into_iter()
-        .map(|table| (table, smaller.next()))
-        .collect();
-    with_each(&mut pairs, |(table, other)| {
-        if let Some(other) = other {
-            table.add_table(other);
-        }
-        Ok(())
-    })?;
-    Ok(pairs.into_iter().map(|(table, _)| table).collect())
 }
 
 /// An error of a text with its place; other errors are of no text.

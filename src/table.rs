@@ -11,6 +11,8 @@
 //!
 //! The caller keeps the sum of all counts below 2^64.
 
+mod sum;
+
 use crate::error::{Error, Result};
 use crate::keys::{KEY, SHORT, hash, hash_word, short_key, with_length};
 
@@ -29,7 +31,10 @@ struct Entry {
 }
 
 /// Words and their counts.
+///
+/// Aligned, so that those of several threads share no line of cache.
 #[derive(Debug, Clone)]
+#[repr(align(128))]
 pub(crate) struct Table {
     /// Numbers of entries, or `EMPTY`; a power of two of them, at most half full.
     slots: Vec<u32>,
@@ -45,7 +50,7 @@ pub(crate) struct Table {
 impl Default for Table {
     fn default() -> Self {
         Self {
-            slots: vec![EMPTY; 1 << 12],
+            slots: vec![EMPTY; num_slots_for(0)],
             entries: Vec::new(),
             arena: Vec::new(),
             ends: Vec::new(),
@@ -53,6 +58,11 @@ impl Default for Table {
             is_overfull: false,
         }
     }
+}
+
+/// How many slots so many words need at least.
+fn num_slots_for(num_words: usize) -> usize {
+    (num_words * 2).next_power_of_two().max(1 << 12)
 }
 
 /// Adds words to a table, a batch at a time; `finish` adds the last ones.
@@ -162,9 +172,14 @@ impl Table {
 
     /// Add all words of another table.
     pub(crate) fn add_table(&mut self, other: &Self) {
+        self.add_entries(other, |_| true);
+    }
+
+    /// Add those words of another table whose entries are wanted.
+    fn add_entries(&mut self, other: &Self, is_wanted: impl Fn(&Entry) -> bool) {
         self.is_overfull |= other.is_overfull;
         let mut adder = Adder::new(self);
-        for entry in &other.entries {
+        for entry in other.entries.iter().filter(|entry| is_wanted(entry)) {
             if entry.is_long() {
                 adder.table.add_long(other.word(entry), entry.count);
             } else {

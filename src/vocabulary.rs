@@ -134,16 +134,17 @@ impl Vocabulary {
 
     /// Give every symbol of every token a number; the symbols of each token.
     fn name_symbols(&mut self) -> Result<Spellings> {
+        let mut numbers_of_bytes = [Number::NONE; 256];
         if self.symbols == Symbols::Bytes {
-            for byte in 0..=u8::MAX {
-                self.strings.add(&[byte])?;
+            for (byte, number) in (0..=u8::MAX).zip(&mut numbers_of_bytes) {
+                *number = self.strings.add(&[byte])?;
             }
         }
         let mut spellings = Spellings::default();
         for token in (0..self.ids.len()).map(Number::new) {
             if self.symbols == Symbols::Bytes && !self.marks_words() {
-                let bytes = self.strings.get(token).chunks(1);
-                let numbers = bytes.filter_map(|byte| self.strings.find(byte));
+                let bytes = self.strings.get(token).iter();
+                let numbers = bytes.map(|&byte| numbers_of_bytes[usize::from(byte)]);
                 spellings.symbols.extend(numbers);
                 spellings.ends.push(spellings.symbols.len());
                 continue;
