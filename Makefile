@@ -10,39 +10,48 @@ SOURCES := Cargo.toml Cargo.lock $(shell find src -name '*.rs')
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-.venv/.tools: pyproject.toml
+# What builds the package, and nothing else: enough for the demonstration.
+.venv/.builder: pyproject.toml
+	@command -v cargo > /dev/null || { echo "no Rust here: install it from https://rustup.rs" >&2; exit 1; }
+	@command -v cc > /dev/null || { echo "no C compiler here: install gcc or clang" >&2; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "maturin>=1.9,<2"
+	touch $@
+
+.venv/.built: .venv/.builder $(SOURCES)
+	$(BIN)/maturin develop --release --quiet
+	touch $@
+
+.venv/.tools: .venv/.builder
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(BIN)/python -m pip install --quiet --group dev
 	touch $@
 
-.venv/.built: .venv/.tools $(SOURCES)
-	$(BIN)/maturin develop --release --quiet
-	touch $@
+SET_UP := .venv/.built .venv/.tools
 
 .PHONY: demo
 demo: .venv/.built  ## train, apply and report on a text inside the package
 	$(BIN)/mergewise demo
 
 .PHONY: test
-test: .venv/.built  ## all tests but the slow ones
+test: $(SET_UP)  ## all tests but the slow ones
 	$(BIN)/python -m pytest -q -n auto
 
 .PHONY: test-slow
-test-slow: .venv/.built  ## the tests that take minutes
+test-slow: $(SET_UP)  ## the tests that take minutes
 	$(BIN)/python -m pytest -q -m slow
 
 .PHONY: test-models
-test-models: .venv/.built  ## compare every vocabulary the tests know with its own library: make test-models [NAMES="gemma yi"]
+test-models: $(SET_UP)  ## compare every vocabulary the tests know with its own library: make test-models [NAMES="gemma yi"]
 	$(BIN)/python tests/models.py $(NAMES)
 	$(BIN)/python tests/round_trips.py $(NAMES)
 
 .PHONY: models
-models: .venv/.built  ## write docs/models.md anew: every vocabulary the tests know beside its own library
+models: $(SET_UP)  ## write docs/models.md anew: every vocabulary the tests know beside its own library
 	$(BIN)/python docs/models_page.py
 
 .PHONY: test-suites
-test-suites: .venv/.built  ## run the tests of other libraries on mergewise: make test-suites SUITES="tiktoken=DIR minbpe=DIR rustbpe=DIR"
+test-suites: $(SET_UP)  ## run the tests of other libraries on mergewise: make test-suites SUITES="tiktoken=DIR minbpe=DIR rustbpe=DIR"
 	$(BIN)/python tests/peer_suites.py $(SUITES)
 
 .venv/.cluster: .venv/.tools
@@ -50,11 +59,11 @@ test-suites: .venv/.built  ## run the tests of other libraries on mergewise: mak
 	touch $@
 
 .PHONY: test-cluster
-test-cluster: .venv/.built .venv/.cluster  ## the tests that start Ray and Spark (which needs Java 17)
+test-cluster: $(SET_UP) .venv/.cluster  ## the tests that start Ray and Spark (which needs Java 17)
 	$(BIN)/python -m pytest -q -m cluster tests/test_cluster_ray.py tests/test_cluster_spark.py
 
 .PHONY: check
-check: .venv/.built  ## formatting, lints, types, stubs, and the Rust tests
+check: $(SET_UP)  ## formatting, lints, types, stubs, and the Rust tests
 	cargo fmt --check
 	cargo clippy --quiet --all-targets -- -D warnings
 	cargo clippy --quiet --all-targets --features python -- -D warnings
@@ -70,7 +79,7 @@ notices: .venv/.tools  ## write third_party/NOTICES.txt anew, after a change of 
 	$(BIN)/python third_party/notices.py
 
 .PHONY: test-kills
-test-kills: .venv/.built  ## kill commands that write files at random moments, 250 times
+test-kills: $(SET_UP)  ## kill commands that write files at random moments, 250 times
 	$(BIN)/python tests/kills.py --kills 250
 
 # With AVX2, where there is: tests call what other processors run, too. Miri has no AVX-512.
@@ -91,7 +100,7 @@ tsan:  ## look for data races, with ThreadSanitizer (nightly Rust, with rust-src
 	$(TSAN) --test threads --test cases
 
 .PHONY: screenshots
-screenshots: .venv/.built  ## take the pictures of docs/pages.md anew, with a browser
+screenshots: $(SET_UP)  ## take the pictures of docs/pages.md anew, with a browser
 	$(BIN)/python docs/screenshots.py
 
 .venv/.docs: .venv/.tools
@@ -99,7 +108,7 @@ screenshots: .venv/.built  ## take the pictures of docs/pages.md anew, with a br
 	touch $@
 
 .PHONY: docs
-docs: .venv/.built .venv/.docs  ## run every example of the documents, and build them as a site in site/
+docs: $(SET_UP) .venv/.docs  ## run every example of the documents, and build them as a site in site/
 	$(BIN)/python -m pytest -q tests/test_docs.py python
 	$(BIN)/python docs/build_site.py
 
@@ -110,28 +119,28 @@ docs: .venv/.built .venv/.docs  ## run every example of the documents, and build
 	touch $@
 
 .PHONY: bench
-bench: .venv/.built .venv/.peers  ## measure training beside its peers: make bench CORPORA=DIR
+bench: $(SET_UP) .venv/.peers  ## measure training beside its peers: make bench CORPORA=DIR
 	$(BIN)/python bench/train.py --corpora "$(CORPORA)" $(CASES)
 
 .PHONY: bench-encode
-bench-encode: .venv/.built .venv/.peers  ## measure encoding beside its peers: make bench-encode CORPORA=DIR
+bench-encode: $(SET_UP) .venv/.peers  ## measure encoding beside its peers: make bench-encode CORPORA=DIR
 	$(BIN)/python bench/encode.py --corpora "$(CORPORA)" $(CASES)
 
 .PHONY: bench-exact
-bench-exact: .venv/.built  ## measure exact solving
+bench-exact: $(SET_UP)  ## measure exact solving
 	$(BIN)/python bench/exact.py
 
 .PHONY: bench-certify
-bench-certify: .venv/.built .venv/.peers  ## measure certificates, also beside a solver of linear programs
+bench-certify: $(SET_UP) .venv/.peers  ## measure certificates, also beside a solver of linear programs
 	$(BIN)/python bench/certify.py
 	$(BIN)/python bench/certify.py --linear-programs
 
 .PHONY: bench-improve
-bench-improve: .venv/.built  ## measure how much better than greedy merge lists get
+bench-improve: $(SET_UP)  ## measure how much better than greedy merge lists get
 	$(BIN)/python bench/improve.py
 
 .PHONY: bench-cluster
-bench-cluster: .venv/.built .venv/.cluster  ## measure counting on Spark and Ray: make bench-cluster SIZE=5e9
+bench-cluster: $(SET_UP) .venv/.cluster  ## measure counting on Spark and Ray: make bench-cluster SIZE=5e9
 	$(BIN)/python bench/cluster.py --size $(or $(SIZE),1e9) --repetitions 3
 
 .venv/.paper: .venv/.tools
@@ -139,7 +148,7 @@ bench-cluster: .venv/.built .venv/.cluster  ## measure counting on Spark and Ray
 	touch $@
 
 .PHONY: paper
-paper: .venv/.built .venv/.paper  ## check every claim of the paper, draw its figures: make paper [FULL=1] [CORPORA=DIR]
+paper: $(SET_UP) .venv/.paper  ## check every claim of the paper, draw its figures: make paper [FULL=1] [CORPORA=DIR]
 	$(BIN)/python paper/run.py $(if $(FULL),--full) $(if $(CORPORA),--corpora "$(CORPORA)")
 
 .PHONY: format

@@ -61,4 +61,9 @@ mod _core {
         word_counts::PyWordCounts,
         writer::PyWriter,
     };
+
+    /// Also where the package is imported without being installed.
+    #[pymodule_export]
+    #[allow(non_upper_case_globals, reason = "what Python calls it")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
 }

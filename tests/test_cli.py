@@ -8,6 +8,7 @@ import importlib.metadata
 import json
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -134,6 +135,13 @@ def test_every_command_has_examples() -> None:
 def test_version() -> None:
     version = importlib.metadata.version("mergewise")
     assert call("--version").text == f"mergewise {version}\n"
+    assert mw.__version__ == version
+
+
+def test_the_package_runs_as_a_module() -> None:
+    command = [sys.executable, "-m", "mergewise", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == f"mergewise {mw.__version__}\n"
 
 
 def test_options_may_stand_among_files(corpus: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import time
 from collections.abc import Callable
 from random import Random
@@ -240,3 +241,12 @@ def test_an_error_in_the_callback_ends_the_search() -> None:
 def test_wrong_arguments(wrong: Callable[[], object], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         wrong()
+
+
+@pytest.mark.parametrize("corpus", ["abaabbaa", counts_of({"low": 5, "lower": 2})])
+def test_a_solution_pickles(corpus: str | mw.WordCounts) -> None:
+    solution = mw.solve(corpus, num_merges=2)
+    copy = pickle.loads(pickle.dumps(solution))  # noqa: S301 - our own
+    assert copy == solution
+    assert copy.tokenizer.merges == solution.tokenizer.merges
+    assert copy.tokenizer.encode("abaa") == solution.tokenizer.encode("abaa")

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -117,6 +118,15 @@ def test_ids_come_as_any_iterable() -> None:
         assert tok.decode(ids) == "lo"
     assert tok.decode([]) == ""
     assert tok.decode_batch([[108], [], np.array([111])]) == ["l", "", "o"]
+
+
+@pytest.mark.parametrize("wrong", ["x.json", Path("x.json")])
+def test_a_path_is_told_how_files_are_read(wrong: Any) -> None:
+    told = "expected a Vocabulary, found .*; to read a file: Tokenizer.from_file\\('x.json'\\)"
+    with pytest.raises(TypeError, match=told):
+        mw.Tokenizer(wrong)
+    with pytest.raises(TypeError, match=r"expected a Vocabulary, found int$"):
+        mw.Tokenizer(3)
 
 
 def test_a_subclass_has_arguments_of_its_own() -> None:

@@ -5,6 +5,7 @@
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mergewise import cluster, errors, formal
+    from mergewise._core import __version__ as __version__
     from mergewise.counts import WordCounts
     from mergewise.explaining import Explanation, explain
     from mergewise.optimize import (
@@ -54,6 +55,7 @@ __all__ = [
 
 _MODULES = ("cluster", "errors", "formal", "optimize")
 _NAMES = {
+    "_core": ("__version__",),
     "counts": ("WordCounts",),
     "explaining": ("Explanation", "explain"),
     "optimize": (
@@ -84,4 +86,4 @@ if not TYPE_CHECKING:  # type checkers would take every name to exist
 
 def __dir__() -> list[str]:
     """The public names, loaded or not."""
-    return sorted({*globals(), *__all__})
+    return [*__all__, "__version__"]

@@ -26,6 +26,7 @@ __all__ = [
     "Tokens",
     "WordCounts",
     "Writer",
+    "__version__",
     "check_pattern",
     "class_ranges",
     "counts_of_arrow",
@@ -44,6 +45,8 @@ __all__ = [
     "verify_bound",
     "walk_curvature",
 ]
+
+__version__: str
 
 class _ArrowArray(Protocol):
     def __arrow_c_array__(self, requested_schema: object = None, /) -> tuple[object, object]: ...
@@ -218,6 +221,7 @@ class MergeList:
     def __new__(
         cls, pairs: Sequence[_Pair], *, alphabet: str | None = None, letter_order: bool = False
     ) -> MergeList: ...
+    def __getnewargs_ex__(self) -> tuple[tuple[list[_Pair]], dict[str, str | bool | None]]: ...
     @property
     def pairs(self) -> list[_Pair]: ...
     @property

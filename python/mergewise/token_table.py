@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
+from os import PathLike
 from typing import Any
 
 from mergewise import _core
@@ -13,6 +14,14 @@ from mergewise.errors import UnknownTokenError
 from mergewise.formats import names_of
 from mergewise.trees import Tree, grown
 from mergewise.vocabulary import NO_FRAME, Alphabet, Normalize, Vocabulary, vocabulary_of
+
+
+def told_not_a_vocabulary(given: object) -> str:
+    """What to do instead of making a tokenizer from something else, a path most of the time."""
+    told = f"expected a Vocabulary, found {type(given).__name__}"
+    if isinstance(given, (str, PathLike)):
+        told += f"; to read a file: Tokenizer.from_file({str(given)!r})"
+    return told
 
 
 class TokenTable:
@@ -30,6 +39,8 @@ class TokenTable:
                 vocabulary = _core.Tokenizer(vocabulary)
             except OverflowError:
                 raise ValueError("ids must be from 0 to 2^32 - 1") from None
+        elif not isinstance(vocabulary, _core.Tokenizer):
+            raise TypeError(told_not_a_vocabulary(vocabulary))
         self.core = vocabulary
 
     @cached_property

@@ -10,6 +10,14 @@ use crate::merges::{Alphabet, Id, MergeList};
 #[pyclass(frozen, module = "mergewise._core", name = "MergeList")]
 pub(super) struct PyMergeList(pub(super) MergeList);
 
+type NewArguments = (Vec<(Id, Id)>,);
+
+#[derive(IntoPyObject)]
+struct NewOptions {
+    alphabet: Option<String>,
+    letter_order: bool,
+}
+
 #[pymethods]
 impl PyMergeList {
     #[new]
@@ -21,6 +29,19 @@ impl PyMergeList {
             None => Alphabet::Bytes,
         };
         Ok(Self(MergeList::from_pairs(alphabet, pairs)?))
+    }
+
+    /// The arguments that make it again, for pickling.
+    fn __getnewargs_ex__(&self) -> (NewArguments, NewOptions) {
+        let characters = match self.0.alphabet() {
+            Alphabet::Chars(characters) => Some(characters.iter().collect()),
+            _ => None,
+        };
+        let options = NewOptions {
+            alphabet: characters,
+            letter_order: *self.0.alphabet() == Alphabet::letter_bytes(),
+        };
+        ((self.pairs(),), options)
     }
 
     #[getter]

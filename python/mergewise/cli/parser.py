@@ -37,13 +37,13 @@ COMMANDS = {
 
 
 class Version(argparse.Action):
-    """`--version`; what finds the number is slow to load."""
+    """`--version`; what knows the number is loaded for it alone."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         """Print the version and exit."""
-        from importlib.metadata import version  # noqa: PLC0415
+        from mergewise._core import __version__  # noqa: PLC0415
 
-        sys.stdout.write(f"mergewise {version('mergewise')}\n")
+        sys.stdout.write(f"mergewise {__version__}\n")
         parser.exit()
 
 
