@@ -24,7 +24,7 @@ help:  ## list the commands
 
 .venv/.tools: .venv/.builder
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet --group dev
+	$(BIN)/python -m pip install --quiet --group test
 	touch $@
 
 SET_UP := .venv/.built .venv/.tools

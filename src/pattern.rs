@@ -38,6 +38,7 @@ pub(crate) use block::{LEN as MOST_ENDS, Processor, Work, on_this_processor};
 pub(crate) use expression::Expression;
 pub(crate) use scan::Scanner;
 pub use table::{NAMED_PATTERNS, NamedPattern};
+pub(crate) use table::{OTHER_NAMES, meant};
 
 /// The characters that a class, such as `\s` or `(?i:[a-k])`, matches in every pattern, as
 /// inclusive ranges.
@@ -70,6 +71,7 @@ enum Kind {
 impl Pattern {
     /// The pattern of a name or of a regular expression; with `None`, each document is one word.
     pub fn new(spec: Option<&str>) -> Result<Self> {
+        let spec = spec.map(meant);
         let kind = match spec {
             None => Kind::Whole,
             Some(spec) => Kind::Expression(match table::named(spec) {

@@ -50,7 +50,7 @@ mod _core {
         decoding::{PyStreamDecoder, decode_tokens},
         merge_list::PyMergeList,
         optimize::{find_bound, improve_merges, solve_exactly, verify_bound},
-        patterns::{check_pattern, class_ranges, named_patterns},
+        patterns::{check_pattern, class_ranges, named_patterns, other_names_of_patterns},
         pipeline::{PyPipeline, from_oniguruma},
         ranks::PyRanks,
         sources::PyDocuments,

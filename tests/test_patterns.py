@@ -7,10 +7,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from random import Random
 
 import pytest
 import regex
+import tokenizers
 from hypothesis import given
 from hypothesis import strategies as st
 from tiktoken_ext import openai_public
@@ -320,6 +322,38 @@ def test_a_named_pattern_equals_its_expression_in_the_user_s_engine(name: str) -
     expression = {"gpt2": GPT2, "whitespace": WHITESPACE}.get(name) or tiktoken_pattern(name)
     text = (resources.files(mw) / "data" / "opticks.txt").read_text(encoding="utf-8")[:100_000]
     assert counted([text], name) == counted([text], expression)
+
+
+@pytest.mark.parametrize("name", ["r50k", "p50k", "cl100k", "o200k"])
+def test_tiktoken_s_names_mean_its_patterns(name: str) -> None:
+    counts = mw.count(LANGUAGES.values(), pattern=f"{name}_base")
+    assert counts.pattern in NAMED
+    texts = list(LANGUAGES.values())
+    assert counted(texts, f"{name}_base") == counted(texts, tiktoken_pattern(name))
+
+
+# As the tokenizer.json of Llama 3 and of Qwen 2 have them.
+MODELS = {
+    "llama3": (
+        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
+        r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+    ),
+    "qwen2": (
+        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}"
+        r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_name_of_a_model_means_its_expression(name: str, tmp_path: Path) -> None:
+    counts = mw.count(LANGUAGES.values(), pattern=name)
+    assert counts == mw.count(LANGUAGES.values(), pattern=MODELS[name])
+    mw.train(counts, num_merges=9).save(tmp_path / "tokenizer.json")
+    theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    ours = mw.Tokenizer.from_file(tmp_path / "tokenizer.json")
+    for text in LANGUAGES.values():
+        assert ours.encode(text) == theirs.encode(text).ids
 
 
 # Bytes that are not UTF-8.

@@ -10,41 +10,16 @@ from mergewise.specials import Specials
 from mergewise.token_files import Files
 from mergewise.vocabulary import Alphabet, Normalize, Vocabulary
 
+# fmt: off
 __all__ = [
-    "Array",
-    "Calls",
-    "Choice",
-    "Counter",
-    "Documents",
-    "MergeList",
-    "Pairs",
-    "Pipeline",
-    "Ranks",
-    "StreamDecoder",
-    "Tokenizer",
-    "TokenizerJson",
-    "Tokens",
-    "WordCounts",
-    "Writer",
-    "__version__",
-    "check_pattern",
-    "class_ranges",
-    "counts_of_arrow",
-    "curvature_units",
-    "decode_tokens",
-    "fewest_tokens",
-    "find_bound",
-    "from_oniguruma",
-    "improve_merges",
-    "measure_curvature",
-    "measure_sigma",
-    "named_patterns",
-    "rows_of_counts",
-    "solve_exactly",
-    "train_greedily",
-    "verify_bound",
-    "walk_curvature",
+    "Array", "Calls", "Choice", "Counter", "Documents", "MergeList", "Pairs", "Pipeline",
+    "Ranks", "StreamDecoder", "Tokenizer", "TokenizerJson", "Tokens", "WordCounts", "Writer",
+    "__version__", "check_pattern", "class_ranges", "counts_of_arrow", "curvature_units",
+    "decode_tokens", "fewest_tokens", "find_bound", "from_oniguruma", "improve_merges",
+    "measure_curvature", "measure_sigma", "named_patterns", "other_names_of_patterns",
+    "rows_of_counts", "solve_exactly", "train_greedily", "verify_bound", "walk_curvature",
 ]
+# fmt: on
 
 __version__: str
 
@@ -221,7 +196,7 @@ class MergeList:
     def __new__(
         cls, pairs: Sequence[_Pair], *, alphabet: str | None = None, letter_order: bool = False
     ) -> MergeList: ...
-    def __getnewargs_ex__(self) -> tuple[tuple[list[_Pair]], dict[str, str | bool | None]]: ...
+    def __getnewargs_ex__(self) -> tuple[tuple[list[_Pair]], dict[str, Any]]: ...
     @property
     def pairs(self) -> list[_Pair]: ...
     @property
@@ -402,6 +377,7 @@ def walk_curvature(
     progress: _Progress = None,
 ) -> list[list[tuple[int, int, _Pair, bytes]]]: ...
 def named_patterns() -> list[tuple[str, str, list[str]]]: ...
+def other_names_of_patterns() -> list[tuple[str, str]]: ...
 def check_pattern(pattern: str, /) -> None: ...
 def from_oniguruma(regex: str, /) -> str: ...
 def class_ranges(class_: str, /) -> list[_Pair]: ...

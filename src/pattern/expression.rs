@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use fancy_regex::Expr;
 
-use super::NAMED_PATTERNS;
 use super::backtracking::{Backtracking, Budget, Problem, Stop};
 use super::class::Ranges;
 use super::scan::Scanner;
 use super::steps;
 use super::syntax::{Node, translated};
+use super::{NAMED_PATTERNS, OTHER_NAMES};
 use crate::error::{Error, Result};
 use crate::watch::Watch;
 
@@ -44,8 +44,9 @@ impl Expression {
         if !spec.chars().all(is_name) {
             return Self::of_regex(spec);
         }
-        let names: Vec<&str> = NAMED_PATTERNS.iter().map(|named| named.name).collect();
-        let names = names.join(", ");
+        let names = NAMED_PATTERNS.iter().map(|named| named.name);
+        let others = OTHER_NAMES.iter().map(|(name, _)| *name);
+        let names = names.chain(others).collect::<Vec<_>>().join(", ");
         Err(Error::InvalidPattern {
             message: format!(
                 "no pattern is named {spec:?}; expected {names}, or a regular expression"

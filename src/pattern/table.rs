@@ -56,6 +56,35 @@ pub const NAMED_PATTERNS: &[NamedPattern] = &[
     },
 ];
 
+/// Other names that users know, and what each means: a named pattern or a regular expression.
+pub(crate) const OTHER_NAMES: &[(&str, &str)] = &[
+    ("r50k_base", "gpt2"),
+    ("p50k_base", "gpt2"),
+    ("cl100k_base", "cl100k"),
+    ("o200k_base", "o200k"),
+    (
+        "llama3",
+        concat!(
+            r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}",
+            r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+        ),
+    ),
+    // Digits are words of their own.
+    (
+        "qwen2",
+        concat!(
+            r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}",
+            r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+        ),
+    ),
+];
+
+/// What a user means who gives this: a named pattern or a regular expression.
+pub(crate) fn meant(spec: &str) -> &str {
+    let other = OTHER_NAMES.iter().find(|(name, _)| *name == spec);
+    other.map_or(spec, |(_, meaning)| meaning)
+}
+
 /// The pattern of that name.
 pub(super) fn named(name: &str) -> Option<&'static NamedPattern> {
     NAMED_PATTERNS.iter().find(|named| named.name == name)

@@ -6,6 +6,7 @@ use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyString};
 
 use crate::encode::PrefixSpace;
+use crate::pattern::meant;
 use crate::settings::{Normalization, Settings};
 
 /// A text argument: `str`, taken as UTF-8, or `bytes`, taken as they are.
@@ -83,7 +84,7 @@ pub(super) fn name_of<T: PartialEq>(
 
 pub(super) fn settings(pattern: Option<String>, normalize: Option<&str>) -> PyResult<Settings> {
     Ok(Settings {
-        pattern,
+        pattern: pattern.map(|pattern| meant(&pattern).to_owned()),
         normalization: choose_or_default("normalize", normalize, NORMALIZATIONS)?,
     })
 }

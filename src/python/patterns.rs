@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 
-use crate::pattern::{self, NAMED_PATTERNS, Pattern};
+use crate::pattern::{self, NAMED_PATTERNS, OTHER_NAMES, Pattern};
 
 /// The name, the expression and the other spellings of each named pattern.
 #[pyfunction]
@@ -11,6 +11,12 @@ pub(super) fn named_patterns() -> Vec<(&'static str, &'static str, Vec<&'static 
         .iter()
         .map(|named| (named.name, named.expression, named.spellings.to_vec()))
         .collect()
+}
+
+/// Other names of patterns, and what they mean: a named pattern or an expression.
+#[pyfunction]
+pub(super) fn other_names_of_patterns() -> Vec<(&'static str, &'static str)> {
+    OTHER_NAMES.to_vec()
 }
 
 /// Raises `ValueError` if this is neither the name of a pattern nor a regular expression.

@@ -22,8 +22,7 @@ from mergewise.formats.gguf_keys import (
     split,
 )
 from mergewise.formats.naming import names_of, writer_of
-from mergewise.formats.regexes import LLAMA3 as LLAMA3_ITSELF
-from mergewise.formats.regexes import PATTERNS
+from mergewise.formats.regexes import OTHER_NAMES, PATTERNS
 from mergewise.formats.sentencepiece_writer import Kind, scores_of
 from mergewise.formats.unsupported import named, plain_losses, unmade
 from mergewise.vocabulary import NO_FRAME, Vocabulary
@@ -32,8 +31,8 @@ Value: TypeAlias = str | bool | int | Sequence[str] | Sequence[float]
 VERSION: Final = 3
 # Cuts that differ from llama.cpp's only in rare texts; files with them are written if lossy.
 NEAR: Final = {
-    LLAMA3_ITSELF: LLAMA3,
-    LLAMA3_ITSELF.replace("{1,3}", ""): QWEN2,
+    OTHER_NAMES["llama3"]: LLAMA3,
+    OTHER_NAMES["qwen2"]: QWEN2,
     "cl100k": LLAMA3,
     "o200k": EXPRESSIONS["gpt-4o"][0],
 }

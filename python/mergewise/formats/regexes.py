@@ -23,15 +23,13 @@ NAMES = {
 }
 # The older version of cl100k, which Llama 3 has kept: it cuts "\n  " at the end of a text into two
 # words, the newer one does not. Qwen's and Mistral's are variants of it.
-LLAMA3 = (
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
-    r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-)
+OTHER_NAMES = dict(_core.other_names_of_patterns())
+LLAMA3, QWEN2 = OTHER_NAMES["llama3"], OTHER_NAMES["qwen2"]
 # Patterns that match every character of every text, so that there are no gaps.
 COMPLETE = {
     *PATTERNS,
     LLAMA3,
-    LLAMA3.replace("{1,3}", ""),
+    QWEN2,
     PATTERNS["o200k"].replace("(?i:'s|'t|'re|'ve|'m|'ll|'d)?", "").replace("{1,3}", ""),
 }
 WHOLE_TEXT = "(?s:.+)"
