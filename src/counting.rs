@@ -11,9 +11,9 @@ use std::sync::Mutex;
 use crate::counts::WordCounts;
 use crate::error::{Error, Result};
 use crate::normalize::normalize;
-use crate::parallel::{for_each, for_each_taken, into_inner, lock};
+use crate::parallel::{for_each, into_inner, lock};
 use crate::pattern::Pattern;
-use crate::reading::{BLOCK_BYTES, Batch, Block, Input, Reading};
+use crate::reading::{BLOCK_BYTES, Batch, Input, Order, Reading};
 use crate::settings::{Normalization, Settings};
 use crate::specials::{Choice, Finders, Part, Phase, Specials};
 use crate::table::{Adder, Table};
@@ -103,30 +103,12 @@ impl Counter {
             last_cut: |text: &[u8]| self.last_cut(text),
             watch,
         };
-        reading.ahead(inputs, self.tables.len(), |blocks| {
-            let blocks = Mutex::new((0, blocks));
-            let take = |(_, taken): &mut (&mut Adder, Option<Block>)| {
-                let (number, blocks) = &mut *lock(&blocks);
-                *number += 1;
-                let next = watch.check().and_then(|()| blocks.next().transpose());
-                let is_taken = next.map(|block| {
-                    *taken = block;
-                    taken.is_some()
-                });
-                (*number, is_taken)
-            };
-            let add = |(adder, taken): &mut (&mut Adder, Option<Block>), _| {
-                let Some(block) = taken.take() else {
-                    return Ok(());
-                };
-                let num_read = block.num_read;
-                self.add_batch(&block.into_batch(false)?, adder, watch)?;
+        self.with_adders(usize::MAX, |adders| {
+            reading.for_each_block(inputs, Order::Free, adders, |adder, taken| {
+                let num_read = taken.block.num_read;
+                self.add_batch(&taken.block.into_batch(false)?, adder, watch)?;
                 watch.advance(num_read);
                 Ok(())
-            };
-            self.with_adders(usize::MAX, |adders| {
-                let mut workers: Vec<_> = adders.iter_mut().map(|adder| (adder, None)).collect();
-                for_each_taken(&mut workers, take, add)
             })
         })
     }

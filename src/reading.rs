@@ -2,25 +2,25 @@
 //!
 //! An [`Input`] is read in blocks, compressed or not: whole documents, or a part of one that is cut
 //! where its words or ids do not change. So memory follows the size of a block and not that of a
-//! document, unless nothing says where a text can be cut. Blocks are read ahead, several inputs at
-//! once, on threads of their own; the threads that work on a block make its documents, which for JSON
-//! means to parse it.
+//! document, unless nothing says where a text can be cut. The thread that works on a block also reads
+//! it and makes its documents, which for JSON means to parse it; several inputs are read at once.
 
 mod block;
 mod compression;
 mod cutter;
 mod json;
+mod streams;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
-use crate::parallel;
 use crate::watch::Watch;
 
 pub(crate) use block::{Batch, Block};
 pub use compression::Compression;
+pub(crate) use streams::{Order, Position, Taken};
 
 /// The bytes of text that are read at once: a block should fit the cache beside the frequent words.
 pub(crate) const BLOCK_BYTES: usize = 1 << 18;
@@ -94,16 +94,19 @@ impl<'a, C: Fn(&[u8]) -> Option<usize> + Clone + Send> Reading<'a, C> {
         })
     }
 
-    /// Call `use_blocks` with what gives out the blocks of all inputs, in order. Of `num_threads` that
-    /// work on blocks, half as many read ahead; one alone also reads.
-    pub(crate) fn ahead<T>(
+    /// Call `work` with each block of the inputs; workers take blocks as they are free.
+    pub(crate) fn for_each_block<W: Send>(
         &self,
         inputs: Vec<Input<'a>>,
-        num_threads: usize,
-        use_blocks: impl FnOnce(&mut (dyn Iterator<Item = Result<Block>> + Send)) -> T,
-    ) -> T {
-        let inputs: Vec<_> = inputs.into_iter().map(|input| self.blocks(input)).collect();
-        parallel::with_ahead(num_threads / 2, inputs, use_blocks)
+        order: Order,
+        workers: &mut [W],
+        work: impl Fn(&mut W, Taken) -> Result<()> + Sync,
+    ) -> Result<()> {
+        let inputs = inputs.into_iter().map(|input| {
+            let is_compressed = input.compression != Compression::None;
+            (is_compressed, self.blocks(input))
+        });
+        streams::for_each_block(inputs, order, workers, self.watch, work)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Files to arrays of ids on disk, in the order of the documents whatever the number of threads.
 //!
-//! Threads encode blocks as they are read; what each makes is written when its turn comes. No more
-//! than a few blocks for each thread are in memory.
+//! Each thread reads blocks and encodes them; what it makes is written when its turn comes. Where several
+//! inputs are decompressed at once, what belongs behind the first of them waits in temporary files.
 //!
 //! The documents may be split in two, for training and validation, by a hash of their texts, and each
 //! split may be written in shards of about equal size. A shard that is complete knows the [`Point`] in
@@ -10,6 +10,8 @@
 mod array;
 mod index;
 mod output;
+mod piece;
+mod turns;
 
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -17,13 +19,18 @@ use std::sync::Mutex;
 use crate::encode::{Call, Encoder};
 use crate::error::{Error, Result};
 use crate::merges::Id;
-use crate::parallel::{for_each_in_order, into_inner, lock};
-use crate::reading::{Batch, Block, Input, Reading};
+use crate::parallel::{into_inner, lock};
+use crate::reading::{Batch, Block, Input, Order, Reading};
 use crate::watch::Watch;
 
-use output::{Output, Part, Piece};
+use output::Output;
+use piece::{Part, Piece};
+use turns::Turns;
 
 pub use array::Numbers;
+
+/// The bytes of ids that wait in memory for their turn.
+const MOST_WAITING: usize = 1 << 25;
 
 /// How ids are written.
 #[derive(Debug, Clone)]
@@ -46,6 +53,8 @@ pub struct Options {
     pub skips_bad: bool,
     /// For each split, how many shards are there already, and where the last one ends.
     pub done: Vec<(usize, Point)>,
+    /// A folder for temporary files, best on the disk of the output.
+    pub scratch: PathBuf,
 }
 
 /// Where a shard ends: always with a document.
@@ -157,35 +166,25 @@ impl<F: Files> Writer<F> {
             watch,
         };
         let first = lock(&self.output).num_blocks;
-        reading.ahead(inputs, encoding.num_threads, |blocks| {
-            let blocks = Mutex::new(blocks.zip(0..));
-            let take = |taken: &mut Option<Block>| {
-                let next = watch.check().map(|()| lock(&blocks).next());
-                match next {
-                    Err(error) => (usize::MAX, Err(error)),
-                    Ok(None) => (usize::MAX, Ok(false)),
-                    Ok(Some((Err(error), number))) => (number, Err(error)),
-                    Ok(Some((Ok(block), number))) => {
-                        *taken = Some(block);
-                        (number, Ok(true))
-                    }
-                }
-            };
-            let work = |taken: &mut Option<Block>, number| {
-                let Some(block) = taken.take() else {
-                    return Ok(Piece::default());
-                };
-                let num_read = block.num_read;
-                let mut piece = self.encode_block(block, first + number as u64, encoding, watch)?;
-                piece.num_read = num_read;
-                Ok(piece)
-            };
-            let mut workers: Vec<_> = (0..encoding.num_threads.max(1)).map(|_| None).collect();
-            for_each_in_order(&mut workers, take, work, |piece| {
-                lock(&self.output).put(&piece)?;
-                watch.advance(piece.num_read);
-                Ok(())
-            })
+        // What is there already ends at a number of blocks.
+        let ends = self.options.done.iter().map(|(_, end)| end.block);
+        let num_strict = ends
+            .max()
+            .map_or(0, |last| (last + 1).saturating_sub(first));
+        let put = |piece: &Piece| {
+            lock(&self.output).put(piece)?;
+            watch.advance(piece.num_read);
+            Ok(())
+        };
+        let turns = Turns::new(put, &self.options.scratch, MOST_WAITING);
+        let mut workers = vec![(); encoding.num_threads.max(1)];
+        let order = Order::Kept { num_strict };
+        reading.for_each_block(inputs, order, &mut workers, |(), taken| {
+            let number = taken.number.map_or(u64::MAX, |number| first + number);
+            let (num_read, is_last) = (taken.block.num_read, taken.block.is_last);
+            let mut piece = self.encode_block(taken.block, number, encoding, watch)?;
+            piece.num_read = num_read;
+            turns.add(taken.position, piece, is_last)
         })
     }
 
@@ -210,7 +209,7 @@ impl<F: Files> Writer<F> {
         into_inner(self.output).finish()
     }
 
-    /// Encode a block that is the `number`th of all.
+    /// Encode a block before which there are `number` blocks, or more than were done before.
     fn encode_block(
         &self,
         block: Block,

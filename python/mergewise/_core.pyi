@@ -1,5 +1,6 @@
 from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias, final, overload
 
 from typing_extensions import Self
@@ -309,6 +310,7 @@ class Writer:
         skip_bad: bool,
         done: Sequence[tuple[int, tuple[int, int]]],
         num_threads: int,
+        scratch: Path | None = None,
     ) -> Writer: ...
     def add_sources(
         self,

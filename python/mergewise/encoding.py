@@ -156,6 +156,7 @@ def encode_to_file(
             skip_bad=layout.skip_bad,
             done=files.keep() if layout.is_listed and is_readable_again(found) else [],
             num_threads=reading.num_threads,
+            scratch=names.output.parent,
         )
         done = write_sources(writer, found, reading, reporter)
         num_skipped, skipped = writer.finish()

@@ -106,7 +106,7 @@ impl PyWriter {
     #[new]
     #[pyo3(signature = (
         tokenizer, choice, files, /, *, format, dtype, before, behind, block_bytes, shard_tokens,
-        shares, validation, skip_bad, done, num_threads
+        shares, validation, skip_bad, done, num_threads, scratch=None
     ))]
     fn new(
         tokenizer: Py<PyTokenizer>,
@@ -123,6 +123,7 @@ impl PyWriter {
         skip_bad: bool,
         done: Vec<(usize, (u64, u64))>,
         num_threads: usize,
+        scratch: Option<PathBuf>,
     ) -> PyResult<Self> {
         let raised = Raised::default();
         let files = PyFiles {
@@ -148,6 +149,7 @@ impl PyWriter {
             validation,
             skips_bad: skip_bad,
             done: done.collect(),
+            scratch: scratch.unwrap_or_else(std::env::temp_dir),
         };
         Ok(Self {
             tokenizer,

@@ -20,6 +20,8 @@ pub(crate) struct Block {
     place: Place,
     /// Whether a document ends with it.
     is_end: bool,
+    /// Whether the input ends with it.
+    pub(crate) is_last: bool,
     /// How many bytes of the input's file were read for it.
     pub(crate) num_read: u64,
 }
@@ -136,6 +138,7 @@ impl<'a> Blocks<'a> {
         self.place.is_start = is_end;
         Ok(Some(Block {
             is_end,
+            is_last: self.is_done,
             text,
             place,
             num_read: if self.is_file { num_read - before } else { 0 },
@@ -329,22 +332,21 @@ mod tests {
             compression: Compression::None,
             documents: documents.clone(),
         };
-        reading.ahead(texts.iter().map(input).collect(), 4, |blocks| {
-            let (mut found, mut is_new) = (Vec::new(), true);
-            for block in blocks {
-                let batch = block
-                    .and_then(|block| block.into_batch(false))
-                    .expect("nothing fails");
-                for document in batch.documents() {
-                    if std::mem::replace(&mut is_new, true) {
-                        found.push(Vec::new());
-                    }
-                    found.last_mut().expect("just pushed").extend(document);
+        let blocks = texts.iter().flat_map(|text| reading.blocks(input(text)));
+        let (mut found, mut is_new) = (Vec::new(), true);
+        for block in blocks {
+            let batch = block
+                .and_then(|block| block.into_batch(false))
+                .expect("nothing fails");
+            for document in batch.documents() {
+                if std::mem::replace(&mut is_new, true) {
+                    found.push(Vec::new());
                 }
-                is_new = batch.is_end();
+                found.last_mut().expect("just pushed").extend(document);
             }
-            found
-        })
+            is_new = batch.is_end();
+        }
+        found
     }
 
     #[test]

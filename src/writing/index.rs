@@ -31,14 +31,18 @@ impl Index {
         Ok(Self::Offsets(offsets, 0))
     }
 
-    /// The next document has this many ids.
-    pub(super) fn push(&mut self, num_ids: u64) -> Result<()> {
+    /// The next documents have these numbers of ids.
+    pub(super) fn push_all(&mut self, lengths: impl Iterator<Item = u64>) -> Result<()> {
         match self {
             Self::Offsets(offsets, end) => {
-                *end += num_ids;
-                offsets.write(&end.to_le_bytes())
+                let ends = lengths.map(|length| {
+                    *end += length;
+                    *end
+                });
+                let bytes: Vec<u8> = ends.flat_map(u64::to_le_bytes).collect();
+                offsets.write(&bytes)
             }
-            Self::Megatron(megatron) => megatron.push(num_ids),
+            Self::Megatron(megatron) => megatron.push_all(lengths),
         }
     }
 
@@ -78,11 +82,14 @@ impl Megatron {
         })
     }
 
-    fn push(&mut self, num_ids: u64) -> Result<()> {
-        let length = i32::try_from(num_ids).map_err(|_| Error::DocumentTooLong)?;
-        self.num_documents += 1;
-        let written = self.file.write_all(&length.to_le_bytes());
-        written.map_err(|error| io_error(&self.path, &error))
+    fn push_all(&mut self, lengths: impl Iterator<Item = u64>) -> Result<()> {
+        for num_ids in lengths {
+            let length = i32::try_from(num_ids).map_err(|_| Error::DocumentTooLong)?;
+            self.num_documents += 1;
+            let written = self.file.write_all(&length.to_le_bytes());
+            written.map_err(|error| io_error(&self.path, &error))?;
+        }
+        Ok(())
     }
 
     /// Write what follows from the lengths, which are read again: memory does not follow them.

@@ -4,30 +4,11 @@ use crate::error::{Error, Result};
 
 use super::array::Array;
 use super::index::Index;
+use super::piece::Piece;
 use super::{Files, Format, Numbers, Options, Point, Shard, Sharding};
 
 /// How many of the lines that are left out are told.
 const MOST_TOLD: usize = 10;
-
-/// The ids of a block as they are written.
-#[derive(Default)]
-pub(super) struct Piece {
-    /// Of each split.
-    pub(super) parts: [Part; 2],
-    /// How many bytes of files were read for the block, and how many documents it has.
-    pub(super) num_read: u64,
-    pub(super) num_documents: u64,
-    /// What was wrong with lines that are left out.
-    pub(super) bad: Vec<Error>,
-}
-
-/// The ids of a block in one split.
-#[derive(Default)]
-pub(super) struct Part {
-    pub(super) bytes: Vec<u8>,
-    /// Where documents end among the bytes, and which of the block they are.
-    pub(super) ends: Vec<(usize, u64)>,
-}
 
 /// The files that are written.
 pub(super) struct Output<F> {
@@ -81,23 +62,33 @@ impl<F: Files> Output<F> {
     /// Write the ids of the next block.
     pub(super) fn put(&mut self, piece: &Piece) -> Result<()> {
         let block = self.num_blocks;
+        let width = self.numbers.width();
         for (split, part) in piece.parts.iter().enumerate() {
-            let mut start = 0;
-            for &(end, document) in &part.ends {
+            let (mut start, mut ends) = (0, &part.ends[..]);
+            while !ends.is_empty() {
+                let before = self.open(split)?.ids.len();
+                // Documents are many, and the shard that they fill is searched for by halves.
+                let is_within = |&(end, document): &(usize, u64)| {
+                    let num_ids = before + ((end - start) / width) as u64;
+                    !self.is_full(split, num_ids, piece, document + 1)
+                };
+                let num_within = ends.partition_point(is_within);
+                let is_full = num_within < ends.len();
+                let (written, others) = ends.split_at(num_within + usize::from(is_full));
+                let &(end, last) = written.last().expect("one at least");
                 let open = self.open(split)?;
                 open.ids.write(&part.bytes[start..end])?;
-                open.end_document(((end - start) / open.ids.width()) as u64)?;
-                let num_ids = open.ids.len();
-                let document = document + 1;
-                if self.is_full(split, num_ids, piece, document) {
+                open.end_documents(start, written)?;
+                if is_full {
+                    let document = last + 1;
                     self.close(split, Point { block, document })?;
                 }
-                start = end;
+                (start, ends) = (end, others);
             }
             if start < part.bytes.len() {
                 let open = self.open(split)?;
                 open.ids.write(&part.bytes[start..])?;
-                open.num_begun += ((part.bytes.len() - start) / open.ids.width()) as u64;
+                open.num_begun += ((part.bytes.len() - start) / width) as u64;
             }
         }
         self.num_blocks += 1;
@@ -180,12 +171,24 @@ impl<F: Files> Output<F> {
 }
 
 impl Open {
-    /// A document ends with this many ids more.
-    fn end_document(&mut self, num_ids: u64) -> Result<()> {
-        let num_ids = std::mem::take(&mut self.num_begun) + num_ids;
-        self.num_documents += 1;
-        let index = self.index.as_mut();
-        index.map_or(Ok(()), |index| index.push(num_ids))
+    /// Documents end at these places of bytes that were written from `start` on.
+    fn end_documents(&mut self, start: usize, ends: &[(usize, u64)]) -> Result<()> {
+        self.num_documents += ends.len() as u64;
+        let begun = std::mem::take(&mut self.num_begun);
+        let Some(index) = &mut self.index else {
+            return Ok(());
+        };
+        let starts = [start].into_iter().chain(ends.iter().map(|&(end, _)| end));
+        let width = self.ids.width();
+        let lengths = starts
+            .zip(ends)
+            .map(|(start, &(end, _))| (end - start) / width);
+        let begun = [begun].into_iter().chain(std::iter::repeat(0));
+        index.push_all(
+            begun
+                .zip(lengths)
+                .map(|(begun, length)| begun + length as u64),
+        )
     }
 }
 

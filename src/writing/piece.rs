@@ -1,0 +1,167 @@
+//! What becomes of a block, in memory or in a temporary file until its turn comes.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::error::{Error, Result};
+use crate::reading::io_error;
+
+/// The ids of a block as they are written.
+#[derive(Default)]
+pub(super) struct Piece {
+    /// Of each split.
+    pub(super) parts: [Part; 2],
+    /// How many bytes of files were read for the block, and how many documents it has.
+    pub(super) num_read: u64,
+    pub(super) num_documents: u64,
+    /// What was wrong with lines that are left out.
+    pub(super) bad: Vec<Error>,
+}
+
+/// The ids of a block in one split.
+#[derive(Default)]
+pub(super) struct Part {
+    pub(super) bytes: Vec<u8>,
+    /// Where documents end among the bytes, and which of the block they are.
+    pub(super) ends: Vec<(usize, u64)>,
+}
+
+/// The bytes of an end in a file.
+const END_BYTES: usize = 16;
+
+impl Piece {
+    /// About how many bytes of memory it takes.
+    pub(super) fn memory(&self) -> usize {
+        let parts = self.parts.iter();
+        parts
+            .map(|part| part.bytes.len() + part.ends.len() * END_BYTES)
+            .sum()
+    }
+}
+
+/// A piece whose parts are in a file.
+pub(super) struct Stored {
+    piece: Piece,
+    offset: u64,
+    /// How many bytes and ends each part has.
+    sizes: [(usize, usize); 2],
+}
+
+/// A file without a name, for pieces whose turn has not come.
+pub(super) struct Store {
+    file: File,
+    folder: PathBuf,
+    length: u64,
+}
+
+impl Store {
+    /// An empty store in a folder, or in that of the system where the folder is not one for files.
+    pub(super) fn create(folder: &Path) -> Result<Self> {
+        let system = std::env::temp_dir();
+        let file = nameless(folder).or_else(|_| nameless(&system));
+        Ok(Self {
+            file: file.map_err(|error| io_error(folder, &error))?,
+            folder: folder.to_owned(),
+            length: 0,
+        })
+    }
+
+    pub(super) fn put(&mut self, mut piece: Piece) -> Result<Stored> {
+        let parts = std::mem::take(&mut piece.parts);
+        let sizes = parts
+            .each_ref()
+            .map(|part| (part.bytes.len(), part.ends.len()));
+        let offset = self.length;
+        for part in &parts {
+            let ends = part.ends.iter();
+            let ends = ends.flat_map(|&(end, document)| [end as u64, document]);
+            let ends: Vec<u8> = ends.flat_map(u64::to_le_bytes).collect();
+            let written = self.file.seek(SeekFrom::Start(self.length));
+            let written = written.and_then(|_| self.file.write_all(&part.bytes));
+            let written = written.and_then(|()| self.file.write_all(&ends));
+            written.map_err(|error| io_error(&self.folder, &error))?;
+            self.length += (part.bytes.len() + ends.len()) as u64;
+        }
+        Ok(Stored {
+            piece,
+            offset,
+            sizes,
+        })
+    }
+
+    pub(super) fn take(&mut self, stored: Stored) -> Result<Piece> {
+        let Stored {
+            mut piece,
+            offset,
+            sizes,
+        } = stored;
+        let failed = |error: std::io::Error| io_error(&self.folder, &error);
+        self.file.seek(SeekFrom::Start(offset)).map_err(failed)?;
+        for (part, (num_bytes, num_ends)) in piece.parts.iter_mut().zip(sizes) {
+            part.bytes.resize(num_bytes, 0);
+            self.file.read_exact(&mut part.bytes).map_err(failed)?;
+            let mut ends = vec![0; num_ends * END_BYTES];
+            self.file.read_exact(&mut ends).map_err(failed)?;
+            let numbers = ends.as_chunks().0.iter();
+            let numbers: Vec<u64> = numbers.map(|number| u64::from_le_bytes(*number)).collect();
+            let pairs = numbers.as_chunks().0.iter();
+            part.ends
+                .extend(pairs.map(|&[end, document]| (end as usize, document)));
+        }
+        Ok(piece)
+    }
+}
+
+/// A file that nobody else sees, and that is gone when it is closed.
+fn nameless(folder: &Path) -> std::io::Result<File> {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let name = format!(".mergewise-{}-{number}", std::process::id());
+    let path = folder.join(name);
+    let mut options = File::options();
+    let file = options
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .open(&path)?;
+    std::fs::remove_file(path)?;
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_stored_is_taken_back_in_any_order() {
+        let piece = |number: u8| Piece {
+            parts: [
+                Part {
+                    bytes: vec![number; 3 * number as usize],
+                    ends: (0..number).map(|n| (3 * n as usize, n.into())).collect(),
+                },
+                Part {
+                    bytes: vec![255; (7 * number % 5) as usize],
+                    ends: vec![],
+                },
+            ],
+            num_read: number.into(),
+            ..Piece::default()
+        };
+        let mut store = Store::create(Path::new("/no/such/folder")).expect("the system has one");
+        let stored: Vec<_> = (0..20).map(|number| store.put(piece(number))).collect();
+        for (stored, number) in stored.into_iter().zip(0..20).rev() {
+            let found = stored
+                .and_then(|stored| store.take(stored))
+                .expect("it is there");
+            let expected = piece(number);
+            assert_eq!(found.num_read, expected.num_read);
+            for (found, expected) in found.parts.iter().zip(&expected.parts) {
+                assert_eq!(found.bytes, expected.bytes);
+                assert_eq!(found.ends, expected.ends);
+            }
+        }
+    }
+}
