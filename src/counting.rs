@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::normalize::normalize;
 use crate::parallel::{for_each, into_inner, lock};
 use crate::pattern::Pattern;
-use crate::reading::{BLOCK_BYTES, Batch, Input, Order, Reading};
+use crate::reading::{BLOCK_BYTES, Batch, Input, MOST_RECORD_BYTES, Order, Reading};
 use crate::settings::{Normalization, Settings};
 use crate::specials::{Choice, Finders, Part, Phase, Specials};
 use crate::table::{Adder, Table};
@@ -100,6 +100,7 @@ impl Counter {
     pub fn add_inputs(&self, inputs: Vec<Input<'_>>, watch: &Watch) -> Result<()> {
         let reading = Reading {
             block_bytes: BLOCK_BYTES,
+            most_record_bytes: MOST_RECORD_BYTES,
             last_cut: |text: &[u8]| self.last_cut(text),
             watch,
         };

@@ -25,6 +25,9 @@ pub(crate) use streams::{Order, Position, Taken};
 /// The bytes of text that are read at once: a block should fit the cache beside the frequent words.
 pub(crate) const BLOCK_BYTES: usize = 1 << 18;
 
+/// The bytes of the longest line of JSON: it is parsed as a whole.
+pub(crate) const MOST_RECORD_BYTES: usize = 1_000_000_000;
+
 /// Where a document ends in an input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Documents {
@@ -65,6 +68,8 @@ impl Input<'_> {
 pub(crate) struct Reading<'a, C> {
     /// The bytes of text that are read at once.
     pub(crate) block_bytes: usize,
+    /// A line of JSON that is longer is an error.
+    pub(crate) most_record_bytes: usize,
     /// Where a text can be cut whatever follows it.
     pub(crate) last_cut: C,
     pub(crate) watch: &'a Watch,
@@ -81,7 +86,7 @@ impl<'a, C: Fn(&[u8]) -> Option<usize> + Clone + Send> Reading<'a, C> {
         let mut opened = None;
         std::iter::from_fn(move || {
             if let Some(input) = opening.take() {
-                match block::Blocks::open(input, reading.block_bytes, reading.watch) {
+                match block::Blocks::open(input, &reading) {
                     Ok(blocks) => opened = Some(blocks),
                     Err(error) => return Some(Err(error)),
                 }

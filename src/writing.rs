@@ -14,13 +14,14 @@ mod piece;
 mod turns;
 
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use crate::encode::{Call, Encoder};
 use crate::error::{Error, Result};
 use crate::merges::Id;
 use crate::parallel::{into_inner, lock};
-use crate::reading::{Batch, Block, Input, Order, Reading};
+use crate::reading::{Batch, Block, Input, MOST_RECORD_BYTES, Order, Reading};
 use crate::watch::Watch;
 
 use output::Output;
@@ -49,7 +50,8 @@ pub struct Options {
     pub sharding: Sharding,
     /// The part of the documents that is for validation, from 0 to 1, if they are split.
     pub validation: Option<f64>,
-    /// Whether lines that are no records are left out; else they are errors.
+    /// Whether lines that are no records, and documents that are not UTF-8 where the tokenizer cannot
+    /// encode such, are left out; else they are errors.
     pub skips_bad: bool,
     /// For each split, how many shards are there already, and where the last one ends.
     pub done: Vec<(usize, Point)>,
@@ -141,6 +143,7 @@ pub struct Encoding<'a> {
 pub struct Writer<F> {
     options: Options,
     output: Mutex<Output<F>>,
+    num_ids: Arc<AtomicU64>,
 }
 
 impl<F: Files> Writer<F> {
@@ -150,7 +153,13 @@ impl<F: Files> Writer<F> {
         Self {
             options,
             output: Mutex::new(output),
+            num_ids: Arc::default(),
         }
+    }
+
+    /// How many ids were encoded so far, for others to look at meanwhile.
+    pub fn num_ids(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.num_ids)
     }
 
     /// Write the ids of inputs. An error names the file.
@@ -162,6 +171,7 @@ impl<F: Files> Writer<F> {
     ) -> Result<()> {
         let reading = Reading {
             block_bytes: self.options.block_bytes,
+            most_record_bytes: MOST_RECORD_BYTES,
             last_cut: |text: &[u8]| encoding.encoder.last_cut(text),
             watch,
         };
@@ -227,15 +237,32 @@ impl<F: Files> Writer<F> {
         }
         let mut batch = block.into_batch(*skips_bad)?;
         let documents: Vec<&[u8]> = batch.documents().collect();
-        let chosen = self.chosen(&documents, batch.key(), number);
+        let mut chosen = self.chosen(&documents, batch.key(), number);
         let one_thread = Encoding {
             num_threads: 1,
             ..encoding
         };
         let ends = (batch.is_start(), batch.is_end());
-        let piece = self.encode(&documents, &chosen, ends, one_thread, watch);
+        let mut bad = Vec::new();
+        let mut piece = self.encode(&documents, &chosen, ends, one_thread, watch);
+        if *skips_bad && piece.as_ref().err().is_some_and(is_of_bytes) {
+            // A document of which a part was written cannot be left out.
+            let is_whole = |index| (index > 0 || ends.0) && (index + 1 < documents.len() || ends.1);
+            chosen.retain(|&(index, _)| {
+                let encoded = encoding
+                    .encoder
+                    .encode(documents[index], encoding.call, watch);
+                let wrong = encoded.err().map(|error| error.in_document(index));
+                let wrong = wrong.filter(|error| is_whole(index) && is_of_bytes(error));
+                let is_right = wrong.is_none();
+                bad.extend(wrong.map(|error| located(error, &batch)));
+                is_right
+            });
+            piece = self.encode(&documents, &chosen, ends, one_thread, watch);
+        }
         let mut piece = piece.map_err(|error| located(error, &batch))?;
         piece.bad = std::mem::take(&mut batch.bad);
+        piece.bad.append(&mut bad);
         Ok(piece)
     }
 
@@ -297,6 +324,7 @@ impl<F: Files> Writer<F> {
         };
         // Nearly all documents are of the first split.
         let num_ids = ids.len() + chosen.len() * (before.len() + behind.len());
+        self.num_ids.fetch_add(num_ids as u64, Ordering::Relaxed);
         piece.parts[0].bytes.reserve(num_ids * numbers.width());
         for (&(index, split), range) in chosen.iter().zip(offsets.windows(2)) {
             let part: &mut Part = &mut piece.parts[split];
@@ -311,6 +339,11 @@ impl<F: Files> Writer<F> {
         }
         Ok(piece)
     }
+}
+
+/// Whether a document is not UTF-8.
+fn is_of_bytes(error: &Error) -> bool {
+    matches!(error, Error::InDocument { error, .. } if matches!(**error, Error::InvalidUtf8 { .. }))
 }
 
 fn located(error: Error, batch: &Batch) -> Error {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import subprocess
 import sys
 import time
@@ -461,6 +462,13 @@ def test_progress_rises_to_the_size_of_the_files(
     assert {total for _, total in seen} == {size}
     assert amounts == sorted(amounts)
     assert amounts[-1] == size
+
+
+def test_the_bar_shows_how_fast_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path, "a.txt", [TEXT])
+    TOK.encode_files(path, tmp_path / "out.npy", progress=True)
+    shown = capsys.readouterr().err
+    assert re.search(r"encode: [\d.]+ kB, [\d.]+ [kM]B/s, [\d,]+ tokens/s in [\d.]+ s\n", shown)
 
 
 def test_what_a_callback_raises_stops_the_work(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from test_encode_files import DOCUMENTS, END, END_ID, TOK, write
 import mergewise as mw
 from mergewise import sources
 from mergewise.errors import FormatError, InputError
+from mergewise.vocabulary import Vocabulary
 
 NUM_KILLS = 3
 MANY = [f"{number} {OPTICKS[7 * number :][: number % 300]}" for number in range(400)]
@@ -309,6 +310,66 @@ def test_lines_that_are_no_records_are_left_out_and_counted(tmp_path: Path) -> N
     for number, told in zip((2, 5, 8), made.skipped, strict=True):
         assert f"a.jsonl: line {number}: " in told
     assert np.load(tmp_path / "o.npy").tolist() == [i for ids in ids_of(DOCUMENTS) for i in ids]
+
+
+def test_bytes_that_cannot_be_encoded_are_left_out(tmp_path: Path) -> None:
+    tokens = {b"a": 0, b"b": 1, b"\n": 2}
+    tok = mw.Tokenizer(Vocabulary(tokens=tokens, merges=[], alphabet="chars"))
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"ab\n\xffa\nb\n\xfe\n" + b"ba\n" * 1000)
+    with pytest.raises(InputError, match="line 2"):
+        tok.encode_files(path, tmp_path / "o.npy", documents="lines")
+    made = tok.encode_files(path, tmp_path / "o.npy", documents="lines", skip_bad=True)
+    assert (made.num_skipped, made.num_documents) == (2, 1002)
+    assert [told.split(": ")[1] for told in made.skipped] == ["line 2", "line 4"]
+    assert np.load(tmp_path / "o.npy").tolist() == [0, 1, 2, 1, 2, *[1, 0, 2] * 1000]
+
+
+# Other files of the same names.
+
+
+def test_shards_of_an_older_run_are_not_left_behind_the_last(tmp_path: Path) -> None:
+    path = write(tmp_path, "a.jsonl", MANY)
+    for format_ in ("npy", "megatron"):
+        out = tmp_path / f"{format_}.npy"
+        options: dict[str, Any] = {"format": format_, "offsets": True, "validation": 0.2}
+        TOK.encode_files(path, out, shard_tokens=2000, **options)
+        TOK.encode_files(path, out, shard_tokens=9000, **options)
+        found = [found.name for found in tmp_path.glob(f"{format_}*") if found.suffix != ".json"]
+        (fresh := tmp_path / "fresh" / format_).mkdir(parents=True)
+        TOK.encode_files(path, fresh / f"{format_}.npy", shard_tokens=9000, **options)
+        expected = [found.name for found in fresh.iterdir() if found.suffix != ".json"]
+        assert sorted(found) == sorted(expected)
+
+
+@pytest.mark.parametrize("number", [0, 2, 90])
+def test_an_input_with_the_name_of_a_shard_is_kept(number: int, tmp_path: Path) -> None:
+    """Also one that is behind the last."""
+    for other in range(100):
+        (tmp_path / f"o-{other:05}.txt").write_text("older")
+    path = tmp_path / f"o-{number:05}.txt"
+    path.write_text("\n".join(MANY[:100]))
+    with pytest.raises(InputError, match=r"(an|of an) (in|out)put"):
+        TOK.encode_files(path, tmp_path / "o.txt", documents="lines", shard_tokens=1000)
+    assert path.read_text() == "\n".join(MANY[:100])
+
+
+def test_offsets_of_other_ids_are_refused(tmp_path: Path) -> None:
+    out = tmp_path / "o.npy"
+    TOK.encode_files(write(tmp_path, "a.jsonl", MANY[:9]), out, offsets=True)
+    assert len(mw.open_tokens(out)) == 9
+    TOK.encode_files(write(tmp_path, "a.jsonl", MANY[:8]), out)
+    with pytest.raises(FormatError, match=r"o\.offsets\.npy: found offsets of other ids"):
+        mw.open_tokens(out)
+
+
+def test_one_file_has_a_manifest_if_asked_for(tmp_path: Path) -> None:
+    out = tmp_path / "o.npy"
+    made = TOK.encode_files(write(tmp_path, "a.jsonl", MANY), out, offsets=True, manifest=True)
+    content = json.loads((tmp_path / "o.json").read_text())
+    assert content["shards"][0]["sha256"] == hashlib.sha256(out.read_bytes()).hexdigest()
+    assert [shard.path for shard in made.shards] == [out]
+    assert len(mw.open_tokens(tmp_path / "o.json")) == len(MANY)
 
 
 # What is refused.

@@ -312,6 +312,8 @@ class Writer:
         num_threads: int,
         scratch: Path | None = None,
     ) -> Writer: ...
+    @property
+    def num_ids(self) -> int: ...
     def add_sources(
         self,
         sources: Sequence[Source],

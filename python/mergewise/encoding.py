@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 from mergewise import _core, sources
 from mergewise.arguments import check_choice
+from mergewise.errors import InputError
 from mergewise.parquet import read_in_order
 from mergewise.progress import Progress, Reporter
 from mergewise.sources import DocumentMode, PathLike, Source
@@ -37,7 +38,7 @@ class EncodedFile:
         dtype: the type of its numbers.
         num_tokens: how many there are.
         num_documents: how many documents they come from.
-        shards: the files, if there may be several.
+        shards: the files, if a manifest lists them.
         num_skipped: how many lines were left out because they are no records.
         skipped: what was wrong with the first of these.
     """
@@ -64,7 +65,8 @@ class Layout:
         shards: how many shards there are, each with the same share of the inputs' bytes.
         shard_tokens: how long a shard becomes.
         validation: the part of the documents that is for validation.
-        skip_bad: whether to leave out lines that are no records.
+        skip_bad: whether to leave out lines that are no records, and bytes that cannot be encoded.
+        manifest: whether a manifest lists one file, too.
     """
 
     before: Sequence[int] = ()
@@ -76,6 +78,7 @@ class Layout:
     shard_tokens: int | None = None
     validation: float | None = None
     skip_bad: bool = False
+    manifest: bool = False
 
     def check(self, vocab_size: int) -> None:
         """Reject what cannot be written."""
@@ -93,8 +96,8 @@ class Layout:
 
     @property
     def is_listed(self) -> bool:
-        """Whether a manifest lists the files, since there may be several."""
-        return self.is_sharded or self.validation is not None
+        """Whether a manifest lists the files."""
+        return self.manifest or self.is_sharded or self.validation is not None
 
     @property
     def is_sharded(self) -> bool:
@@ -132,13 +135,11 @@ def encode_to_file(
     paths = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     found = sources.find_sources(paths)
     names = layout.names(Path(output))
-    for path in [*names.paths(0, 0), *([names.manifest] if layout.is_listed else [])]:
-        sources.check_output(path, paths)
+    check_outputs(names, layout, paths, found)
     facts = facts_of(encoder, found, layout, reading) if layout.is_listed else None
     num_bytes = sum(source.num_bytes for source in found)
     if layout.shards is not None and not is_readable_again(found):
         raise ValueError("standard input has no size to share: give shard_tokens, not shards")
-    reporter = Reporter(progress, "encode", num_bytes, "B")
     files = Files(names, facts)
     with removing_parts(files):
         writer = _core.Writer(
@@ -158,14 +159,17 @@ def encode_to_file(
             num_threads=reading.num_threads,
             scratch=names.output.parent,
         )
+        reporter = Reporter(progress, "encode", num_bytes, "B", lambda: writer.num_ids)
         done = write_sources(writer, found, reading, reporter)
         num_skipped, skipped = writer.finish()
+        files.list_hashed(waits=True)
         shards = files.shards
         num_tokens = sum(shard.num_tokens for shard in shards)
         num_documents = sum(shard.num_documents for shard in shards)
         if layout.is_listed:
             sums = {"tokens": num_tokens, "documents": num_documents, "skipped": num_skipped}
             files.write_manifest(is_complete=True, **sums)
+            files.remove_surplus()
     reporter.close(done)
     return EncodedFile(
         Path(output),
@@ -176,6 +180,18 @@ def encode_to_file(
         num_skipped,
         tuple(skipped),
     )
+
+
+def check_outputs(
+    names: Names, layout: Layout, paths: Sequence[PathLike], found: Iterable[Source]
+) -> None:
+    """Refuse outputs that are inputs, or lie in one."""
+    for path in [*names.paths(0, 0), *([names.manifest] if layout.is_listed else [])]:
+        sources.check_output(path, paths)
+    if layout.is_sharded:
+        for source in found:
+            if names.has(source.path):
+                raise InputError("found an input with the name of an output", path=source.path)
 
 
 def is_readable_again(found: list[Source]) -> bool:
@@ -216,6 +232,8 @@ def facts_of(
 ) -> dict[str, Any]:
     """What decides the bytes of the files."""
     options = {**asdict(layout), "documents": reading.documents, "field": reading.field}
+    # It decides nothing.
+    del options["manifest"]
     return {
         "format": MANIFEST_FORMAT,
         "tokenizer": hashlib.sha256(encoder.to_bytes()).hexdigest(),

@@ -59,13 +59,22 @@ class Reporter:
         label: what is done.
         total: when the work is finished.
         unit: of what is done; "B" is scaled to kB, MB, ...
+        num_tokens: how many tokens were made so far, if the work makes some.
     """
 
-    def __init__(self, progress: Progress, label: str, total: int, unit: str) -> None:
+    def __init__(
+        self,
+        progress: Progress,
+        label: str,
+        total: int,
+        unit: str,
+        num_tokens: Callable[[], int] | None = None,
+    ) -> None:
         self.callback = progress if callable(progress) else None
         self.ticker = Ticker(label) if progress is True else None
         self.total = total
         self.unit = unit
+        self.num_tokens = num_tokens
 
     def after(self, before: int) -> Callable[..., None] | None:
         """What reports the work done on top of that before; None if a report has no effect."""
@@ -75,14 +84,25 @@ class Reporter:
     def __call__(self, done: int) -> None:
         """Report the work done so far."""
         if self.ticker is not None:
-            self.ticker(bar(done, self.total, self.unit, self.ticker.seconds))
+            seconds = self.ticker.seconds
+            state = bar(done, self.total, self.unit, seconds)
+            self.ticker(f"{state}{self.speed(done, seconds)}")
         if self.callback is not None:
             self.callback(done, self.total)
+
+    def speed(self, done: int, seconds: float) -> str:
+        """The bytes and tokens of a second, if there are such."""
+        if self.unit != "B" or seconds <= 0:
+            return ""
+        amounts = [(done, "B")]
+        if self.num_tokens is not None:
+            amounts.append((self.num_tokens(), "tokens"))
+        return "".join(f", {human(int(n / seconds), unit)}/s" for n, unit in amounts)
 
     def close(self, done: int) -> None:
         """Report the end of the work."""
         if self.ticker is not None:
-            self.ticker.close(human(done, self.unit))
+            self.ticker.close(f"{human(done, self.unit)}{self.speed(done, self.ticker.seconds)}")
         if self.callback is not None:
             self.callback(done, self.total)
 

@@ -81,7 +81,8 @@ def open_tokens(
 ) -> TokenDocuments:
     """The documents that `Tokenizer.encode_files` wrote, as arrays that are mapped into memory.
 
-    Without a file of offsets beside it, an array is one document.
+    Without a file of offsets beside it, an array is one document. Raises FormatError if the offsets
+    are those of another array.
 
     Args:
         path: a .npy file; bare numbers, with their `dtype`; a .bin or .idx file of Megatron; or a
@@ -125,9 +126,13 @@ def read_file(path: Path, dtype: Dtype | None) -> tuple[NDArray[Any], NDArray[np
         raise ValueError(f"{path}: give the dtype of bare numbers")
     else:
         ids = mapped(path, {"uint16": "<u2", "uint32": "<u4"}[dtype])
-    if offsets.exists():
-        return ids, numpy.load(offsets, mmap_mode="r")
-    return ids, numpy.array([0, len(ids)])
+    if not offsets.exists():
+        return ids, numpy.array([0, len(ids)])
+    starts = numpy.load(offsets, mmap_mode="r")
+    if not len(starts) or starts[-1] != len(ids):
+        message = f"found offsets of other ids: {path.name} has {len(ids):,}"
+        raise FormatError(message, path=offsets, hint="remove the file, or write both again")
+    return ids, starts
 
 
 def mapped(path: Path, dtype: str, offset: int = 0, length: int = -1) -> NDArray[Any]:

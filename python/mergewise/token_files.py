@@ -5,15 +5,22 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from threading import Thread
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from mergewise.errors import InputError
 from mergewise.files import replacing, replacing_together, write_text
 from mergewise.sources import Source
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 TokenFormat: TypeAlias = Literal["npy", "bin", "megatron"]
 
@@ -75,16 +82,33 @@ class Names:
 
     def paths(self, split: int, number: int) -> list[Path]:
         """The file of ids, and that of its documents if there is one."""
+        stem, suffix = self.stem(split, number)
+        ids = self.output.with_name(f"{stem}{suffix}")
+        return [ids, self.index_path(split, number)] if self.has_index else [ids]
+
+    def index_path(self, split: int, number: int) -> Path:
+        """The file of where documents begin, whether there is one or not."""
+        stem, _ = self.stem(split, number)
+        ending = ".idx" if self.format == "megatron" else ".offsets.npy"
+        return self.output.with_name(f"{stem}{ending}")
+
+    def stem(self, split: int, number: int) -> tuple[str, str]:
+        """The name of a file of ids before its suffix, and the suffix."""
         mark = f"-{SPLITS[split]}" if split else ""
         mark += f"-{number:05}" if self.is_sharded else ""
         stem, suffix = self.output.stem, self.output.suffix
         if self.format == "megatron" and suffix != ".bin":
             stem, suffix = self.output.name, ".bin"
-        ids = self.output.with_name(f"{stem}{mark}{suffix}")
-        if not self.has_index:
-            return [ids]
-        ending = ".idx" if self.format == "megatron" else ".offsets.npy"
-        return [ids, self.output.with_name(f"{stem}{mark}{ending}")]
+        return f"{stem}{mark}", suffix
+
+    def has(self, path: Path) -> bool:
+        """Whether a file has the name of a shard, or of its index."""
+        path = Path(os.path.realpath(path))
+        number = re.search(r"-(\d{5,})\.", path.name)
+        if number is None or path.parent != Path(os.path.realpath(self.output.parent)):
+            return False
+        paths = [self.paths(split, int(number[1])) for split in range(len(SPLITS))]
+        return path.name in {name.name for files in paths for name in files}
 
     @property
     def manifest(self) -> Path:
@@ -101,12 +125,14 @@ class Files:
         facts: what decides the bytes of the files, for the manifest; None: there is no manifest.
         shards: those that are whole.
         begun: what is to be done with the files of each split that are not.
+        hashing: shards that are whole but not listed yet, with what finds their hashes meanwhile.
     """
 
     names: Names
     facts: Mapping[str, Any] | None
     shards: list[Shard] = field(default_factory=list)
     begun: dict[int, ExitStack] = field(default_factory=dict)
+    hashing: deque[tuple[Shard, Future[str]]] = field(default_factory=deque)
 
     def open(self, split: int, number: int) -> tuple[Path, Path | None]:
         """Where to write the ids of a new shard, and where its documents begin."""
@@ -127,20 +153,35 @@ class Files:
         self, split: int, number: int, num_tokens: int, num_documents: int, end: tuple[int, int]
     ) -> None:
         """A shard is whole."""
-        self.begun.pop(split).close()
         path, *index = self.names.paths(split, number)
-        shard = Shard(
-            path,
-            index[0] if index else None,
-            SPLITS[split],
-            num_tokens,
-            num_documents,
-            end,
-            None if self.facts is None else sha256_of(path),
-        )
-        self.shards.append(shard)
-        if self.facts is not None:
+        self.begun.pop(split).close()
+        where = index[0] if index else None
+        shard = Shard(path, where, SPLITS[split], num_tokens, num_documents, end)
+        if self.facts is None:
+            self.shards.append(shard)
+        else:
+            self.hashing.append((shard, in_background(partial(sha256_of, path))))
+            self.list_hashed(waits=False)
+
+    def list_hashed(self, *, waits: bool) -> None:
+        """List the shards whose hashes are known, in order; or wait for those of all."""
+        num_listed = len(self.shards)
+        while self.hashing and (waits or self.hashing[0][1].done()):
+            shard, sha256 = self.hashing.popleft()
+            self.shards.append(replace(shard, sha256=sha256.result()))
+        if len(self.shards) > num_listed:
             self.write_manifest(is_complete=False)
+
+    def remove_surplus(self) -> None:
+        """Remove the shards that an older run made behind the last of this one."""
+        if not self.names.is_sharded:
+            return
+        for split, name in enumerate(SPLITS):
+            number = sum(shard.split == name for shard in self.shards)
+            while (path := self.names.paths(split, number)[0]).exists():
+                path.unlink()
+                self.names.index_path(split, number).unlink(missing_ok=True)
+                number += 1
 
     def write_manifest(self, **more: Any) -> None:  # noqa: ANN401 - JSON
         """Write what is known of the files that are whole."""
@@ -178,7 +219,25 @@ def removing_parts(files: Files) -> Iterator[None]:
         with ExitStack() as stack:
             for begun in files.begun.values():
                 stack.push(begun)
+            files.list_hashed(waits=True)
             raise
+
+
+def in_background(find: Callable[[], str]) -> Future[str]:
+    """What `find` returns, from a thread of its own."""
+    # Loaded here: it would be a good part of the time to import a tokenizer.
+    from concurrent.futures import Future  # noqa: PLC0415
+
+    found: Future[str] = Future()
+
+    def run() -> None:
+        try:
+            found.set_result(find())
+        except BaseException as error:  # noqa: BLE001 - raised by result()
+            found.set_exception(error)
+
+    Thread(target=run).start()
+    return found
 
 
 def read_manifest(path: Path) -> dict[str, Any] | None:

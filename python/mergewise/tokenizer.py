@@ -94,6 +94,7 @@ class Tokenizer(Coder):
         shard_tokens: int | None = None,
         validation: float | None = None,
         skip_bad: bool = False,
+        manifest: bool = False,
         allowed_special: Specials = (),
         disallowed_special: Specials = "all",
         num_threads: int = 0,
@@ -121,7 +122,9 @@ class Tokenizer(Coder):
             shard_tokens: or begin another file behind the document that makes one this long.
             validation: the part of the documents, between 0 and 1, that is written to files of its
                 own; a hash of its text decides for each document.
-            skip_bad: leave out lines of .jsonl that are no records, and say how many.
+            skip_bad: leave out lines of .jsonl that are no records, and lines and records that are
+                not UTF-8 where the tokenizer cannot encode such bytes; say how many.
+            manifest: write a manifest also for one file, to `output` with the suffix .json.
             allowed_special: see `encode`.
             disallowed_special: see `encode`.
             num_threads: 0 means all cores.
@@ -143,6 +146,7 @@ class Tokenizer(Coder):
                 shard_tokens=shard_tokens,
                 validation=validation,
                 skip_bad=skip_bad,
+                manifest=manifest,
             ),
             reading=Reading(
                 documents=documents, field=field, num_threads=check_num_threads(num_threads)

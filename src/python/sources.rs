@@ -11,7 +11,7 @@ use super::reader::{PyReader, Raised};
 use super::tokenizer::PyTokenizer;
 use crate::error::{Error, Result};
 use crate::parallel::lock;
-use crate::reading::{Batch, Compression, Documents, Input, Reading};
+use crate::reading::{Batch, Compression, Documents, Input, MOST_RECORD_BYTES, Reading};
 use crate::watch::Watch;
 
 const COMPRESSIONS: &[(&str, Compression)] =
@@ -108,6 +108,7 @@ impl PyDocuments {
         let tokenizer = tokenizer.map(Arc::new);
         let reading = Reading {
             block_bytes,
+            most_record_bytes: MOST_RECORD_BYTES,
             last_cut: move |text: &[u8]| tokenizer.as_ref()?.get().0.encoder().last_cut(text),
             watch: &UNWATCHED,
         };

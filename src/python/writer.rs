@@ -1,6 +1,7 @@
 //! `Writer` for Python.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use pyo3::exceptions::PyValueError;
@@ -74,6 +75,7 @@ pub(super) struct PyWriter {
     choice: Py<PyChoice>,
     num_threads: usize,
     writer: Mutex<Option<Writer<PyFiles>>>,
+    num_ids: Arc<AtomicU64>,
     raised: Raised,
 }
 
@@ -151,13 +153,21 @@ impl PyWriter {
             done: done.collect(),
             scratch: scratch.unwrap_or_else(std::env::temp_dir),
         };
+        let writer = Writer::new(options, files);
         Ok(Self {
             tokenizer,
             choice,
             num_threads: threads(num_threads),
-            writer: Mutex::new(Some(Writer::new(options, files))),
+            num_ids: writer.num_ids(),
+            writer: Mutex::new(Some(writer)),
             raised,
         })
+    }
+
+    /// How many ids were encoded so far.
+    #[getter]
+    fn num_ids(&self) -> u64 {
+        self.num_ids.load(Ordering::Relaxed)
     }
 
     /// Write the documents of sources; progress is in bytes of their files.

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use memchr::{memchr_iter, memrchr};
 
 use super::compression::Counted;
-use super::cutter::Cutter;
-use super::{Compression, Documents, Input, io_error, json, key_of};
+use super::cutter::{Cutter, End};
+use super::{Compression, Documents, Input, Reading, io_error, json, key_of};
 use crate::error::{Error, Result};
 use crate::watch::Watch;
 
@@ -57,7 +57,13 @@ pub(super) struct Blocks<'a> {
 
 impl<'a> Blocks<'a> {
     /// Open an input.
-    pub(super) fn open(input: Input<'a>, block_bytes: usize, watch: &'a Watch) -> Result<Self> {
+    pub(super) fn open<C>(input: Input<'a>, reading: &Reading<'a, C>) -> Result<Self> {
+        let Reading {
+            block_bytes,
+            most_record_bytes,
+            watch,
+            ..
+        } = *reading;
         let Input {
             path,
             reader,
@@ -89,9 +95,13 @@ impl<'a> Blocks<'a> {
             let num_read = num_read.load(Ordering::Relaxed);
             failure(&place.path, &error, compression, num_read, watch)
         })?;
+        let most_bytes = match place.documents {
+            Documents::JsonLines(_) => most_record_bytes,
+            Documents::File | Documents::Lines => usize::MAX,
+        };
         Ok(Self {
             reader,
-            cutter: Cutter::new(block_bytes),
+            cutter: Cutter::new(block_bytes, most_bytes),
             block_bytes,
             compression,
             place,
@@ -123,8 +133,11 @@ impl<'a> Blocks<'a> {
         let read = self.cutter.next(&mut self.reader, cut, &mut text);
         let num_read = self.num_read.load(Ordering::Relaxed);
         let (path, compression) = (&self.place.path, self.compression);
-        self.is_done =
-            read.map_err(|error| failure(path, &error, compression, num_read, self.watch))?;
+        let end = read.map_err(|error| failure(path, &error, compression, num_read, self.watch))?;
+        if end == End::TooLong {
+            return Err(self.too_long());
+        }
+        self.is_done = end == End::Last;
         let is_by_lines = *documents != Documents::File;
         let is_end = self.is_done || (is_by_lines && text.ends_with(b"\n"));
         if self.place.is_start {
@@ -147,6 +160,19 @@ impl<'a> Blocks<'a> {
 }
 
 impl Blocks<'_> {
+    /// The line of JSON that begins the next block is longer than one may be.
+    fn too_long(&self) -> Error {
+        let error = Error::InvalidRecord {
+            message:
+                "found a line that is too long to be parsed, expected a record of at most 1 GB"
+                    .to_owned(),
+            is_field_missing: false,
+        };
+        error
+            .in_line(self.place.num_lines)
+            .in_file(&self.place.path)
+    }
+
     /// The key of a document that begins with this text, and goes on with what was read.
     fn key_of_beginning(&self, text: &[u8]) -> u64 {
         let most = self.block_bytes;
@@ -311,7 +337,6 @@ impl Batch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reading::Reading;
 
     /// Behind the last space.
     fn last_cut(text: &[u8]) -> Option<usize> {
@@ -323,6 +348,7 @@ mod tests {
         let watch = Watch::default();
         let reading = Reading {
             block_bytes,
+            most_record_bytes: 100,
             last_cut,
             watch: &watch,
         };
@@ -375,6 +401,33 @@ mod tests {
         for block_bytes in 1..30 {
             let found = read(&[text], &Documents::JsonLines("t".into()), block_bytes);
             assert_eq!(found, [&b"a\nb"[..], b"", b"c"]);
+        }
+    }
+
+    #[test]
+    fn a_line_of_json_that_is_too_long_is_named() {
+        let watch = Watch::default();
+        let reading = Reading {
+            block_bytes: 10,
+            most_record_bytes: 100,
+            last_cut,
+            watch: &watch,
+        };
+        for (num_bytes, is_right) in [(80, true), (200, false)] {
+            let text = format!(
+                "{{\"t\": \"\"}}\n{{\"t\": \"{}\"}}\n",
+                "a ".repeat(num_bytes / 2)
+            );
+            let input = Input {
+                path: "a".into(),
+                reader: Some(Box::new(text.as_bytes())),
+                compression: Compression::None,
+                documents: Documents::JsonLines("t".into()),
+            };
+            let blocks: Result<Vec<Block>> = reading.blocks(input).collect();
+            let error = blocks.err().map(|error| error.to_string());
+            assert_eq!(error.is_none(), is_right);
+            assert!(error.is_none_or(|error| error.starts_with("a: line 2: found a line")));
         }
     }
 }

@@ -5,15 +5,27 @@ use std::io::{ErrorKind, Read};
 /// Reads one text in blocks.
 pub(super) struct Cutter {
     num_bytes: usize,
+    most_bytes: usize,
     /// Read, but behind the last cut.
     rest: Vec<u8>,
 }
 
+/// What a block ends with.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum End {
+    Cut,
+    /// The end of the text.
+    Last,
+    /// More bytes without a cut than a block may have.
+    TooLong,
+}
+
 impl Cutter {
-    /// Blocks of about `num_bytes`, longer ones where there is no cut.
-    pub(super) fn new(num_bytes: usize) -> Self {
+    /// Blocks of about `num_bytes`, longer ones where there is no cut, but of `most_bytes` at most.
+    pub(super) fn new(num_bytes: usize, most_bytes: usize) -> Self {
         Self {
             num_bytes: num_bytes.max(1),
+            most_bytes,
             rest: Vec::new(),
         }
     }
@@ -23,14 +35,14 @@ impl Cutter {
         &self.rest
     }
 
-    /// Replace `block` by the next one; true if the text ends with it. Where a reader has nothing yet,
+    /// Replace `block` by the next one. Where a reader has nothing yet,
     /// what it gave before is not held back.
     pub(super) fn next(
         &mut self,
         reader: &mut dyn Read,
         last_cut: impl Fn(&[u8]) -> Option<usize>,
         block: &mut Vec<u8>,
-    ) -> std::io::Result<bool> {
+    ) -> std::io::Result<End> {
         block.clear();
         block.append(&mut self.rest);
         let mut num_bytes = self.num_bytes;
@@ -43,12 +55,15 @@ impl Cutter {
                 Err(error) => return Err(error),
             };
             if block.len() < goal && !is_waiting {
-                return Ok(true);
+                return Ok(End::Last);
             }
             if let Some(cut) = last_cut(block).filter(|&cut| cut > 0) {
                 self.rest.extend_from_slice(&block[cut..]);
                 block.truncate(cut);
-                return Ok(false);
+                return Ok(End::Cut);
+            }
+            if block.len() > self.most_bytes {
+                return Ok(End::TooLong);
             }
             num_bytes = match goal - block.len() {
                 0 => block.len(),
@@ -72,8 +87,8 @@ mod tests {
             None
         };
         let mut block = Vec::new();
-        let is_last = Cutter::new(10).next(&mut text.as_slice(), last_cut, &mut block);
-        assert!(is_last.is_ok_and(|is_last| is_last) && block == text);
+        let is_last = Cutter::new(10, usize::MAX).next(&mut text.as_slice(), last_cut, &mut block);
+        assert!(is_last.is_ok_and(|end| end == End::Last) && block == text);
         assert!(looked_at.get() <= 2 * text.len());
     }
 }

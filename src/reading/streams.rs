@@ -255,6 +255,7 @@ mod tests {
         let watch = Watch::default();
         let files = Files {
             block_bytes: 1,
+            most_record_bytes: 1000,
             last_cut: |_: &[u8]| None,
             watch: &watch,
         };

@@ -19,7 +19,15 @@ from mergewise.errors import MergewiseError
 from mergewise.sources import Source, check_output, documents_of, find_sources
 from mergewise.tokenizer import Tokenizer
 
-LAYOUT = ("offsets", "add_special_tokens", "shards", "shard_tokens", "validation", "skip_bad")
+LAYOUT = (
+    "offsets",
+    "add_special_tokens",
+    "shards",
+    "shard_tokens",
+    "validation",
+    "skip_bad",
+    "manifest",
+)
 # The text that is encoded before its ids are written: as Python integers they take more memory.
 GROUP_BYTES = 1 << 21
 
@@ -74,7 +82,8 @@ def add_layout(parser: Parser) -> None:
     parser.add_argument("--shard-tokens", type=int, metavar="N", help=text)
     text = "the part of the documents to write to files of their own, such as 0.01"
     parser.add_argument("--validation", type=float, metavar="PART", help=text)
-    parser.add_flag("--skip-bad", "leave out lines of .jsonl that are no records")
+    parser.add_flag("--skip-bad", "leave out lines that are no records or cannot be encoded")
+    parser.add_flag("--manifest", "list also one file in a manifest, in .json")
 
 
 def run_encode(parsed: argparse.Namespace) -> None:
