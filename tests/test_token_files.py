@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import pickle
 import struct
 import subprocess
 import sys
@@ -323,6 +324,18 @@ def test_bytes_that_cannot_be_encoded_are_left_out(tmp_path: Path) -> None:
     assert (made.num_skipped, made.num_documents) == (2, 1002)
     assert [told.split(": ")[1] for told in made.skipped] == ["line 2", "line 4"]
     assert np.load(tmp_path / "o.npy").tolist() == [0, 1, 2, 1, 2, *[1, 0, 2] * 1000]
+
+
+def test_a_copy_maps_the_files_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also in another folder, and without the ids in what is pickled."""
+    monkeypatch.chdir(tmp_path)
+    path = write(tmp_path, "a.jsonl", MANY)
+    TOK.encode_files(path, "o.bin", format="bin", offsets=True, validation=0.2, shard_tokens=9000)
+    validation = mw.open_tokens("o.json", split="validation")
+    pickled = pickle.dumps(validation)
+    assert len(pickled) < 1000 < validation.num_tokens
+    monkeypatch.chdir("/")
+    assert lists(pickle.loads(pickled)) == lists(validation)  # noqa: S301 - our own
 
 
 # Other files of the same names.

@@ -34,13 +34,19 @@ class TokenDocuments(Sequence["NDArray[Any]"]):
     Attributes:
         arrays: the ids of each file.
         offsets: where the documents of each file begin in its array, and where the last one ends.
+        opened: the arguments of `open_tokens`, by which a copy in another process maps the files
+            again; a pickled map would be all of its numbers.
     """
 
     def __init__(
-        self, arrays: Sequence[NDArray[Any]], offsets: Sequence[NDArray[np.int64]]
+        self,
+        arrays: Sequence[NDArray[Any]],
+        offsets: Sequence[NDArray[np.int64]],
+        opened: tuple[Path, Dtype | None, str],
     ) -> None:
         self.arrays = arrays
         self.offsets = offsets
+        self.opened = opened
         # How many documents are before each file, and in all.
         self._starts = [0, *accumulate(len(ends) - 1 for ends in offsets)]
 
@@ -72,6 +78,9 @@ class TokenDocuments(Sequence["NDArray[Any]"]):
         """The text of a document."""
         return tokenizer.decode(self[index].tolist(), skip_special_tokens=skip_special_tokens)
 
+    def __reduce__(self) -> tuple[Any, tuple[Path, Dtype | None, str]]:
+        return reopened, self.opened
+
     def __repr__(self) -> str:
         return f"<TokenDocuments: {len(self):,} documents, {self.num_tokens:,} tokens>"
 
@@ -97,7 +106,13 @@ def open_tokens(
     else:
         check_choice("split", split, *SPLITS)
         files = [read_file(shard.path, dtype) for dtype, shard in shards_of(path, split)]
-    return TokenDocuments([ids for ids, _ in files], [offsets for _, offsets in files])
+    opened = (path.absolute(), dtype, split)
+    return TokenDocuments([ids for ids, _ in files], [offsets for _, offsets in files], opened)
+
+
+def reopened(path: Path, dtype: Dtype | None, split: str) -> TokenDocuments:
+    """The same documents, in the process that calls."""
+    return open_tokens(path, dtype=dtype, split=split)
 
 
 def shards_of(path: Path, split: str) -> list[tuple[Dtype, Shard]]:
