@@ -25,13 +25,13 @@ use crate::reading::{Batch, Block, Input, MOST_RECORD_BYTES, Order, Reading};
 use crate::watch::Watch;
 
 use output::Output;
-use piece::{Part, Piece};
+use piece::Piece;
 use turns::Turns;
 
 pub use array::Numbers;
 
 /// The bytes of ids that wait in memory for their turn.
-const MOST_WAITING: usize = 1 << 25;
+const MOST_WAITING: usize = 1 << 24;
 
 /// How ids are written.
 #[derive(Debug, Clone)]
@@ -322,20 +322,25 @@ impl<F: Files> Writer<F> {
             num_documents: documents.len() as u64,
             ..Piece::default()
         };
-        // Nearly all documents are of the first split.
         let num_ids = ids.len() + chosen.len() * (before.len() + behind.len());
         self.num_ids.fetch_add(num_ids as u64, Ordering::Relaxed);
-        piece.parts[0].bytes.reserve(num_ids * numbers.width());
+        // Documents may be short, so their ids become bytes all at once. Nearly all are of the first
+        // split.
+        let mut framed = [Vec::with_capacity(num_ids), Vec::new()];
         for (&(index, split), range) in chosen.iter().zip(offsets.windows(2)) {
-            let part: &mut Part = &mut piece.parts[split];
+            let (part, framed) = (&mut piece.parts[split], &mut framed[split]);
             if index > 0 || is_start {
-                numbers.append(before, &mut part.bytes);
+                framed.extend_from_slice(before);
             }
-            numbers.append(&ids[range[0]..range[1]], &mut part.bytes);
+            framed.extend_from_slice(&ids[range[0]..range[1]]);
             if index + 1 < documents.len() || is_end {
-                numbers.append(behind, &mut part.bytes);
-                part.ends.push((part.bytes.len(), index as u64));
+                framed.extend_from_slice(behind);
+                part.ends
+                    .push((framed.len() * numbers.width(), index as u64));
             }
+        }
+        for (part, framed) in piece.parts.iter_mut().zip(&framed) {
+            part.bytes = numbers.bytes(framed);
         }
         Ok(piece)
     }

@@ -41,24 +41,23 @@ impl Numbers {
         }
     }
 
-    /// Append ids, of which each must fit.
-    pub(super) fn append(self, ids: &[Id], bytes: &mut Vec<u8>) {
+    /// The bytes of ids, of which each must fit.
+    pub(super) fn bytes(self, ids: &[Id]) -> Vec<u8> {
         match self {
-            Self::U16 => extend(ids, |id| (id as u16).to_le_bytes(), bytes),
-            Self::U32 => extend(ids, u32::to_le_bytes, bytes),
-            Self::I64 => extend(ids, |id| u64::from(id).to_le_bytes(), bytes),
+            Self::U16 => bytes_of(ids, |id| (id as u16).to_le_bytes()),
+            Self::U32 => bytes_of(ids, u32::to_le_bytes),
+            Self::I64 => bytes_of(ids, |id| u64::from(id).to_le_bytes()),
         }
     }
 }
 
-/// Append the bytes of ids; over chunks, which compiles to vector instructions.
-fn extend<const N: usize>(ids: &[Id], bytes_of: impl Fn(Id) -> [u8; N], bytes: &mut Vec<u8>) {
-    let start = bytes.len();
-    bytes.resize(start + N * ids.len(), 0);
-    let places = bytes[start..].as_chunks_mut().0;
-    for (place, &id) in places.iter_mut().zip(ids) {
-        *place = bytes_of(id);
+/// The bytes of ids; over chunks, which compiles to vector instructions.
+fn bytes_of<const N: usize>(ids: &[Id], bytes_of_id: impl Fn(Id) -> [u8; N]) -> Vec<u8> {
+    let mut bytes = vec![0; N * ids.len()];
+    for (place, &id) in bytes.as_chunks_mut().0.iter_mut().zip(ids) {
+        *place = bytes_of_id(id);
     }
+    bytes
 }
 
 /// A file of numbers that is written from the beginning to the end.
