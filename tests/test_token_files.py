@@ -184,6 +184,26 @@ def test_a_number_of_shards(num_threads: int, tmp_path: Path) -> None:
     assert all(abs(shard.num_documents - 100) <= 2 for shard in made.shards)
 
 
+def test_compressed_inputs_are_read_side_by_side(tmp_path: Path) -> None:
+    """The files are the same, whatever the number of threads; the first failure is told."""
+    paths = [write(tmp_path, f"{n}.jsonl.gz", MANY[: n * 60]) for n in (6, 1, 0, 4, 2, 5)]
+    made = []
+    for num_threads in (1, 4):
+        (folder := tmp_path / f"{num_threads}").mkdir()
+        options: dict[str, Any] = {"shard_tokens": 5000, "validation": 0.1, "offsets": True}
+        TOK.encode_files(paths, folder / "o.npy", num_threads=num_threads, **options)
+        made.append({path.name: path.read_bytes() for path in folder.iterdir()})
+    assert made[0] == made[1]
+    assert len(made[0]) > 10
+    for damaged in paths[3:5]:
+        damaged.write_bytes(damaged.read_bytes()[:-9])
+    for _ in range(10):
+        with pytest.raises(FormatError, match=r"4\.jsonl\.gz"):
+            TOK.encode_files(paths, tmp_path / "o.npy", num_threads=4)
+        with pytest.raises(FormatError, match=r"4\.jsonl\.gz"):
+            mw.count_files(paths, num_threads=4)
+
+
 def test_the_hash_of_a_document_decides_its_split(tmp_path: Path) -> None:
     """Whatever the order, the format and the number of threads; long documents too."""
     long = [letter * 3000 + " " + OPTICKS[:9000].replace("\n", " ") for letter in "abcdefgh"]
