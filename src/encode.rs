@@ -9,6 +9,7 @@
 mod batches;
 mod cache;
 mod characters;
+mod context;
 mod cutting;
 mod encoder;
 mod ends;
@@ -24,6 +25,7 @@ mod sink;
 mod stretches;
 #[cfg(test)]
 mod tests;
+mod unfinished;
 mod unused;
 mod whole;
 mod words;
@@ -32,6 +34,7 @@ pub use crate::framing::{Frame, Padding, Side};
 pub use crate::pipeline::Place;
 pub use crate::specials::{Call, Choice, Search, Special};
 pub use batches::Encoded;
+pub(crate) use context::Context;
 pub use encoder::Encoder;
 pub(crate) use encoder::Steps;
 pub use offsets::Unit;

@@ -44,6 +44,7 @@
 //! | [`writing`] | files to arrays of ids on disk | |
 //! | [`greedy`] | training | PAIRFREQ, μ†, Algorithms 1 and 2 (sections 3, 4) |
 //! | [`tokenizer`] | the front: all of the above as one value | |
+//! | [`session`] | texts that grow, and their ids at every moment | |
 //! | [`curvature`] | how far greedy can be from the optimum, for one string and for all | σ, σ' (section 3) |
 //! | [`improve`] | merges better than greedy's | |
 //! | [`segment`] | the fewest tokens of any vocabulary | |
@@ -80,6 +81,7 @@ mod prices;
 pub mod ranks;
 pub mod reading;
 pub mod segment;
+pub mod session;
 pub mod settings;
 mod specials;
 mod table;
@@ -98,5 +100,6 @@ pub use counts::WordCounts;
 pub use encode::Choice;
 pub use error::{Error, ErrorKind, Hint, Result};
 pub use merges::{Alphabet, Id, MergeList};
+pub use session::Session;
 pub use tokenizer::{Tokenizer, TokenizerBuilder};
 pub use watch::Watch;

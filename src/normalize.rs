@@ -24,10 +24,8 @@ use crate::settings::Normalization;
 
 /// The text in a normal form. Bytes that are not valid UTF-8 are kept unchanged.
 pub fn normalize(text: &[u8], form: Normalization) -> Cow<'_, [u8]> {
-    let form = match form {
-        Normalization::None => return Cow::Borrowed(text),
-        Normalization::Nfc => Form::Nfc,
-        Normalization::Nfkc => Form::Nfkc,
+    let Some(form) = Form::of(form) else {
+        return Cow::Borrowed(text);
     };
     let mut normal = Vec::new();
     // What `normal` stands for ends here.
@@ -50,6 +48,18 @@ pub fn normalize(text: &[u8], form: Normalization) -> Cow<'_, [u8]> {
     Cow::Owned(normal)
 }
 
+/// Where the last character of a text begins that is stable in a form; if there is none, where the
+/// text begins or what is not UTF-8 ends. What is before it stays as it is, whatever follows the text.
+pub(crate) fn last_stable(text: &[u8], form: Form) -> usize {
+    Classes::of(form).last_stable(text, text.len())
+}
+
+/// Whether a text begins with a character that is stable in a form.
+pub(crate) fn begins_stable(text: &[u8], form: Form) -> bool {
+    let first = Classes::of(form).first(text);
+    first.is_some_and(|(class, _)| class == STABLE)
+}
+
 /// A normal form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
@@ -60,6 +70,15 @@ pub(crate) enum Form {
 }
 
 impl Form {
+    /// The form of a setting, if it asks for one.
+    pub(crate) fn of(normalization: Normalization) -> Option<Self> {
+        match normalization {
+            Normalization::None => None,
+            Normalization::Nfc => Some(Self::Nfc),
+            Normalization::Nfkc => Some(Self::Nfkc),
+        }
+    }
+
     /// The characters of a text in this form, each with how many were added before it (1: it is new)
     /// or removed behind it (-n).
     pub(crate) fn characters(self, text: &str) -> Box<dyn Iterator<Item = (char, isize)> + '_> {

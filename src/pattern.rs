@@ -36,7 +36,7 @@ use crate::error::{Error, Result};
 use crate::watch::Watch;
 pub(crate) use block::{LEN as MOST_ENDS, Processor, Work, on_this_processor};
 pub(crate) use expression::Expression;
-pub(crate) use scan::Scanner;
+pub(crate) use scan::{Scanner, WordState};
 pub use table::{NAMED_PATTERNS, NamedPattern};
 pub(crate) use table::{OTHER_NAMES, meant};
 

@@ -2,15 +2,19 @@
 
 mod finder;
 
+use std::convert::Infallible;
 use std::ops::Range;
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::framing::Frame;
 use crate::merges::Id;
 use crate::pool::Pool;
+use crate::trie::Trie;
+use crate::vocabulary::Number;
 use finder::Finder;
 
 /// A token that is found in a text before it is cut into words.
@@ -88,6 +92,8 @@ pub(crate) struct Specials {
     is_late: Vec<bool>,
     /// The length of the longest, in bytes; 0 if there are none.
     longest: usize,
+    /// Finds the longest that begins at a place; `None` if there are none, or too many.
+    trie: Option<Trie>,
     /// Automata built so far.
     known: Pool<Arc<Finder>>,
 }
@@ -126,7 +132,12 @@ impl Specials {
     ) -> Result<Self> {
         let late: Vec<Option<String>> = all.iter().map(late).collect::<Result<_>>()?;
         let longest = all.iter().map(|special| special.text.len()).max();
+        let numbers = all.iter().enumerate();
+        let numbers = numbers.map(|(i, special)| (special.text.as_bytes(), Number::new(i)));
+        let numbers: FxHashMap<&[u8], Number> =
+            numbers.filter(|(text, _)| !text.is_empty()).collect();
         Ok(Self {
+            trie: Trie::new(numbers, |_, _| ()),
             is_late: late.iter().map(Option::is_some).collect(),
             searched: all
                 .iter()
@@ -179,23 +190,60 @@ impl Specials {
         }
     }
 
-    /// Whether a special token may be found across `cut`, or be found otherwise because of it.
-    fn span(&self, text: &[u8], cut: usize) -> bool {
-        self.all.iter().any(|special| {
-            let Search {
-                strips_left,
-                strips_right,
-                single_word,
-                ..
-            } = special.search;
-            let length = special.text.len();
-            // White space that it strips, or a neighbour that it looks at, may be behind the cut.
-            let touches_end = strips_right || single_word;
-            let first = (cut + usize::from(!touches_end)).saturating_sub(length);
-            let last = cut + usize::from(single_word);
-            (strips_left && last_char(&text[..cut]).is_some_and(char::is_whitespace))
-                || (first..last).any(|start| text[start..].starts_with(special.text.as_bytes()))
-        })
+    /// The length of the longest, in bytes; 0 if there are none.
+    pub(crate) fn longest(&self) -> usize {
+        self.longest
+    }
+
+    /// Whether a special token may be found across `cut`, or be found otherwise because of it. The text
+    /// goes on by the length of the longest behind the cut, or ends.
+    pub(crate) fn span(&self, text: &[u8], cut: usize) -> bool {
+        let is_behind_space = last_char(&text[..cut]).is_some_and(char::is_whitespace);
+        // White space that it strips, or a neighbour that it looks at, may be on the other side.
+        let touches = |special: &Special| {
+            let (search, token) = (special.search, special.text.as_bytes());
+            (search.strips_left || search.strips_right) && is_behind_space
+                || (search.strips_right || search.single_word) && text[..cut].ends_with(token)
+        };
+        self.split(text, cut) || self.all.iter().any(touches)
+    }
+
+    /// Whether a special token that is not at one side of `cut` alone may be found there, or one that
+    /// looks at what is before it begins there.
+    fn split(&self, text: &[u8], cut: usize) -> bool {
+        let is_across = |start: usize| {
+            let found = self.trie.as_ref().map(|trie| trie.longest(&text[start..]));
+            let found = found.and_then(|found| self.all.get(found.index()));
+            found.is_some_and(|special| start + special.text.len() > cut)
+        };
+        (cut.saturating_sub(self.longest) + 1..cut).any(is_across)
+            || self.all.iter().any(|special| {
+                special.search.single_word && text[cut..].starts_with(special.text.as_bytes())
+            })
+    }
+
+    /// The end of the last special token of a phase that is found whatever follows the text, and behind
+    /// which the text can be cut; and where the first one behind that begins, or the text ends. Places
+    /// up to `most` are followed by all that a special token can be.
+    pub(crate) fn last_settled(
+        &self,
+        phase: Phase,
+        text: &[u8],
+        most: usize,
+        finders: &Finders,
+    ) -> (Option<usize>, usize) {
+        let (mut settled, mut next) = (None, text.len());
+        let Ok(()) = self.for_each_part(phase, text, finders, |part| {
+            if let Part::Special(_, place) = part {
+                if place.end <= most && !self.split(text, place.end) {
+                    (settled, next) = (Some(place.end), text.len());
+                } else {
+                    next = next.min(place.start);
+                }
+            }
+            Ok::<(), Infallible>(())
+        });
+        (settled, next)
     }
 
     pub(crate) fn finders(&self, choice: &Choice) -> Result<Finders> {

@@ -97,26 +97,45 @@ impl Trie {
         };
         let mut longest = node.token;
         for &byte in rest {
-            if node.children == 0 {
-                break;
-            }
-            let start = node.children as usize % (1 << CHILD_BITS);
-            let more = node.children as usize >> CHILD_BITS;
-            // Most nodes have one child, and runs of one character can be long.
-            let child = if self.labels[start] == byte {
-                start
-            } else if more > 0
-                && let Some(other) = memchr(byte, &self.labels[start..=start + more])
-            {
-                start + other
-            } else {
+            let Some(child) = self.child(node, byte) else {
                 break;
             };
-            node = &self.nodes[child];
+            node = child;
             if node.token != Number::NONE {
                 longest = node.token;
             }
         }
         longest
+    }
+
+    /// Whether some token begins with `text`, which is not empty.
+    pub(crate) fn begins(&self, text: &[u8]) -> bool {
+        let Some((&first, rest)) = text.split_first() else {
+            return true;
+        };
+        let first = self.nodes.get(self.first[usize::from(first)] as usize);
+        let last = first.and_then(|first| {
+            rest.iter()
+                .try_fold(first, |node, &byte| self.child(node, byte))
+        });
+        last.is_some()
+    }
+
+    #[inline]
+    fn child(&self, node: &Node, byte: u8) -> Option<&Node> {
+        if node.children == 0 {
+            return None;
+        }
+        let start = node.children as usize % (1 << CHILD_BITS);
+        let more = node.children as usize >> CHILD_BITS;
+        // Most nodes have one child, and runs of one character can be long.
+        if self.labels[start] == byte {
+            return Some(&self.nodes[start]);
+        }
+        if more == 0 {
+            return None;
+        }
+        let other = memchr(byte, &self.labels[start..=start + more])?;
+        Some(&self.nodes[start + other])
     }
 }

@@ -44,7 +44,7 @@ FORMAL_USERS = {"__init__", "demo", "optimize"}
 # A room of the core may use those of its own level and after, and no two rooms use each other.
 RUST_LEVELS = [
     {"python"},
-    {"exact", "improve", "curvature", "bound", "segment", "tokenizer"},
+    {"exact", "improve", "curvature", "bound", "segment", "session", "tokenizer"},
     {"decode", "writing"},
     {"encode", "greedy", "counting"},
     {"counts", "prices", "tokenizer_json"},

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use rustc_hash::FxHashSet;
 
+use super::context::Context;
 use super::joins::Joins;
 use super::prepare::{PrefixSpace, Preparation};
 use super::run::{Desk, Run};
@@ -31,7 +32,7 @@ pub struct Encoder {
     steps: Option<String>,
     pub(super) specials: Specials,
     /// Without a pattern, where texts can be cut; `None` if they cannot.
-    joins: Option<Joins>,
+    pub(super) joins: Option<Joins>,
     /// The ids of special tokens that are only cut out of texts.
     pub(super) cut_out: FxHashSet<Id>,
     /// How many bits an id has in the cache.
@@ -54,6 +55,10 @@ pub(crate) struct Steps {
 #[derive(Clone, Copy)]
 pub(super) enum Given<'t> {
     Text(&'t [u8]),
+    /// What follows another text.
+    Rest(&'t [u8], Context),
+    /// The same, up to a place inside its first word.
+    Part(&'t [u8], Context),
     /// A word that was cut before.
     Word(&'t [u8]),
 }
@@ -257,9 +262,14 @@ impl Encoder {
         sink: &mut Sink<'_>,
         watch: &Watch,
     ) -> Result<()> {
-        let (text, preparation) = match given {
-            Given::Text(text) => (text, self.preparation),
-            Given::Word(word) => (word, self.preparation.without_prefix()),
+        let (text, context) = match given {
+            Given::Text(text) => (text, Context::Start),
+            Given::Rest(text, context) | Given::Part(text, context) => (text, context),
+            Given::Word(word) => (word, Context::Words),
+        };
+        let preparation = match given {
+            Given::Word(_) => self.preparation.without_prefix(),
+            _ => self.preparation,
         };
         self.specials.check(text, finders)?;
         if let Some(pipeline) = &self.pipeline {
@@ -271,14 +281,19 @@ impl Encoder {
         {
             return self.encode_cut(joins, text, finders, desk, sink, watch);
         }
-        self.stretches()
-            .for_each_part(preparation, text, finders, |part, shift| match part {
+        self.stretches().for_each_part(
+            preparation,
+            context,
+            text,
+            finders,
+            |part, shift| match part {
                 Part::Special(special, _) => {
                     sink.push_apart(&[special.id]);
                     Ok(())
                 }
                 Part::Ordinary(start, text) => {
                     sink.begin(self.fused());
+                    let preparation = shift.context.prepare(preparation);
                     let prepared = preparation.prepare(text);
                     let run = Run {
                         encoder: &self.words,
@@ -289,18 +304,43 @@ impl Encoder {
                         watch,
                         result: Ok(()),
                     };
-                    let encoded = match (given, self.pattern.scanner(), &self.joins) {
-                        (Given::Word(_), ..) => run.encode_one(),
-                        (_, Some(scanner), _) => run.encode_groups(scanner),
-                        (_, None, Some(joins)) => run.encode_joined(joins, &[]),
-                        (_, None, None) => run.encode_singly(|use_word| {
-                            self.pattern.for_each_word(&prepared, watch, use_word)
-                        }),
-                    };
-                    let start = shift.start + start;
-                    encoded.map_err(|error| error.moved(start, preparation.hidden_bytes(text)))
+                    let (start, hidden) = (shift.start + start, preparation.hidden_bytes(text));
+                    self.encode_prepared(given, shift.context, run)
+                        .map_err(|error| error.moved(start, hidden))
                 }
-            })
+            },
+        )
+    }
+
+    /// Encode a stretch that is prepared.
+    fn encode_prepared(
+        &self,
+        given: Given<'_>,
+        context: Context,
+        mut run: Run<'_, '_>,
+    ) -> Result<()> {
+        let end = self.end_of_word(given, context, run.text);
+        run.finish_word(end)?;
+        let (text, watch) = (run.text, run.watch);
+        let encoded = match (given, self.pattern.scanner(), &self.joins) {
+            (Given::Part(..), ..) => Ok(()),
+            (Given::Word(_), ..) => run.encode_one(),
+            (_, Some(scanner), _) => run.encode_groups(scanner),
+            (_, None, Some(joins)) => run.encode_joined(joins, &[]),
+            (_, None, None) => {
+                run.encode_singly(|use_word| self.pattern.for_each_word(text, watch, use_word))
+            }
+        };
+        encoded.map_err(|error| error.moved(end, 0))
+    }
+
+    /// Where a word ends that began before a prepared text; 0 if none did.
+    fn end_of_word(&self, given: Given<'_>, context: Context, text: &[u8]) -> usize {
+        match (given, context, self.pattern.scanner()) {
+            (Given::Part(..), ..) | (_, Context::Word(None), _) => text.len(),
+            (_, Context::Word(Some(state)), Some(scanner)) => scanner.end_of_word(state, text),
+            _ => 0,
+        }
     }
 
     /// The same by a pipeline of steps.

@@ -1,6 +1,7 @@
 //! Where the tokens of a text stand in it.
 
 use super::Call;
+use super::context::Context;
 use super::encoder::Encoder;
 use super::search::Scratch;
 use super::stretches::Stretch;
@@ -63,8 +64,12 @@ impl Encoder {
     fn placed(&self, text: &[u8], finders: &Finders, watch: &Watch) -> Result<Vec<Placed>> {
         let mut found = Vec::new();
         let preparation = self.preparation;
-        self.stretches()
-            .for_each_part(preparation, text, finders, |part, shift| match part {
+        self.stretches().for_each_part(
+            preparation,
+            Context::Start,
+            text,
+            finders,
+            |part, shift| match part {
                 Part::Special(special, range) => {
                     let place = (shift.shown(range.start), shift.shown(range.end));
                     let spaces = white_ends(&text[place.0..place.1]);
@@ -87,7 +92,8 @@ impl Encoder {
                     })
                     .map_err(|error| error.moved(shift.start + start, hidden))
                 }
-            })?;
+            },
+        )?;
         Ok(found)
     }
 

@@ -117,6 +117,24 @@ impl Run<'_, '_> {
         self.result
     }
 
+    /// Encode what is left of a word, with which the text begins.
+    pub(super) fn finish_word(&mut self, end: usize) -> Result<()> {
+        if end == 0 {
+            return Ok(());
+        }
+        let (rest, text) = self.text.split_at(end);
+        let desk = &mut *self.desk;
+        desk.pieces.clear();
+        let (scratch, pieces) = (&mut desk.scratch, &mut desk.pieces);
+        self.encoder
+            .encode_part(rest, scratch, pieces, self.watch)?;
+        desk.ids.clear();
+        desk.ids.extend(pieces.iter().map(|&(id, _)| id));
+        self.sink.push_all(&desk.ids);
+        self.text = text;
+        Ok(())
+    }
+
     /// Encode the text as one word.
     pub(super) fn encode_one(mut self) -> Result<()> {
         self.desk.words[0] = self.desk.cache.begin(self.text, 0, self.text.len());

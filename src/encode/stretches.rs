@@ -1,5 +1,8 @@
 //! The stretches of a text: special tokens, and what is between them.
 
+use std::borrow::Cow;
+
+use super::context::Context;
 use super::prepare::Preparation;
 use crate::error::Result;
 use crate::merges::Id;
@@ -19,6 +22,8 @@ pub(super) enum Stretch {
 pub(super) struct Shift {
     pub(super) start: usize,
     hidden: usize,
+    /// What is before the part.
+    pub(super) context: Context,
 }
 
 impl Shift {
@@ -74,12 +79,13 @@ impl Stretches<'_> {
         })
     }
 
-    /// Call `use_part` with each part of a text without a pipeline, and how places in it become those
-    /// of the text. A space that is put before a text only once stands before each stretch between
+    /// Call `use_part` with each part of a text without a pipeline, what is before it, and how places in
+    /// it become those of the text. `context` is what is before the text. A space that is put before a text only once stands before each stretch between
     /// special tokens of the first phase.
     pub(super) fn for_each_part(
         self,
         preparation: Preparation,
+        context: Context,
         text: &[u8],
         finders: &Finders,
         mut use_part: impl FnMut(Part<'_>, Shift) -> Result<()>,
@@ -91,13 +97,23 @@ impl Stretches<'_> {
                 Shift {
                     start: 0,
                     hidden: 0,
+                    context,
                 },
             ),
             Part::Ordinary(start, text) => {
-                let prefixed = preparation.with_prefix(text);
+                let first = if start == 0 { context } else { Context::Start };
+                let (prefixed, others) = match first {
+                    Context::Start => (preparation.with_prefix(text), Context::Start),
+                    _ => (Cow::Borrowed(text), Context::Special),
+                };
                 let hidden = prefixed.len() - text.len();
-                let shift = Shift { start, hidden };
                 specials.for_each_part(Phase::Late, &prefixed, finders, |part| {
+                    let is_first = matches!(part, Part::Ordinary(0, _));
+                    let shift = Shift {
+                        start,
+                        hidden,
+                        context: if is_first { first } else { others },
+                    };
                     use_part(part, shift)
                 })
             }

@@ -262,3 +262,44 @@ fn a_cache_that_grows_and_overflows_forgets_no_right_answer() {
         assert!(found.expect("encodes") == expected);
     }
 }
+
+#[test]
+fn no_word_changes_tokens_that_are_settled() {
+    let mut random = Random(8);
+    let mut num_settled = 0;
+    for _ in 0..amount(200, 2) {
+        let vocabulary = vocabulary_of(&pairs(&mut random, 12, 2, 6));
+        let words = Words::new(vocabulary, Unknown::Refused, false, Vec::new());
+        let beginning = word(&mut random, 14);
+        let settled = words.settled_ends(&beginning);
+        num_settled += settled.len();
+        // All that can follow, up to the longest token.
+        let mut rests = vec![Vec::new()];
+        for at in 0..if cfg!(miri) { 40 } else { 120 } {
+            for letter in *b"ab" {
+                let mut rest: Vec<u8> = rests[at].clone();
+                rest.push(letter);
+                rests.push(rest);
+            }
+        }
+        for rest in rests {
+            let whole = [&beginning[..], &rest].concat();
+            let (mut scratch, mut pieces) = (Scratch::default(), Vec::new());
+            let encoded = words.encode(&whole, &mut scratch, &mut pieces, &Watch::default());
+            assert_eq!(encoded, Ok(()));
+            let mut end = 0;
+            let ends: Vec<usize> = pieces
+                .iter()
+                .map(|&(_, length)| {
+                    end += length;
+                    end
+                })
+                .collect();
+            assert!(
+                settled.iter().all(|end| ends.contains(end)),
+                "{beginning:?} {rest:?}"
+            );
+        }
+    }
+    assert!(num_settled > 100);
+}

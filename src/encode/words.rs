@@ -103,6 +103,8 @@ pub(super) struct Words {
     pub(super) looks_up_whole: bool,
     /// Tokens that are taken apart again.
     pub(super) unused: Unused,
+    /// The length of the longest token.
+    longest: usize,
     search: Option<Search>,
     /// None if short words need more than merging.
     pub(super) short: Option<ShortWords>,
@@ -123,8 +125,10 @@ impl Words {
         let unused = Unused::new(unused, &vocabulary);
         let merges_alone = unused.is_empty() && !drops_parts(&vocabulary, &unknown);
         let short = merges_alone.then(|| ShortWords::new(&vocabulary, looks_up_whole));
+        let lengths = vocabulary.numbers().map(|n| vocabulary.string(n).len());
         Self {
             unused,
+            longest: lengths.max().unwrap_or(0),
             vocabulary,
             unknown,
             looks_up_whole,
@@ -174,6 +178,38 @@ impl Words {
         self.vocabulary.id(number?)
     }
 
+    /// The ends of those tokens of a word's beginning that stay whatever follows it, the last first;
+    /// none where that is not known.
+    pub(super) fn settled_ends(&self, beginning: &[u8]) -> Vec<usize> {
+        let is_fused = matches!(self.unknown, Unknown::Token { fuse: true, .. });
+        let Some(search) = &self.search else {
+            return Vec::new();
+        };
+        if is_fused || !self.unknown.is_local(&self.vocabulary) {
+            return Vec::new();
+        }
+        // Nothing merges with an unknown symbol.
+        let mut start = 0;
+        if self.vocabulary.symbols() == Symbols::Chars {
+            let mut end = 0;
+            let symbols = self.vocabulary.symbols_of(beginning);
+            for (unit, symbol) in self.vocabulary.units_of(beginning).iter().zip(symbols) {
+                end += unit.len();
+                if symbol.is_err() {
+                    start = end;
+                }
+            }
+        }
+        let ends = search.settled_ends(&self.vocabulary, &beginning[start..]);
+        let ends = ends.into_iter().map(|end| start + end);
+        ends.chain((start > 0).then_some(start)).collect()
+    }
+
+    /// Whether a word that begins with this many bytes may be a token that is looked up as a whole.
+    pub(super) fn may_be_whole(&self, num_bytes: usize) -> bool {
+        self.looks_up_whole && num_bytes <= self.longest
+    }
+
     /// Append the tokens of a word.
     pub(super) fn encode(
         &self,
@@ -188,6 +224,18 @@ impl Words {
             pieces.push((id, word.len()));
             return Ok(());
         }
+        self.encode_part(word, scratch, pieces, watch)
+    }
+
+    /// Append the tokens of a word, or of a part of one between two of its tokens, that are not looked
+    /// up as a whole.
+    pub(super) fn encode_part(
+        &self,
+        word: &[u8],
+        scratch: &mut Scratch,
+        pieces: &mut Vec<Piece>,
+        watch: &Watch,
+    ) -> Result<()> {
         // What is left out is left out before merging: its neighbours may merge.
         let word = &*self.without_dropped(word);
         let mut writer = Writer {

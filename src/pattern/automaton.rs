@@ -162,7 +162,13 @@ impl Automaton {
     /// The same, and up to where the text was read.
     #[inline]
     pub(super) fn run(&self, text: &[u8], start: usize) -> (usize, usize) {
-        let (mut state, mut at, mut end) = (self.start, start, start);
+        self.run_from(self.start, text, start)
+    }
+
+    /// The same for a match that began earlier and has come to a state.
+    #[inline]
+    pub(super) fn run_from(&self, state: usize, text: &[u8], start: usize) -> (usize, usize) {
+        let (mut state, mut at, mut end) = (state, start, start);
         loop {
             let (input, len) = match text.get(at) {
                 Some(&byte) if byte < 0x80 => (usize::from(byte), 1),
@@ -180,6 +186,22 @@ impl Automaton {
             }
             at += len;
         }
+    }
+
+    /// Where a match that has come to a state ends in a text that may go on, as far as that is known,
+    /// up to where the text was read, and the state there: `DEAD` if nothing that follows matters.
+    pub(super) fn read_on(&self, state: usize, text: &[u8], start: usize) -> (usize, usize, usize) {
+        let (mut state, mut at, mut end) = (state, start, start);
+        while at < text.len() && state != DEAD {
+            let (symbol, len) = self.alphabet.read(&text[at..]);
+            let step = self.step(state, symbol);
+            if step.matches {
+                end = at;
+            }
+            state = step.state;
+            at += len;
+        }
+        (end, at, state)
     }
 
     pub(super) fn alphabet(&self) -> &Alphabet {

@@ -6,7 +6,7 @@
 
 use super::TakeGroups;
 use super::alphabet::Symbol;
-use super::automaton::Automaton;
+use super::automaton::{Automaton, DEAD};
 use super::backtracking::{Budget, Problem, Stop};
 use super::block::{LEN, Processor, Verdicts, Work, on_this_processor};
 use super::class::Ranges;
@@ -32,6 +32,21 @@ struct Complete {
     groups: Option<Groups>,
     /// Whether a text can be cut between two characters, by their symbols.
     cuts: Vec<Vec<bool>>,
+}
+
+/// What the pattern knows of a word that has begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct WordState(usize);
+
+/// A word in a text that may go on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Unfinished {
+    /// The word ends here or later, if `is_ended` here.
+    pub(crate) end: usize,
+    /// What is behind this place was not looked at.
+    pub(crate) read: usize,
+    /// Whether no further text changes where it ends.
+    pub(crate) is_ended: bool,
 }
 
 /// After how many steps the watch and the budget are read.
@@ -161,8 +176,33 @@ impl Scanner {
         Ok(())
     }
 
+    /// The state of a word before its first character.
+    pub(crate) fn start_of_word(&self) -> WordState {
+        WordState(self.automaton.start())
+    }
+
+    /// How far a word goes that has come to a state before the place `start` of a text that may go on.
+    pub(crate) fn go_on(&self, state: WordState, text: &[u8], start: usize) -> Unfinished {
+        let (end, read, state) = self.automaton.read_on(state.0, text, start);
+        Unfinished {
+            end,
+            read,
+            is_ended: state == DEAD,
+        }
+    }
+
+    /// The state of a word behind these whole characters.
+    pub(crate) fn state_behind(&self, state: WordState, text: &[u8]) -> WordState {
+        WordState(self.automaton.read_on(state.0, text, 0).2)
+    }
+
+    /// Where a word ends that has come to a state before the first character of a text.
+    pub(crate) fn end_of_word(&self, state: WordState, text: &[u8]) -> usize {
+        self.automaton.run_from(state.0, text, 0).0
+    }
+
     /// The largest cut after 0 between two characters that allow one.
-    pub(super) fn last_safe_cut(&self, text: &[u8]) -> Option<usize> {
+    pub(crate) fn last_safe_cut(&self, text: &[u8]) -> Option<usize> {
         let cuts = &self.complete.as_ref()?.cuts;
         let mut end = text.len();
         let mut right: Option<Symbol> = None;
