@@ -46,6 +46,10 @@ test-models: $(SET_UP)  ## compare every vocabulary the tests know with its own 
 	$(BIN)/python tests/models.py $(NAMES)
 	$(BIN)/python tests/round_trips.py $(NAMES)
 
+.PHONY: test-sessions
+test-sessions: .venv/.built  ## random operations on sessions of every vocabulary: make test-sessions [OPERATIONS=100000]
+	$(BIN)/python tests/sessions.py --operations $(or $(OPERATIONS),100000)
+
 .PHONY: models
 models: $(SET_UP)  ## write docs/models.md anew: every vocabulary the tests know beside its own library
 	$(BIN)/python docs/models_page.py

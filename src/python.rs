@@ -19,6 +19,7 @@ mod patterns;
 mod pipeline;
 mod ranks;
 mod reader;
+mod session;
 mod sources;
 mod tables;
 mod tokenizer;
@@ -53,6 +54,7 @@ mod _core {
         patterns::{check_pattern, class_ranges, named_patterns, other_names_of_patterns},
         pipeline::{PyPipeline, from_oniguruma},
         ranks::PyRanks,
+        session::{PySession, PyStreamEncoder},
         sources::PyDocuments,
         tables::{PyPairs, PyTokens},
         tokenizer::PyTokenizer,

@@ -1,5 +1,7 @@
 //! What a call asks for, from Python.
 
+use std::sync::Arc;
+
 use pyo3::prelude::*;
 
 use crate::encode::{Call, Choice, Frame, Padding, Side};
@@ -48,7 +50,7 @@ impl From<PyFrame> for Frame {
 
 /// Which special tokens a call finds in texts, which it refuses, and what is around the ids.
 #[pyclass(frozen, module = "mergewise._core", name = "Choice")]
-pub(super) struct PyChoice(pub(super) Call);
+pub(super) struct PyChoice(pub(super) Arc<Call>);
 
 /// The choice of these special tokens and this frame.
 pub(super) fn choice_of(allowed: Vec<bool>, refused: Vec<bool>, frame: Option<PyFrame>) -> Choice {

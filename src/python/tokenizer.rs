@@ -44,7 +44,7 @@ impl From<Tokenizer> for PyTokenizer {
 
 impl PyTokenizer {
     /// Encode that much text, on this thread if it is quick.
-    fn run<T: Send>(
+    pub(super) fn run<T: Send>(
         &self,
         py: Python<'_>,
         num_bytes: usize,
@@ -84,7 +84,7 @@ impl PyTokenizer {
     }
 
     /// A list of ids.
-    fn list<'py>(&self, py: Python<'py>, ids: &[Id]) -> PyResult<Bound<'py, PyList>> {
+    pub(super) fn list<'py>(&self, py: Python<'py>, ids: &[Id]) -> PyResult<Bound<'py, PyList>> {
         // A few ids may be far above the others.
         let num_kept = || self.0.vocab_size().min(2 * self.0.num_ids());
         self.1.list(py, ids, num_kept)
@@ -266,7 +266,7 @@ impl PyTokenizer {
         frame: Option<PyFrame>,
     ) -> PyResult<PyChoice> {
         let choice = choice_of(allowed, refused, frame);
-        Ok(PyChoice(self.0.encoder().call(&choice)?))
+        Ok(PyChoice(self.0.encoder().call(&choice)?.into()))
     }
 
     #[pyo3(signature = (text, choice, /))]
