@@ -231,8 +231,9 @@ impl Growing {
             let rest = &self.text[num_bytes - self.chunks.end().num_bytes..];
             let part = &rest[..size.min(rest.len())];
             let encode = |text, after, ids: &mut Vec<Id>| {
-                let encoded = encoder.encode_between(context, text, after, call, ids, watch);
-                encoded.map_err(|error| error.moved(num_bytes, 0))
+                encoder
+                    .encode_between(context, text, after, call, ids, watch)
+                    .map_err(|error| error.moved(num_bytes, 0))
             };
             if let Some((end, after)) = encoder.settle(context, part, call, watch) {
                 encode(&rest[..end], Some(after), &mut self.ids)?;

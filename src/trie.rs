@@ -92,7 +92,8 @@ impl Trie {
         let Some((&first, rest)) = text.split_first() else {
             return Number::NONE;
         };
-        let Some(mut node) = self.nodes.get(self.first[usize::from(first)] as usize) else {
+        let first = self.nodes.get(self.first[usize::from(first)] as usize);
+        let Some(mut node) = first.copied() else {
             return Number::NONE;
         };
         let mut longest = node.token;
@@ -114,7 +115,7 @@ impl Trie {
             return true;
         };
         let first = self.nodes.get(self.first[usize::from(first)] as usize);
-        let last = first.and_then(|first| {
+        let last = first.and_then(|&first| {
             rest.iter()
                 .try_fold(first, |node, &byte| self.child(node, byte))
         });
@@ -122,7 +123,7 @@ impl Trie {
     }
 
     #[inline]
-    fn child(&self, node: &Node, byte: u8) -> Option<&Node> {
+    fn child(&self, node: Node, byte: u8) -> Option<Node> {
         if node.children == 0 {
             return None;
         }
@@ -130,12 +131,12 @@ impl Trie {
         let more = node.children as usize >> CHILD_BITS;
         // Most nodes have one child, and runs of one character can be long.
         if self.labels[start] == byte {
-            return Some(&self.nodes[start]);
+            return Some(self.nodes[start]);
         }
         if more == 0 {
             return None;
         }
         let other = memchr(byte, &self.labels[start..=start + more])?;
-        Some(&self.nodes[start + other])
+        Some(self.nodes[start + other])
     }
 }

@@ -226,8 +226,8 @@ impl Encoder {
         if !matches!(context, Context::Word(_)) && self.words.may_be_whole(known.len()) {
             return None;
         }
-        let ends = self.words.settled_ends(known).into_iter();
-        ends.filter_map(|end| Some((end, place(end)?))).next()
+        let mut ends = self.words.settled_ends(known).into_iter();
+        ends.find_map(|end| Some((end, place(end)?)))
     }
 }
 
