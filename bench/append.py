@@ -1,6 +1,6 @@
 """What an append to a session costs, beside encoding the whole text again.
 
-    python bench/sessions.py tokenizer.json o200k_base.tiktoken
+    python bench/append.py tokenizer.json o200k_base.tiktoken
 
 For each tokenizer, microseconds of the processor's time: an append of the text of 100 tokens to
 texts of 1,000, 32,000 and 1,000,000 tokens, and the whole text again; then single characters
