@@ -444,5 +444,5 @@ def test_a_bar_goes_to_standard_error(folder: Path, capsys: pytest.CaptureFixtur
     out, err = capsys.readouterr()
     assert out == ""
     size = (folder / "text.txt").stat().st_size
-    assert err.startswith(f"count: {size / 1e6:.1f} MB in ")
+    assert re.match(rf"count: {size / 1e6:.1f} MB, [\d,.]+ MB/s in ", err)
     assert "train: 10 merges in " in err
