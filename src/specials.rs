@@ -92,7 +92,7 @@ pub(crate) struct Specials {
     is_late: Vec<bool>,
     /// The length of the longest, in bytes; 0 if there are none.
     longest: usize,
-    /// Finds the longest that begins at a place; `None` if there are none, or too many.
+    /// Finds the longest that begins at a place; `None` if there are too many.
     trie: Option<Trie>,
     /// Automata built so far.
     known: Pool<Arc<Finder>>,
@@ -211,12 +211,15 @@ impl Specials {
     /// Whether a special token that is not at one side of `cut` alone may be found there, or one that
     /// looks at what is before it begins there.
     fn split(&self, text: &[u8], cut: usize) -> bool {
+        // Of so many that there is no trie, one may be anywhere.
+        let Some(trie) = &self.trie else {
+            return true;
+        };
         let is_across = |start: usize| {
-            let found = self.trie.as_ref().map(|trie| trie.longest(&text[start..]));
-            let found = found.and_then(|found| self.all.get(found.index()));
+            let found = self.all.get(trie.longest(&text[start..]).index());
             found.is_some_and(|special| start + special.text.len() > cut)
         };
-        (cut.saturating_sub(self.longest) + 1..cut).any(is_across)
+        ((cut + 1).saturating_sub(self.longest)..cut).any(is_across)
             || self.all.iter().any(|special| {
                 special.search.single_word && text[cut..].starts_with(special.text.as_bytes())
             })
