@@ -1,8 +1,8 @@
 //! How close a merge list is to the best one: a bound that prices prove.
 //!
-//! Two bounds (docs/theory.md). Against merges, the one that `prices` defines: every symbol of a word
-//! and every span that could be a token has a price. Against vocabularies only symbols have
-//! prices, and the loss of a span is what its symbols cost more than 1; then no vocabulary of M
+//! Two bounds (docs/theory/certificates.md). Against merges, the one that `prices` defines: every
+//! symbol of a word and every span that could be a token has a price. Against vocabularies only
+//! symbols have prices, and the loss of a span is what its symbols cost more than 1; then no vocabulary of M
 //! strings saves more, however words are cut into its tokens.
 //!
 //! Spans that are too long for a price of their own cost as much as their symbols, at most 1. Each

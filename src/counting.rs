@@ -6,6 +6,7 @@
 //! number of different words.
 
 use std::borrow::Cow;
+use std::ops::ControlFlow;
 use std::sync::Mutex;
 
 use crate::counts::WordCounts;
@@ -109,7 +110,7 @@ impl Counter {
                 let num_read = taken.block.num_read;
                 self.add_batch(&taken.block.into_batch(false)?, adder, watch)?;
                 watch.advance(num_read);
-                Ok(())
+                Ok(ControlFlow::Continue(()))
             })
         })
     }

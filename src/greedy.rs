@@ -12,9 +12,9 @@
 //! touches the map of pairs once for each distinct neighbour. Lists of new pairs replace that of
 //! the merged pair, as far as there is room.
 //!
-//! Two facts (docs/theory.md, Lemma X) keep the queue short and exact. The count of an old pair
-//! never grows, so a stale count is an upper bound: the pair on top is compared with its current
-//! count and goes back if that is smaller. And no new pair counts more than the merge that made it,
+//! Two facts (docs/theory/lemmas.md, Lemma X) keep the queue short and exact. The count of an old
+//! pair never grows, so a stale count is an upper bound: the pair on top is compared with its
+//! current count and goes back if that is smaller. And no new pair counts more than the merge that made it,
 //! so a pair below the floor can be dropped for good as long as the floor stays. There are two
 //! floors: one for the first hundred merges, which shorten the text most, and one at the expected
 //! count of the last merge. If that proves too high, the pairs are counted again with a lower one.

@@ -1,10 +1,10 @@
 //! Merge lists better than greedy's, of the same length: local search.
 //!
 //! Greedy takes the pair that saves most and never revises it. What it misses is mostly the order
-//! of the merges and how tokens are split (docs/theory.md): a token that takes a letter from a
-//! better one, or cannot be built because another merge came first. So a move here changes ranks,
-//! splits and tokens together, and mends the tokens that it leaves underivable. Its gain is exact:
-//! only words on whose derivation some change acts are derived again.
+//! of the merges and how tokens are split (docs/theory/improving.md): a token that takes a
+//! letter from a better one, or cannot be built because another merge came first. So a move here
+//! changes ranks, splits and tokens together, and mends the tokens that it leaves underivable. Its
+//! gain is exact: only words on whose derivation some change acts are derived again.
 
 #![allow(clippy::cast_precision_loss, clippy::cast_possible_wrap)]
 

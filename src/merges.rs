@@ -2,7 +2,7 @@
 //!
 //! A token is named by an id: first the symbols of the alphabet, then one id for each new string
 //! that a merge makes. A token's identity is its string. In trained lists no two merges make the
-//! same string (Lemma Y of docs/theory.md); in imported ones they may, and share its id.
+//! same string (Lemma Y of docs/theory/lemmas.md); in imported ones they may, and share its id.
 //!
 //! [`MergeList::apply`] merges the adjacent pair of lowest rank, leftmost first, until no pair has
 //! a rank. For lists whose strings are distinct this is the paper's APPLY (each merge in turn,

@@ -13,10 +13,10 @@
 //! Only strings that occur more than `floor` times have prices. Deleting the others from the trees
 //! adds at most `floor` tokens each, so that each merge counts as `floor` at least.
 //!
-//! Whatever the prices, the bound holds (docs/theory.md). It is made of linear functions of the
-//! prices by sums and maxima, hence convex, and gradient descent finds good prices. Its corners (a
-//! loss begins at 0, only the largest losses count, only the dearest parts of a span) are smoothed
-//! over a width that shrinks as the descent goes on. Prices are found in floating point and are only
+//! Whatever the prices, the bound holds (docs/theory/certificates.md). It is made of linear functions
+//! of the prices by sums and maxima, hence convex, and gradient descent finds good prices. Its
+//! corners (a loss begins at 0, only the largest losses count, only the dearest parts of a span) are
+//! smoothed over a width that shrinks as the descent goes on. Prices are found in floating point and are only
 //! a proposal: the bound is computed in integers.
 //!
 //! The verifier of certificates, `bound::verify`, uses nothing of this.

@@ -12,6 +12,7 @@ mod json;
 mod streams;
 
 use std::io::Read;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -99,13 +100,14 @@ impl<'a, C: Fn(&[u8]) -> Option<usize> + Clone + Send> Reading<'a, C> {
         })
     }
 
-    /// Call `work` with each block of the inputs; workers take blocks as they are free.
+    /// Call `work` with each block of the inputs, until it says that this is enough; workers take blocks
+    /// as they are free.
     pub(crate) fn for_each_block<W: Send>(
         &self,
         inputs: Vec<Input<'a>>,
         order: Order,
         workers: &mut [W],
-        work: impl Fn(&mut W, Taken) -> Result<()> + Sync,
+        work: impl Fn(&mut W, Taken) -> Result<ControlFlow<()>> + Sync,
     ) -> Result<()> {
         let inputs = inputs.into_iter().map(|input| {
             let is_compressed = input.compression != Compression::None;

@@ -11,24 +11,28 @@ mod array;
 mod index;
 mod output;
 mod piece;
+mod shares;
 mod turns;
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::encode::{Call, Encoder};
 use crate::error::{Error, Result};
 use crate::merges::Id;
 use crate::parallel::{into_inner, lock};
-use crate::reading::{Batch, Block, Input, MOST_RECORD_BYTES, Order, Reading};
+use crate::reading::{Batch, Block, Input, MOST_RECORD_BYTES, Order, Reading, Taken};
 use crate::watch::Watch;
 
 use output::Output;
-use piece::Piece;
+use piece::{Bad, Piece};
+use shares::Extent;
 use turns::Turns;
 
 pub use array::Numbers;
+pub use shares::Shares;
 
 /// The bytes of ids that wait in memory for their turn.
 const MOST_WAITING: usize = 1 << 24;
@@ -60,19 +64,14 @@ pub struct Options {
 }
 
 /// Where a shard ends: always with a document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sharding {
     /// With the last document.
     One,
     /// With the document that makes it this many ids long.
     Ids(u64),
     /// With the document that completes its share of the bytes of all inputs.
-    Shares {
-        /// How many shares.
-        num_shards: u64,
-        /// The bytes of all inputs.
-        num_bytes: u64,
-    },
+    Shares(Shares),
 }
 
 /// The format of files of ids.
@@ -115,6 +114,8 @@ pub struct Shard {
     pub num_ids: u64,
     /// How many documents.
     pub num_documents: u64,
+    /// How many lines and documents were left out of it.
+    pub num_bad: u64,
     /// Where the next one begins.
     pub end: Point,
 }
@@ -144,6 +145,7 @@ pub struct Writer<F> {
     options: Options,
     output: Mutex<Output<F>>,
     num_ids: Arc<AtomicU64>,
+    is_complete: AtomicBool,
 }
 
 impl<F: Files> Writer<F> {
@@ -154,6 +156,7 @@ impl<F: Files> Writer<F> {
             options,
             output: Mutex::new(output),
             num_ids: Arc::default(),
+            is_complete: AtomicBool::new(false),
         }
     }
 
@@ -162,10 +165,22 @@ impl<F: Files> Writer<F> {
         Arc::clone(&self.num_ids)
     }
 
-    /// Write the ids of inputs. An error names the file.
+    /// Whether all shards that are made are complete: what comes is left out.
+    pub fn is_complete(&self) -> bool {
+        self.is_complete.load(Ordering::Relaxed)
+    }
+
+    /// How many blocks were written.
+    pub fn num_blocks(&self) -> u64 {
+        lock(&self.output).num_blocks
+    }
+
+    /// Write the ids of inputs; `starts` are the bytes of all inputs before each. An error names the
+    /// file.
     pub fn add_inputs(
         &self,
         inputs: Vec<Input<'_>>,
+        starts: &[u64],
         encoding: Encoding<'_>,
         watch: &Watch,
     ) -> Result<()> {
@@ -175,69 +190,105 @@ impl<F: Files> Writer<F> {
             last_cut: |text: &[u8]| encoding.encoder.last_cut(text),
             watch,
         };
-        let first = lock(&self.output).num_blocks;
+        let first = self.num_blocks();
         // What is there already ends at a number of blocks.
         let ends = self.options.done.iter().map(|(_, end)| end.block);
         let num_strict = ends
             .max()
             .map_or(0, |last| (last + 1).saturating_sub(first));
         let put = |piece: &Piece| {
-            lock(&self.output).put(piece)?;
-            watch.advance(piece.num_read);
+            self.put(&mut lock(&self.output), piece)?;
+            watch.advance(piece.extent.num_read);
             Ok(())
         };
         let turns = Turns::new(put, &self.options.scratch, MOST_WAITING);
         let mut workers = vec![(); encoding.num_threads.max(1)];
         let order = Order::Kept { num_strict };
-        reading.for_each_block(inputs, order, &mut workers, |(), taken| {
-            let number = taken.number.map_or(u64::MAX, |number| first + number);
-            let (num_read, is_last) = (taken.block.num_read, taken.block.is_last);
-            let mut piece = self.encode_block(taken.block, number, encoding, watch)?;
-            piece.num_read = num_read;
-            turns.add(taken.position, piece, is_last)
-        })
+        let read = reading.for_each_block(inputs, order, &mut workers, |(), taken| {
+            let Taken {
+                position,
+                number,
+                block,
+            } = taken;
+            let number = number.map_or(u64::MAX, |number| first + number);
+            let is_last = block.is_last;
+            let start = starts[position.input];
+            let piece = self.encode_block(block, (number, start), encoding, watch)?;
+            turns.add(position, piece, is_last)?;
+            if self.is_complete() {
+                return Ok(ControlFlow::Break(()));
+            }
+            Ok(ControlFlow::Continue(()))
+        });
+        // Pieces are put in order, so what failed is behind all shards that are made.
+        if self.is_complete() {
+            return Ok(());
+        }
+        read
     }
 
-    /// Write the ids of documents in memory, for which so many bytes of a file were read. An error names
-    /// the document by its index.
+    /// Write the ids of documents in memory, before which the inputs have `position` bytes, and of
+    /// which `num_read` were read for them. An error names the document by its index.
     pub fn add_documents(
         &self,
         documents: &[&[u8]],
-        num_read: u64,
+        (position, num_read): (u64, u64),
         encoding: Encoding<'_>,
         watch: &Watch,
     ) -> Result<()> {
         let mut output = lock(&self.output);
-        let chosen = self.chosen(documents, None, output.num_blocks);
+        let extent = Extent {
+            position,
+            num_read,
+            num_documents: documents.len() as u64,
+            num_ended: documents.len() as u64,
+        };
+        let chosen = self.chosen(documents, None, output.num_blocks, &extent);
         let mut piece = self.encode(documents, &chosen, (true, true), encoding, watch)?;
-        piece.num_read = num_read;
-        output.put(&piece)
+        piece.extent = extent;
+        self.put(&mut output, &piece)
     }
 
-    /// Complete the files; how many lines were left out, and what was wrong with the first of them.
+    fn put(&self, output: &mut Output<F>, piece: &Piece) -> Result<()> {
+        output.put(piece)?;
+        let is_complete = output.is_complete();
+        self.is_complete.store(is_complete, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Complete the files; how much was left out behind the last shards, and what was wrong with the
+    /// first of all that was left out.
     pub fn finish(self) -> Result<(u64, Vec<Error>)> {
         into_inner(self.output).finish()
     }
 
-    /// Encode a block before which there are `number` blocks, or more than were done before.
+    /// Encode a block of an input that has `start` bytes of the inputs before it. Before the block there
+    /// are `number` blocks, or more than were done before.
     fn encode_block(
         &self,
         block: Block,
-        number: u64,
+        (number, start): (u64, u64),
         encoding: Encoding<'_>,
         watch: &Watch,
     ) -> Result<Piece> {
-        let is_done = |done: &(usize, Point)| number < done.1.block;
-        let Options {
-            done, skips_bad, ..
-        } = &self.options;
-        // Lines that are left out are counted also where they were before.
-        if !skips_bad && !done.is_empty() && done.iter().all(is_done) {
-            return Ok(Piece::default());
+        let skips_bad = self.options.skips_bad;
+        let mut extent = Extent {
+            position: start + block.file_offset,
+            num_read: block.num_read,
+            ..Extent::default()
+        };
+        if self.leaves_out(number, &extent) {
+            return Ok(Piece {
+                extent,
+                ..Piece::default()
+            });
         }
-        let mut batch = block.into_batch(*skips_bad)?;
+        let mut batch = block.into_batch(skips_bad)?;
         let documents: Vec<&[u8]> = batch.documents().collect();
-        let mut chosen = self.chosen(&documents, batch.key(), number);
+        extent.num_documents = documents.len() as u64;
+        let is_begun = !documents.is_empty() && !batch.is_end();
+        extent.num_ended = extent.num_documents - u64::from(is_begun);
+        let mut chosen = self.chosen(&documents, batch.key(), number, &extent);
         let one_thread = Encoding {
             num_threads: 1,
             ..encoding
@@ -245,36 +296,72 @@ impl<F: Files> Writer<F> {
         let ends = (batch.is_start(), batch.is_end());
         let mut bad = Vec::new();
         let mut piece = self.encode(&documents, &chosen, ends, one_thread, watch);
-        if *skips_bad && piece.as_ref().err().is_some_and(is_of_bytes) {
+        if skips_bad && piece.as_ref().err().is_some_and(is_of_bytes) {
             // A document of which a part was written cannot be left out.
             let is_whole = |index| (index > 0 || ends.0) && (index + 1 < documents.len() || ends.1);
-            chosen.retain(|&(index, _)| {
+            chosen.retain(|&(index, split)| {
                 let encoded = encoding
                     .encoder
                     .encode(documents[index], encoding.call, watch);
                 let wrong = encoded.err().map(|error| error.in_document(index));
                 let wrong = wrong.filter(|error| is_whole(index) && is_of_bytes(error));
                 let is_right = wrong.is_none();
-                bad.extend(wrong.map(|error| located(error, &batch)));
+                bad.extend(wrong.map(|error| Bad {
+                    split,
+                    document: index as u64,
+                    error: located(error, &batch),
+                }));
                 is_right
             });
             piece = self.encode(&documents, &chosen, ends, one_thread, watch);
         }
         let mut piece = piece.map_err(|error| located(error, &batch))?;
-        piece.bad = std::mem::take(&mut batch.bad);
-        piece.bad.append(&mut bad);
+        piece.extent = extent;
+        let lines = std::mem::take(&mut batch.bad);
+        piece.bad = self.left_out(number, lines, bad);
         Ok(piece)
+    }
+
+    /// What is left out of a block and was not counted before, in order: lines that are no records,
+    /// and how many documents are before each, and documents that cannot be encoded.
+    fn left_out(&self, block: u64, lines: Vec<(usize, Error)>, mut bad: Vec<Bad>) -> Vec<Bad> {
+        bad.extend(lines.into_iter().map(|(index, error)| Bad {
+            split: 0,
+            document: index as u64,
+            error,
+        }));
+        bad.retain(|bad| self.is_left(bad.split, block, bad.document));
+        bad.sort_by_key(|bad| bad.document);
+        bad
+    }
+
+    /// Whether nothing of a block is written: it was done before, or is before all shards that are made.
+    fn leaves_out(&self, number: u64, extent: &Extent) -> bool {
+        let Options { done, sharding, .. } = &self.options;
+        let is_done = |done: &(usize, Point)| number < done.1.block;
+        let is_done = !done.is_empty() && done.iter().all(is_done);
+        is_done || matches!(sharding, Sharding::Shares(shares) if shares.is_before(extent))
     }
 
     /// The documents of a block that are still to be written: which, and of which split. The first has
     /// the `key`, if it is known; it may be a part.
-    fn chosen(&self, documents: &[&[u8]], key: Option<u64>, block: u64) -> Vec<(usize, usize)> {
+    fn chosen(
+        &self,
+        documents: &[&[u8]],
+        key: Option<u64>,
+        block: u64,
+        extent: &Extent,
+    ) -> Vec<(usize, usize)> {
         let Options {
             validation,
             block_bytes,
-            done,
+            sharding,
             ..
         } = &self.options;
+        let num_skipped = match sharding {
+            Sharding::Shares(shares) => shares.num_skipped(extent) as usize,
+            _ => 0,
+        };
         let split_of = |index: usize| {
             let Some(part) = validation else {
                 return 0;
@@ -283,13 +370,17 @@ impl<F: Files> Writer<F> {
             let key = key.unwrap_or_else(|| output::key(documents[index], *block_bytes));
             usize::from(f64::from((key >> 32) as u32) < part * f64::from(u32::MAX))
         };
-        let chosen = (0..documents.len()).map(|index| (index, split_of(index)));
-        let is_left = |&(index, split): &(usize, usize)| {
-            let document = index as u64;
-            let point = Point { block, document };
-            done.get(split).is_none_or(|(_, end)| point >= *end)
-        };
+        let left = num_skipped..documents.len();
+        let chosen = left.map(|index| (index, split_of(index)));
+        let is_left = |&(index, split): &(usize, usize)| self.is_left(split, block, index as u64);
         chosen.filter(is_left).collect()
+    }
+
+    /// Whether a document of a split, or what is left out before it, is behind all shards done before.
+    fn is_left(&self, split: usize, block: u64, document: u64) -> bool {
+        let point = Point { block, document };
+        let done = self.options.done.get(split);
+        done.is_none_or(|(_, end)| point >= *end)
     }
 
     /// Encode the chosen documents; the first of all may have begun before, and the last may go on.
@@ -318,10 +409,7 @@ impl<F: Files> Writer<F> {
             behind,
             ..
         } = &self.options;
-        let mut piece = Piece {
-            num_documents: documents.len() as u64,
-            ..Piece::default()
-        };
+        let mut piece = Piece::default();
         let num_ids = ids.len() + chosen.len() * (before.len() + behind.len());
         self.num_ids.fetch_add(num_ids as u64, Ordering::Relaxed);
         // Documents may be short, so their ids become bytes all at once. Nearly all are of the first

@@ -8,7 +8,7 @@ from typing_extensions import Self
 from mergewise.framing import Frame
 from mergewise.sources import Source
 from mergewise.specials import Specials
-from mergewise.token_files import Files
+from mergewise.token_files import ShardFiles
 from mergewise.vocabulary import Alphabet, Normalize, Vocabulary
 
 # fmt: off
@@ -29,6 +29,7 @@ class _ArrowArray(Protocol):
     def __arrow_c_array__(self, requested_schema: object = None, /) -> tuple[object, object]: ...
 
 _Texts: TypeAlias = Sequence[str | bytes] | _ArrowArray
+_Sources: TypeAlias = Sequence[Source]
 _Progress: TypeAlias = Callable[[int], None] | None
 _Pair: TypeAlias = tuple[int, int]
 
@@ -284,13 +285,7 @@ class Counter:
     @property
     def memory(self) -> int: ...
     def add_sources(
-        self,
-        sources: Sequence[Source],
-        /,
-        *,
-        documents: str,
-        field: str,
-        progress: _Progress = None,
+        self, sources: _Sources, /, *, documents: str, field: str, progress: _Progress = None
     ) -> None: ...
     def finish(self) -> WordCounts: ...
 
@@ -298,7 +293,7 @@ class Counter:
 class Documents:
     def __new__(
         cls,
-        sources: Sequence[Source],
+        sources: _Sources,
         /,
         *,
         tokenizer: Tokenizer | None,
@@ -315,7 +310,7 @@ class Writer:
         cls,
         tokenizer: Tokenizer,
         choice: Choice,
-        files: Files,
+        files: ShardFiles,
         /,
         *,
         format: str,  # noqa: A002 - the word that users know
@@ -324,25 +319,30 @@ class Writer:
         behind: Sequence[int],
         block_bytes: int,
         shard_tokens: int | None,
-        shares: tuple[int, int] | None,
+        shares: tuple[int, int, tuple[int, int]] | None,
         validation: float | None,
         skip_bad: bool,
         done: Sequence[tuple[int, tuple[int, int]]],
         num_threads: int,
-        scratch: Path | None = None,
+        scratch: Path,
     ) -> Writer: ...
     @property
     def num_ids(self) -> int: ...
     def add_sources(
         self,
-        sources: Sequence[Source],
+        sources: _Sources,
+        starts: Sequence[int],
         /,
         *,
         documents: str,
         field: str,
         progress: _Progress = None,
     ) -> None: ...
-    def add_documents(self, documents: _Texts, num_read: int, /) -> None: ...
+    def add_documents(self, documents: _Texts, position: int, num_read: int, /) -> None: ...
+    @property
+    def is_complete(self) -> bool: ...
+    @property
+    def num_blocks(self) -> int: ...
     def finish(self) -> tuple[int, list[str]]: ...
 
 def counts_of_arrow(

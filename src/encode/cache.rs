@@ -165,6 +165,22 @@ impl Cache {
             .then(|| self.short.find_further(word.key, word.hash))?
     }
 
+    /// Put the short words without an entry into `misses`; returns their number.
+    pub(super) fn find_new(&mut self, words: &[Word], misses: &mut [Miss; MOST_WORDS]) -> usize {
+        let mut num_misses = 0;
+        for (index, word) in words.iter().enumerate() {
+            if word.is_short() && self.entry(word).is_none() {
+                misses[num_misses] = Miss {
+                    index: index as u16,
+                    at: 0,
+                    is_new: true,
+                };
+                num_misses += 1;
+            }
+        }
+        num_misses
+    }
+
     /// Append the ids of a word, if they are known.
     pub(super) fn find(&mut self, text: &[u8], word: &Word, ids: &mut Vec<Id>) -> bool {
         if word.is_short() {

@@ -92,7 +92,7 @@ impl Encoder {
         let has_words = has_words || words.looks_up_whole || words.vocabulary.marks_words();
         let mut encoder = Self {
             cut_out: FxHashSet::default(),
-            joins: (!has_words).then(|| Joins::new(&words.vocabulary)),
+            joins: (!has_words).then(|| Joins::new(&words.vocabulary, false)),
             words,
             pattern,
             preparation,

@@ -1,21 +1,23 @@
-//! Where a text without a pattern can be cut: between two symbols that no token holds side by side.
+//! Where a text without a pattern, or a long word, can be cut: between two characters that no token
+//! holds side by side.
 //!
-//! A merge across a place makes a token that holds the symbols on both sides of it, side by side. Where
-//! no token does, no merge ever crosses the place, whatever stands around it, so what is before it and
+//! A merge across a place makes a token that holds what is on both sides of it, side by side. Where no
+//! token does, no merge ever crosses the place, whatever stands around it, so what is before it and
 //! what is behind it are encoded independently, like words of a pattern. Of each token only the pair in
 //! the middle of its own merge is looked at: the others are in the middle of the merges of its parts.
+//! A part that is merged of bytes may hold only some of a character; then its outer byte stands for it.
 //!
-//! Pairs of bytes, and of ASCII characters, have a byte each. Pairs of characters share the bits of a
-//! table by their hashes: there a text may stay whole where it could be cut, which is no error.
+//! Pairs of ASCII characters have a byte each. Others share the bits of a table by their hashes: there
+//! a text may stay whole where it could be cut, which is no error.
 
 use rustc_hash::FxHashSet;
 
 use crate::encode::characters::{Spelling, is_inside, length_from, spelling_at, spelling_before};
-use crate::keys::hash_pair;
-use crate::vocabulary::{Merge, Symbols, Vocabulary};
+use crate::keys::{hash_pair, hash_word};
+use crate::vocabulary::Vocabulary;
 
-/// Bits for each pair in the table of pairs of characters.
-const BITS_PER_PAIR: usize = 16;
+/// How many bits of a table there are for each hash.
+const BITS_PER_HASH: usize = 16;
 /// How many places a group has at most.
 pub(super) const GROUP: usize = 64;
 /// How many places are looked at together if nothing tells them apart.
@@ -25,93 +27,149 @@ const AROUND: usize = AT_ONCE + 1;
 /// A bit in each of the bytes of such places.
 const ONES: u64 = u64::from_ne_bytes([1; AT_ONCE]);
 
-/// The pairs of symbols that stand side by side in some token.
+/// Some token holds both bytes side by side: ASCII, or parts of two characters.
+const BOTH: u8 = 1;
+/// Some token holds a whole character that ends with the left byte, and a part of the right one.
+const LEFT_WHOLE: u8 = 2;
+/// Some token holds a part of the left one, and a whole character that begins with the right byte.
+const RIGHT_WHOLE: u8 = 4;
+
+/// The pairs of characters that stand side by side in some token.
 #[derive(Debug)]
 pub(super) struct Joins {
-    /// 1 for each pair of bytes between which texts are cut. The left byte is the low one.
-    byte_cuts: Box<[u8; 1 << 16]>,
-    /// A bit for each pair of characters; empty if symbols are bytes.
-    characters: Vec<u64>,
+    /// What tokens hold of two characters, the last byte of the left one and the first byte of the
+    /// right one, other than both of them whole. The left byte is the low one.
+    bytes: Box<[u8; 1 << 16]>,
+    /// A bit for each pair that is not ASCII.
+    characters: Bits,
+    /// A bit for each token that no merge makes, if words are looked up.
+    whole: Bits,
 }
 
-/// How far the places of a text have been looked at.
+/// Bits that are chosen by hashes, a power of two of them.
+#[derive(Debug)]
+struct Bits(Vec<u64>);
+
+impl Bits {
+    /// Those of some hashes.
+    fn new(hashes: impl ExactSizeIterator<Item = usize>) -> Self {
+        let num_bits = (hashes.len() * BITS_PER_HASH).next_power_of_two().max(64);
+        let mut bits = Self(vec![0; num_bits / 64]);
+        for hash in hashes {
+            let (word, bit) = bits.place(hash);
+            bits.0[word] |= 1 << bit;
+        }
+        bits
+    }
+
+    fn place(&self, hash: usize) -> (usize, usize) {
+        ((hash / 64) & (self.0.len() - 1), hash % 64)
+    }
+
+    /// Whether a hash may be one of those.
+    #[inline(always)]
+    fn contain(&self, hash: usize) -> bool {
+        let (word, bit) = self.place(hash);
+        self.0[word] >> bit & 1 == 1
+    }
+}
+
+/// How far the places of a stretch of a text have been looked at.
 #[derive(Debug)]
 pub(super) struct Places {
     at: usize,
+    end: usize,
     /// The last symbol that is not ASCII alone.
     left: Spelling,
 }
 
 impl Places {
-    /// The places of a text that is not empty, from the first on.
-    pub(super) fn new(text: &[u8]) -> Self {
-        let left = spelling_at(text, 0);
-        Self { at: 1, left }
+    /// The places inside `text[start..end]`, which is not empty, from the first on.
+    pub(super) fn new(text: &[u8], start: usize, end: usize) -> Self {
+        Self {
+            at: start + 1,
+            end,
+            left: spelling_at(text, start),
+        }
     }
 }
 
 impl Joins {
-    /// Those of a vocabulary that has no mark for the ends of words.
-    pub(super) fn new(vocabulary: &Vocabulary) -> Self {
-        let has_characters = vocabulary.symbols() == Symbols::Chars;
-        let pair = |merge: &Merge| {
-            let (left, right) = (
+    /// Those of a vocabulary that has no mark for the ends of words. With `looks_up_whole`, a word that
+    /// is a token becomes that token, whatever its merges make of it.
+    pub(super) fn new(vocabulary: &Vocabulary, looks_up_whole: bool) -> Self {
+        let bytes = vec![0; 1 << 16].into_boxed_slice().try_into();
+        let mut bytes: Box<[u8; 1 << 16]> = bytes.expect("as many");
+        let mut pairs = FxHashSet::default();
+        let mut join = |left: &[u8], right: &[u8]| {
+            if is_inside(right[0]) {
+                return;
+            }
+            let pair = (spelling_before(left, left.len()), spelling_at(right, 0));
+            let is_ascii = pair.0 | pair.1 < 0x80;
+            let outer = u16::from_le_bytes([left[left.len() - 1], right[0]]);
+            bytes[usize::from(outer)] |= match (is_part(pair.0), is_part(pair.1)) {
+                (true, true) => BOTH,
+                (false, true) => LEFT_WHOLE,
+                (true, false) => RIGHT_WHOLE,
+                (false, false) if is_ascii => BOTH,
+                (false, false) => 0,
+            };
+            if !is_ascii {
+                pairs.insert(pair);
+            }
+        };
+        for merge in vocabulary.merges() {
+            join(
                 vocabulary.string(merge.left),
                 vocabulary.string(merge.right),
             );
-            if has_characters {
-                (spelling_before(left, left.len()), spelling_at(right, 0))
-            } else {
-                (left[left.len() - 1].into(), right[0].into())
-            }
-        };
-        let pairs: FxHashSet<_> = vocabulary.merges().iter().map(pair).collect();
-        let num_bits = (pairs.len() * BITS_PER_PAIR).next_power_of_two().max(64);
-        let mut joins = Self {
-            byte_cuts: vec![1; 1 << 16]
-                .into_boxed_slice()
-                .try_into()
-                .expect("as many"),
-            characters: vec![0; if has_characters { num_bits / 64 } else { 0 }],
-        };
-        for (left, right) in pairs {
-            if left | right < if has_characters { 0x80 } else { 0x100 } {
-                joins.byte_cuts[(right << 8 | left) as usize] = 0;
-            }
-            if has_characters {
-                let (word, bit) = joins.place(left, right);
-                joins.characters[word] |= 1 << bit;
+        }
+        let whole: Vec<&[u8]> = vocabulary
+            .unreachable()
+            .filter(|_| looks_up_whole)
+            .map(|number| vocabulary.string(number))
+            .collect();
+        for string in &whole {
+            for at in 1..string.len() {
+                join(&string[..at], &string[at..]);
             }
         }
-        joins
-    }
-
-    /// Where the bit of a pair of characters is.
-    #[inline(always)]
-    fn place(&self, left: Spelling, right: Spelling) -> (usize, u32) {
-        let hash = hash_pair(u64::from(left) << 32 | u64::from(right));
-        ((hash / 64) & (self.characters.len() - 1), hash as u32 % 64)
-    }
-
-    /// Whether a text is cut between two symbols.
-    #[inline(always)]
-    fn cuts(&self, left: Spelling, right: Spelling) -> bool {
-        if self.characters.is_empty() {
-            return self.byte_cuts[usize::from((right << 8 | left) as u16)] == 1;
+        let pairs: Vec<_> = pairs.into_iter().collect();
+        Self {
+            bytes,
+            characters: Bits::new(pairs.iter().map(|&(left, right)| hash_both(left, right))),
+            whole: Bits::new(whole.iter().map(|string| hash_word(string) as usize)),
         }
-        let (word, bit) = self.place(left, right);
-        self.characters[word] >> bit & 1 == 0
+    }
+
+    /// Whether some token may hold two characters, or their outer bytes, side by side.
+    #[inline(always)]
+    fn may_join(&self, left: Spelling, right: Spelling) -> bool {
+        self.characters.contain(hash_both(left, right))
+    }
+
+    /// Whether a text is cut at `at`, between these two characters.
+    #[inline(always)]
+    fn cuts(&self, text: &[u8], at: usize, left: Spelling, right: Spelling) -> bool {
+        let [last, first] = [text[at - 1], text[at]];
+        let held = self.bytes[usize::from(u16::from_le_bytes([last, first]))];
+        if held != 0
+            && (held & BOTH > 0
+                || held & LEFT_WHOLE > 0 && self.may_join(left, first.into())
+                || held & RIGHT_WHOLE > 0 && self.may_join(last.into(), right))
+        {
+            return false;
+        }
+        !self.may_join(left, right)
     }
 
     /// The last place where a text is cut, whatever follows it.
     pub(super) fn last_cut(&self, text: &[u8]) -> Option<usize> {
         (1..text.len()).rev().find(|&at| {
-            if self.characters.is_empty() {
-                return self.cuts(text[at - 1].into(), text[at].into());
-            }
             // The last character may not be whole yet.
             let is_known = !is_inside(text[at]) && at + length_from(text[at]) <= text.len();
-            is_known && self.cuts(spelling_before(text, at), spelling_at(text, at))
+            is_known && self.cuts(text, at, spelling_before(text, at), spelling_at(text, at))
         })
     }
 
@@ -120,15 +178,16 @@ impl Joins {
     #[inline(always)]
     pub(super) fn next_group(&self, text: &[u8], places: &mut Places) -> Option<(usize, u64)> {
         let base = places.at;
-        if base >= text.len() {
+        if base >= places.end {
             return None;
         }
         // Where characters begin that are not among ASCII alone.
         let (mut cuts, mut starts) = (0, 0);
         for shift in (0..GROUP).step_by(AT_ONCE) {
-            let Some(before) = text.get(base + shift - 1..) else {
+            if base + shift >= places.end {
                 break;
-            };
+            }
+            let before = &text[base + shift - 1..];
             let last;
             let around = if let Some(around) = before.first_chunk() {
                 around
@@ -136,20 +195,19 @@ impl Joins {
                 last = padded(before);
                 &last
             };
-            if self.characters.is_empty() || are_ascii(around) {
+            if are_ascii(around) {
                 let mut bits = 0;
                 for bit in 0..AT_ONCE {
                     let pair = u16::from_le_bytes([around[bit], around[bit + 1]]);
-                    bits |= u64::from(self.byte_cuts[usize::from(pair)]) << bit;
+                    bits |= u64::from(self.bytes[usize::from(pair)]) << bit;
                 }
-                cuts |= bits << shift;
+                cuts |= (!bits & 0xFF) << shift;
             } else {
                 starts |= starts_in(around) << shift;
             }
         }
-        let is_last = text.len() - base < GROUP;
-        let within = if is_last {
-            !(u64::MAX << (text.len() - base))
+        let within = if places.end - base < GROUP {
+            !(u64::MAX << (places.end - base))
         } else {
             u64::MAX
         };
@@ -162,18 +220,28 @@ impl Joins {
             let before = Spelling::from(text[at - 1]);
             let left = if before < 0x80 { before } else { places.left };
             places.left = spelling_at(text, at);
-            cuts |= u64::from(self.cuts(left, places.left)) << bit;
+            cuts |= u64::from(self.cuts(text, at, left, places.left)) << bit;
         }
         places.at += GROUP;
         Some((base, cuts & within))
     }
 
     /// Call `use_part` with where each part of a text begins and ends.
-    pub(super) fn for_each_part(&self, text: &[u8], mut use_part: impl FnMut(usize, usize)) {
-        if text.is_empty() {
-            return;
+    pub(super) fn for_each_part(&self, text: &[u8], use_part: impl FnMut(usize, usize)) {
+        if !text.is_empty() {
+            self.for_each_part_within(text, 0, text.len(), use_part);
         }
-        let (mut start, mut places) = (0, Places::new(text));
+    }
+
+    /// The same with `text[start..end]`, which is not empty.
+    pub(super) fn for_each_part_within(
+        &self,
+        text: &[u8],
+        mut start: usize,
+        end: usize,
+        mut use_part: impl FnMut(usize, usize),
+    ) {
+        let mut places = Places::new(text, start, end);
         while let Some((base, mut cuts)) = self.next_group(text, &mut places) {
             while cuts != 0 {
                 let at = base + cuts.trailing_zeros() as usize;
@@ -182,8 +250,24 @@ impl Joins {
                 cuts &= cuts - 1;
             }
         }
-        use_part(start, text.len());
+        use_part(start, end);
     }
+
+    /// Whether a word with this hash may be one that is looked up although no merge makes it.
+    #[inline(always)]
+    pub(super) fn may_be_passed_over(&self, hash: u64) -> bool {
+        self.whole.contain(hash as usize)
+    }
+}
+
+#[inline(always)]
+fn hash_both(left: Spelling, right: Spelling) -> usize {
+    hash_pair(u64::from(left) << 32 | u64::from(right))
+}
+
+/// Whether a spelling is a byte that is part of a character.
+fn is_part(spelling: Spelling) -> bool {
+    (0x80..0x100).contains(&spelling)
 }
 
 #[inline(always)]

@@ -1,4 +1,8 @@
-//! The tokens of long words, by windows.
+//! The tokens of long words: of their parts, or by windows.
+//!
+//! A new word that is not ASCII is cut where no token joins two characters ([`Joins`]). The parts of
+//! many words are the same, above all in scripts without spaces, so most of them are in the cache. All
+//! other words, and long parts, are encoded by windows.
 //!
 //! A search from left to right waits for memory at every token. But parts of a word can be encoded
 //! independently, and joined exactly. Take the tokens of the word up to some place, and the tokens of
@@ -17,6 +21,8 @@ use std::ops::Range;
 
 use crate::encode::cache::{Cache, Miss, Word};
 use crate::encode::characters::is_inside;
+use crate::encode::ends::MOST_WORDS;
+use crate::encode::joins::Joins;
 use crate::encode::search::{Scratch, Search};
 use crate::encode::short::{AT_ONCE, Merging, ShortWords};
 use crate::error::Result;
@@ -39,6 +45,11 @@ pub(super) struct LongWords {
     ids: Vec<Id>,
     /// Where the ids of each missed word are; empty if they are not here.
     places: Vec<Range<usize>>,
+    /// Which missed words are new.
+    new: Vec<usize>,
+    /// Which are cut, and where the parts of each end among the parts of all.
+    cut: Vec<(usize, usize)>,
+    parts: Vec<Word>,
 }
 
 impl LongWords {
@@ -48,7 +59,7 @@ impl LongWords {
         (!place.is_empty()).then(|| &self.ids[place])
     }
 
-    /// Find the ids of long words, in the cache or by windows.
+    /// Find the ids of long words: in the cache, of their parts, or by windows.
     pub(super) fn find(
         &mut self,
         tools: Option<Tools<'_>>,
@@ -60,11 +71,10 @@ impl LongWords {
     ) -> Result<()> {
         self.ids.clear();
         self.places.clear();
+        self.new.clear();
         let Some(tools) = tools else {
             return Ok(());
         };
-        let mut new = Vec::with_capacity(misses.len());
-        let mut new_words = Vec::with_capacity(misses.len());
         for (index, miss) in misses.iter().enumerate() {
             let word = &words[miss.index()];
             let first = self.ids.len();
@@ -74,44 +84,156 @@ impl LongWords {
                     self.ids.push(id);
                     cache.insert(text, word, &[id]);
                 } else if tools.short.knows(string) {
-                    new.push(index);
-                    new_words.push(string);
+                    self.new.push(index);
                 }
             }
             self.places.push(first..self.ids.len());
         }
-        if new.is_empty() {
+        if self.new.is_empty() {
             return Ok(());
         }
-        tools.encode(&new_words, scratch, watch, |which, tokens| {
+        let word_of = |index: usize| &words[misses[index].index()];
+        self.cut(tools, text, word_of, cache);
+        self.learn_parts(tools, text, cache, scratch, watch)?;
+        self.join_parts(text, word_of, cache);
+        let new: Vec<Word> = self.new.iter().map(|&index| *word_of(index)).collect();
+        tools.learn(text, &new, cache, scratch, watch, |which, ids| {
             let first = self.ids.len();
-            let ids = tokens.iter().map_while(|&token| tools.vocabulary.id(token));
-            self.ids.extend(ids);
-            if self.ids.len() < first + tokens.len() {
-                // A byte has no id: `Words::encode` encodes this word.
-                self.ids.truncate(first);
-                return Ok(());
-            }
-            let index = new[which];
-            cache.insert(text, &words[misses[index].index()], &self.ids[first..]);
-            self.places[index] = first..self.ids.len();
-            Ok(())
+            self.ids.extend_from_slice(ids);
+            self.places[self.new[which]] = first..self.ids.len();
         })
+    }
+
+    /// Cut the new words that can be cut; the others stay new.
+    fn cut<'w>(
+        &mut self,
+        tools: Tools<'_>,
+        text: &[u8],
+        word_of: impl Fn(usize) -> &'w Word,
+        cache: &Cache,
+    ) {
+        self.cut.clear();
+        self.parts.clear();
+        let Some(joins) = tools.joins else {
+            return;
+        };
+        let (cut, parts) = (&mut self.cut, &mut self.parts);
+        self.new.retain(|&index| {
+            let Range { start, end } = word_of(index).place();
+            if text[start..end].is_ascii() {
+                return true;
+            }
+            let first = parts.len();
+            let mut from = start;
+            joins.for_each_part_within(text, start, end, |_, to| {
+                let mut part = cache.begin(text, from, to);
+                if joins.may_be_passed_over(part.hash) && (from, to) != (start, end) {
+                    // It would be looked up. Together with a neighbour it is not: no token holds both.
+                    if from == start {
+                        return;
+                    }
+                    let before = parts.pop().map_or(start, |part| part.place().start);
+                    part = cache.begin(text, before, to);
+                }
+                parts.push(part);
+                from = to;
+            });
+            let is_whole = parts.len() == first + 1;
+            if is_whole {
+                parts.truncate(first);
+            } else {
+                cut.push((index, parts.len()));
+            }
+            is_whole
+        });
+    }
+
+    /// Put the parts that the cache does not know into it.
+    fn learn_parts(
+        &self,
+        tools: Tools<'_>,
+        text: &[u8],
+        cache: &mut Cache,
+        scratch: &mut Scratch,
+        watch: &Watch,
+    ) -> Result<()> {
+        let mut misses = [Miss::default(); MOST_WORDS];
+        let (mut long, mut ids) = (Vec::new(), Vec::new());
+        for parts in self.parts.chunks(MOST_WORDS) {
+            let num_new = cache.find_new(parts, &mut misses);
+            tools.short.learn(text, parts, &misses[..num_new], cache);
+            long.extend(parts.iter().filter(|part| !part.is_short()));
+        }
+        long.retain(|part| {
+            ids.clear();
+            !cache.find(text, part, &mut ids)
+        });
+        tools.learn(text, &long, cache, scratch, watch, |_, _| {})
+    }
+
+    /// Join the ids of the parts of each word that was cut, if the cache has them.
+    fn join_parts<'w>(
+        &mut self,
+        text: &[u8],
+        word_of: impl Fn(usize) -> &'w Word,
+        cache: &mut Cache,
+    ) {
+        let mut start = 0;
+        for &(index, end) in &self.cut {
+            let first = self.ids.len();
+            let mut parts = self.parts[start..end].iter();
+            if parts.all(|part| cache.find(text, part, &mut self.ids)) {
+                cache.insert(text, word_of(index), &self.ids[first..]);
+            } else {
+                self.ids.truncate(first);
+            }
+            self.places[index] = first..self.ids.len();
+            start = end;
+        }
     }
 }
 
-/// The parts of the encoder that encode and join windows.
+/// The parts of the encoder that encode long words.
 #[derive(Clone, Copy)]
 pub(super) struct Tools<'a> {
     pub(super) vocabulary: &'a Vocabulary,
     pub(super) search: &'a Search,
     pub(super) short: &'a ShortWords,
+    pub(super) joins: Option<&'a Joins>,
 }
 
 impl Tools<'_> {
     /// The id of a word that is not short, if it is one token.
     fn id_of_whole(self, word: &[u8], hash: u64) -> Option<Id> {
         self.short.whole.id_of_longer(self.vocabulary, word, hash)
+    }
+
+    /// Put words into the cache, by windows, unless a token has no id; calls `use_ids` with the index
+    /// and the ids of each.
+    fn learn(
+        self,
+        text: &[u8],
+        words: &[Word],
+        cache: &mut Cache,
+        scratch: &mut Scratch,
+        watch: &Watch,
+        mut use_ids: impl FnMut(usize, &[Id]),
+    ) -> Result<()> {
+        if words.is_empty() {
+            return Ok(());
+        }
+        let strings: Vec<&[u8]> = words.iter().map(|word| &text[word.place()]).collect();
+        let mut ids = Vec::new();
+        self.encode(&strings, scratch, watch, |which, tokens| {
+            ids.clear();
+            ids.extend(tokens.iter().map_while(|&token| self.vocabulary.id(token)));
+            // If a byte has no id, `Words::encode` encodes this word.
+            if ids.len() == tokens.len() {
+                cache.insert(text, &words[which], &ids);
+                use_ids(which, &ids);
+            }
+            Ok(())
+        })
     }
 
     /// The last place up to `at` that is not inside a symbol of a word.

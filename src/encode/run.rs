@@ -221,7 +221,7 @@ impl Work for Joined<'_, '_, '_> {
         if run.text.is_empty() {
             return Ok(());
         }
-        let mut places = Places::new(run.text);
+        let mut places = Places::new(run.text, 0, run.text.len());
         // A cut before the first byte is none.
         let mut cuts = cuts.iter().skip_while(|&&cut| cut == 0).peekable();
         while let Some((base, mut group)) = joins.next_group(run.text, &mut places) {

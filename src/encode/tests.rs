@@ -1,4 +1,5 @@
 mod characters;
+mod cut_words;
 mod whole;
 
 use super::search::Scratch;

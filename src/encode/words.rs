@@ -8,6 +8,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+use crate::encode::joins::Joins;
 use crate::encode::long::Tools;
 use crate::encode::search::{Scratch, Search};
 use crate::encode::short::ShortWords;
@@ -77,11 +78,7 @@ impl Unknown {
         let ids = match self {
             Self::SomeBytes { ids, .. } => ids,
             // What is around a character that is left out may merge.
-            Self::Dropped => {
-                let id = |byte: u8| vocabulary.id(vocabulary.number(&[byte])?);
-                let in_bytes = vocabulary.symbols() == Symbols::Bytes;
-                return in_bytes && (0..=u8::MAX).all(|byte| id(byte).is_some());
-            }
+            Self::Dropped => return has_all_bytes(vocabulary),
             _ => return true,
         };
         // Bytes without a token do not matter where they are known characters.
@@ -108,6 +105,9 @@ pub(super) struct Words {
     search: Option<Search>,
     /// None if short words need more than merging.
     pub(super) short: Option<ShortWords>,
+    /// Where long words that are not ASCII are cut; none if they are not merged of bytes that all are
+    /// tokens.
+    joins: Option<Joins>,
 }
 
 impl Words {
@@ -126,7 +126,9 @@ impl Words {
         let merges_alone = unused.is_empty() && !drops_parts(&vocabulary, &unknown);
         let short = merges_alone.then(|| ShortWords::new(&vocabulary, looks_up_whole));
         let lengths = vocabulary.numbers().map(|n| vocabulary.string(n).len());
+        let is_cut = has_all_bytes(&vocabulary) && !vocabulary.marks_words();
         Self {
+            joins: is_cut.then(|| Joins::new(&vocabulary, looks_up_whole)),
             unused,
             longest: lengths.max().unwrap_or(0),
             vocabulary,
@@ -152,6 +154,7 @@ impl Words {
             vocabulary: &self.vocabulary,
             search: self.search.as_ref()?,
             short: self.short.as_ref()?,
+            joins: self.joins.as_ref(),
         })
     }
 
@@ -279,6 +282,12 @@ impl Words {
         writer.flush();
         Ok(())
     }
+}
+
+/// Whether symbols are bytes, and all of them are tokens.
+fn has_all_bytes(vocabulary: &Vocabulary) -> bool {
+    let id = |byte: u8| vocabulary.id(vocabulary.number(&[byte])?);
+    vocabulary.symbols() == Symbols::Bytes && (0..=u8::MAX).all(|byte| id(byte).is_some())
 }
 
 /// Whether symbols are left out that would merge.

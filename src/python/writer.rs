@@ -16,7 +16,7 @@ use super::{choose, threads, watched};
 use crate::error::{Error, Result};
 use crate::merges::Id;
 use crate::writing::{
-    Encoding, Files, Format, Numbers, Options, Paths, Point, Shard, Sharding, Writer,
+    Encoding, Files, Format, Numbers, Options, Paths, Point, Shard, Sharding, Shares, Writer,
 };
 
 const NUMBERS: &[(&str, Numbers)] = &[("uint16", Numbers::U16), ("uint32", Numbers::U32)];
@@ -60,10 +60,11 @@ impl Files for PyFiles {
             number,
             num_ids,
             num_documents,
+            num_bad,
             end,
         } = shard;
         let end = (end.block, end.document);
-        let told = (split, number, num_ids, num_documents, end);
+        let told = (split, number, num_ids, num_documents, num_bad, end);
         self.call(|files| files.call_method1("close", told).map(drop))
     }
 }
@@ -103,12 +104,12 @@ fn finished() -> PyErr {
 #[pymethods]
 impl PyWriter {
     /// `files` has methods `open(split, number)`, which returns the paths of the ids and of the index,
-    /// and `close(split, number, num_ids, num_documents, end)`; `done` says how many shards of each
-    /// split there are, and the `end` of the last.
+    /// and `close(split, number, num_ids, num_documents, num_bad, end)`; `done` says how many shards of
+    /// each split there are, and the `end` of the last.
     #[new]
     #[pyo3(signature = (
         tokenizer, choice, files, /, *, format, dtype, before, behind, block_bytes, shard_tokens,
-        shares, validation, skip_bad, done, num_threads, scratch=None
+        shares, validation, skip_bad, done, num_threads, scratch
     ))]
     fn new(
         tokenizer: Py<PyTokenizer>,
@@ -120,12 +121,12 @@ impl PyWriter {
         behind: Vec<Id>,
         block_bytes: usize,
         shard_tokens: Option<u64>,
-        shares: Option<(u64, u64)>,
+        shares: Option<(u64, u64, (u64, u64))>,
         validation: Option<f64>,
         skip_bad: bool,
         done: Vec<(usize, (u64, u64))>,
         num_threads: usize,
-        scratch: Option<PathBuf>,
+        scratch: PathBuf,
     ) -> PyResult<Self> {
         let raised = Raised::default();
         let files = PyFiles {
@@ -142,16 +143,17 @@ impl PyWriter {
             block_bytes,
             sharding: match (shard_tokens, shares) {
                 (Some(num_ids), _) => Sharding::Ids(num_ids),
-                (None, Some((num_shards, num_bytes))) => Sharding::Shares {
+                (None, Some((num_shards, num_bytes, (first, end)))) => Sharding::Shares(Shares {
                     num_shards,
                     num_bytes,
-                },
+                    made: first..end,
+                }),
                 (None, None) => Sharding::One,
             },
             validation,
             skips_bad: skip_bad,
             done: done.collect(),
-            scratch: scratch.unwrap_or_else(std::env::temp_dir),
+            scratch,
         };
         let writer = Writer::new(options, files);
         Ok(Self {
@@ -170,12 +172,25 @@ impl PyWriter {
         self.num_ids.load(Ordering::Relaxed)
     }
 
-    /// Write the documents of sources; progress is in bytes of their files.
-    #[pyo3(signature = (sources, /, *, documents, field, progress=None))]
+    /// Whether all shards that are made are complete.
+    #[getter]
+    fn is_complete(&self) -> PyResult<bool> {
+        self.with(|writer, _| Ok(writer.is_complete()))
+    }
+
+    /// How many blocks were written.
+    #[getter]
+    fn num_blocks(&self) -> PyResult<u64> {
+        self.with(|writer, _| Ok(writer.num_blocks()))
+    }
+
+    /// Write the documents of sources, `starts` are the bytes of all inputs before each; progress is in bytes of their files.
+    #[pyo3(signature = (sources, starts, /, *, documents, field, progress=None))]
     fn add_sources(
         &self,
         py: Python<'_>,
         sources: Vec<PySource>,
+        starts: Vec<u64>,
         documents: &str,
         field: &str,
         progress: Option<&Bound<'_, PyAny>>,
@@ -183,25 +198,34 @@ impl PyWriter {
         let inputs = inputs_of(sources, documents, field, &self.raised)?;
         self.with(|writer, encoding| {
             let added = watched(py, progress, |watch| {
-                Ok(writer.add_inputs(inputs, encoding, watch))
+                Ok(writer.add_inputs(inputs, &starts, encoding, watch))
             })?;
             or_raised(added, &self.raised)
         })
     }
 
-    /// Write documents, for which so many bytes of a file were read.
-    #[pyo3(signature = (documents, num_read, /))]
-    fn add_documents(&self, py: Python<'_>, documents: Texts, num_read: u64) -> PyResult<()> {
+    /// Write documents, before which the inputs have `position` bytes, and for which `num_read` of
+    /// them were read.
+    #[pyo3(signature = (documents, position, num_read, /))]
+    fn add_documents(
+        &self,
+        py: Python<'_>,
+        documents: Texts,
+        position: u64,
+        num_read: u64,
+    ) -> PyResult<()> {
+        let place = (position, num_read);
         let documents = documents.slices();
         self.with(|writer, encoding| {
             let added = watched(py, None, |watch| {
-                Ok(writer.add_documents(&documents, num_read, encoding, watch))
+                Ok(writer.add_documents(&documents, place, encoding, watch))
             })?;
             or_raised(added, &self.raised)
         })
     }
 
-    /// Complete the files; how many lines were left out, and what was wrong with the first of them.
+    /// Complete the files; how much was left out behind the last shards, and what was wrong with the
+    /// first of all that was left out.
     fn finish(&self, py: Python<'_>) -> PyResult<(u64, Vec<String>)> {
         let writer = self
             .writer

@@ -22,7 +22,8 @@ pub(crate) struct Block {
     is_end: bool,
     /// Whether the input ends with it.
     pub(crate) is_last: bool,
-    /// How many bytes of the input's file were read for it.
+    /// How many bytes of the input's file were read before it, and for it.
+    pub(crate) file_offset: u64,
     pub(crate) num_read: u64,
 }
 
@@ -52,6 +53,8 @@ pub(super) struct Blocks<'a> {
     /// Whether the input is a file, so that how much of it was read says something.
     is_file: bool,
     num_read: Arc<AtomicU64>,
+    /// How much of a file the blocks so far were read for; opening may read, too.
+    num_told: u64,
     watch: &'a Watch,
 }
 
@@ -108,6 +111,7 @@ impl<'a> Blocks<'a> {
             is_done: false,
             is_file,
             num_read,
+            num_told: 0,
             watch,
         })
     }
@@ -120,7 +124,6 @@ impl<'a> Blocks<'a> {
         if self.is_done {
             return Ok(None);
         }
-        let before = self.num_read.load(Ordering::Relaxed);
         let behind_line = |text: &[u8]| memrchr(b'\n', text).map(|at| at + 1);
         let documents = &self.place.documents;
         let cut = |text: &[u8]| match documents {
@@ -149,12 +152,17 @@ impl<'a> Blocks<'a> {
             self.place.num_lines += memchr_iter(b'\n', &text).count() as u64;
         }
         self.place.is_start = is_end;
+        let file_offset = self.num_told;
+        if self.is_file {
+            self.num_told = num_read;
+        }
         Ok(Some(Block {
             is_end,
             is_last: self.is_done,
             text,
             place,
-            num_read: if self.is_file { num_read - before } else { 0 },
+            file_offset,
+            num_read: self.num_told - file_offset,
         }))
     }
 }
@@ -215,8 +223,8 @@ pub(crate) struct Batch {
     place: Place,
     /// The lines of the documents, if they are not simply the lines of the text.
     lines: Vec<u64>,
-    /// What is wrong with the lines that were left out.
-    pub(crate) bad: Vec<Error>,
+    /// What is wrong with the lines that were left out, and how many documents are before each.
+    pub(crate) bad: Vec<(usize, Error)>,
 }
 
 impl Block {
@@ -270,7 +278,7 @@ fn records(text: &[u8], field: &str, place: &Place, skips_bad: bool) -> Result<B
             Err(error) if skips_bad => {
                 let end = batch.ends.last().copied().unwrap_or(0);
                 batch.text.truncate(end);
-                batch.bad.push(error);
+                batch.bad.push((batch.ends.len(), error));
             }
             Err(error) => return Err(error),
         }

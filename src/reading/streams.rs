@@ -8,6 +8,7 @@
 //! failure the inputs before it are still read, and nothing behind it.
 
 use std::collections::VecDeque;
+use std::ops::ControlFlow;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::Block;
@@ -68,13 +69,14 @@ struct Streams<'w, I> {
     watch: &'w Watch,
 }
 
-/// Call `work` with each block of inputs, given by their blocks and whether they are compressed.
+/// Call `work` with each block of inputs, given by their blocks and whether they are compressed, until it
+/// says that this is enough.
 pub(super) fn for_each_block<W: Send, I: Iterator<Item = Result<Block>> + Send>(
     inputs: impl Iterator<Item = (bool, I)>,
     order: Order,
     workers: &mut [W],
     watch: &Watch,
-    work: impl Fn(&mut W, Taken) -> Result<()> + Sync,
+    work: impl Fn(&mut W, Taken) -> Result<ControlFlow<()>> + Sync,
 ) -> Result<()> {
     let stream = |(input, (is_compressed, blocks))| Stream {
         next: Position { input, block: 0 },
@@ -95,8 +97,10 @@ pub(super) fn for_each_block<W: Send, I: Iterator<Item = Result<Block>> + Send>(
     with_each(workers, |worker| {
         while let Some(taken) = streams.take() {
             let position = taken.position;
-            if let Err(error) = work(worker, taken) {
-                streams.fail(position, error);
+            match work(worker, taken) {
+                Ok(ControlFlow::Continue(())) => {}
+                Ok(ControlFlow::Break(())) => streams.leave(lock(&streams.state), 0),
+                Err(error) => streams.fail(position, error),
             }
         }
         Ok(())
@@ -163,10 +167,13 @@ impl<I: Iterator<Item = Result<Block>>> Streams<'_, I> {
         if first.is_none_or(|first| position < first) {
             state.failure = Some((position, error));
         }
+        self.leave(state, position.input);
+    }
+
+    /// Read nothing of an input and those behind it any more.
+    fn leave(&self, mut state: MutexGuard<'_, State<I>>, input: usize) {
         state.inputs.clear();
-        state
-            .begun
-            .retain(|stream| stream.next.input < position.input);
+        state.begun.retain(|stream| stream.next.input < input);
         self.notify(state);
     }
 
@@ -276,7 +283,8 @@ mod tests {
             if taken.position.input < wrong {
                 lock(&found).push((taken.position, taken.number));
             }
-            taken.block.into_batch(false).map(drop)
+            let batch = taken.block.into_batch(false);
+            batch.map(|_| ControlFlow::Continue(()))
         });
         let mut found = into_inner(found);
         found.sort_unstable();
@@ -346,7 +354,7 @@ mod tests {
                 Order::Free,
                 &mut workers,
                 &Watch::default(),
-                |(), _| Ok(()),
+                |(), _| Ok(ControlFlow::Continue(())),
             )
         }));
         assert!(caught.is_err() && num_read.into_inner() == 1);

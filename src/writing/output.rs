@@ -4,7 +4,8 @@ use crate::error::{Error, Result};
 
 use super::array::Array;
 use super::index::Index;
-use super::piece::Piece;
+use super::piece::{Bad, Piece};
+use super::shares::Extent;
 use super::{Files, Format, Numbers, Options, Point, Shard, Sharding};
 
 /// How many of the lines that are left out are told.
@@ -17,11 +18,10 @@ pub(super) struct Output<F> {
     numbers: Numbers,
     sharding: Sharding,
     splits: Vec<Split>,
-    /// How many blocks were put, and how many bytes of files were read for them.
+    /// How many blocks were put.
     pub(super) num_blocks: u64,
-    num_read: u64,
-    num_bad: u64,
-    bad: Vec<Error>,
+    /// What was wrong with the first that was left out.
+    told: Vec<Error>,
 }
 
 /// A split of the documents: how many shards are complete, and the one that is written.
@@ -29,6 +29,8 @@ pub(super) struct Output<F> {
 struct Split {
     num_done: usize,
     open: Option<Open>,
+    /// How much was left out behind the last shard that is complete.
+    num_bad: u64,
 }
 
 struct Open {
@@ -43,19 +45,22 @@ impl<F: Files> Output<F> {
     pub(super) fn new(options: &Options, files: F) -> Self {
         let num_splits = 1 + usize::from(options.validation.is_some());
         let split = |split: usize| Split {
-            num_done: options.done.get(split).map_or(0, |done| done.0),
-            open: None,
+            num_done: match (options.done.get(split), &options.sharding) {
+                (Some(done), _) => done.0,
+                // What is before the first shard that is made is left out, as the one before it.
+                (None, Sharding::Shares(shares)) => shares.made.start.saturating_sub(1) as usize,
+                (None, _) => 0,
+            },
+            ..Split::default()
         };
         Self {
             files,
             format: options.format,
             numbers: options.numbers,
-            sharding: options.sharding,
+            sharding: options.sharding.clone(),
             splits: (0..num_splits).map(split).collect(),
             num_blocks: 0,
-            num_read: 0,
-            num_bad: 0,
-            bad: Vec::new(),
+            told: Vec::new(),
         }
     }
 
@@ -63,79 +68,133 @@ impl<F: Files> Output<F> {
     pub(super) fn put(&mut self, piece: &Piece) -> Result<()> {
         let block = self.num_blocks;
         let width = self.numbers.width();
-        for (split, part) in piece.parts.iter().enumerate() {
+        for split in 0..self.splits.len() {
+            let part = &piece.parts[split];
             let (mut start, mut ends) = (0, &part.ends[..]);
-            while !ends.is_empty() {
-                let before = self.open(split)?.ids.len();
-                // Documents are many, and the shard that they fill is searched for by halves.
-                let is_within = |&(end, document): &(usize, u64)| {
-                    let num_ids = before + ((end - start) / width) as u64;
-                    !self.is_full(split, num_ids, piece, document + 1)
-                };
-                let num_within = ends.partition_point(is_within);
-                let is_full = num_within < ends.len();
-                let (written, others) = ends.split_at(num_within + usize::from(is_full));
-                let &(end, last) = written.last().expect("one at least");
-                let open = self.open(split)?;
-                open.ids.write(&part.bytes[start..end])?;
-                open.end_documents(start, written)?;
-                if is_full {
-                    let document = last + 1;
-                    self.close(split, Point { block, document })?;
+            let mut bad = piece.bad.iter().filter(|bad| bad.split == split).peekable();
+            loop {
+                let (num_within, next) = self.fit(split, start, ends, &piece.extent);
+                let (within, others) = ends.split_at(num_within);
+                if let Some(&(end, _)) = within.last() {
+                    if self.is_made(split) {
+                        let open = self.open(split)?;
+                        open.ids.write(&part.bytes[start..end])?;
+                        open.end_documents(start, within)?;
+                    }
+                    start = end;
                 }
-                (start, ends) = (end, others);
+                let is_within = |bad: &&Bad| next.is_none_or(|next| bad.document < next);
+                while let Some(bad) = bad.next_if(is_within) {
+                    self.leave_out(split, bad);
+                }
+                let Some(document) = next else {
+                    break;
+                };
+                self.end_shard(split, Point { block, document })?;
+                ends = others;
             }
-            if start < part.bytes.len() {
+            if start < part.bytes.len() && self.is_made(split) {
                 let open = self.open(split)?;
                 open.ids.write(&part.bytes[start..])?;
                 open.num_begun += ((part.bytes.len() - start) / width) as u64;
             }
         }
         self.num_blocks += 1;
-        self.num_read += piece.num_read;
-        self.num_bad += piece.bad.len() as u64;
-        let room = MOST_TOLD - self.bad.len();
-        self.bad.extend(piece.bad.iter().take(room).cloned());
         Ok(())
     }
 
-    /// Whether a shard ends with a document of a block, behind which it has so many ids.
-    fn is_full(&self, split: usize, num_ids: u64, piece: &Piece, num_documents: u64) -> bool {
-        match self.sharding {
-            Sharding::One => false,
-            Sharding::Ids(most) => num_ids >= most,
-            Sharding::Shares {
-                num_shards,
-                num_bytes,
-            } => {
-                let number = self.splits[split].num_done as u64 + 1;
-                // Where in the files the document ends, if all of the block are equally long.
-                let within = u128::from(piece.num_read) * u128::from(num_documents);
-                let within = within / u128::from(piece.num_documents);
-                let position = u128::from(self.num_read) + within;
-                let end = u128::from(num_bytes) * u128::from(number);
-                number < num_shards && position * u128::from(num_shards) >= end
+    /// How many documents of a block, which end at `ends` of bytes from `start` on, are still of the
+    /// shard, and with which document of the block the next shard begins, if one does.
+    fn fit(
+        &self,
+        split: usize,
+        start: usize,
+        ends: &[(usize, u64)],
+        extent: &Extent,
+    ) -> (usize, Option<u64>) {
+        let Split { num_done, open, .. } = &self.splits[split];
+        // Documents are many, and the one that ends the shard is searched for by halves.
+        match &self.sharding {
+            Sharding::One => (ends.len(), None),
+            Sharding::Ids(most) => {
+                let before = open.as_ref().map_or(0, |open| open.ids.len());
+                let num_ids = |end| before + ((end - start) / self.numbers.width()) as u64;
+                let num_before = ends.partition_point(|&(end, _)| num_ids(end) < *most);
+                match ends.get(num_before) {
+                    Some(&(_, last)) => (num_before + 1, Some(last + 1)),
+                    None => (ends.len(), None),
+                }
+            }
+            Sharding::Shares(shares) => match shares.end(*num_done as u64, extent) {
+                Some(next) => {
+                    let num_within = ends.partition_point(|&(_, document)| document < next);
+                    (num_within, Some(next))
+                }
+                None => (ends.len(), None),
+            },
+        }
+    }
+
+    /// Count what is left out of the shard of a split, if it is made here.
+    fn leave_out(&mut self, split: usize, bad: &Bad) {
+        if self.is_made(split) {
+            self.splits[split].num_bad += 1;
+            if self.told.len() < MOST_TOLD {
+                self.told.push(bad.error.clone());
             }
         }
     }
 
-    /// Complete the last shards. A split without documents has one that is empty.
+    /// Whether the shard of the next document is made here.
+    fn is_made(&self, split: usize) -> bool {
+        match &self.sharding {
+            Sharding::Shares(shares) => shares.made.contains(&(self.splits[split].num_done as u64)),
+            _ => true,
+        }
+    }
+
+    /// Whether all shards that are made have been closed.
+    pub(super) fn is_complete(&self) -> bool {
+        let Sharding::Shares(shares) = &self.sharding else {
+            return false;
+        };
+        let is_complete = |split: &Split| split.num_done as u64 >= shares.made.end;
+        self.splits.iter().all(is_complete)
+    }
+
+    /// Complete a shard, which may have no documents, if it is made here.
+    fn end_shard(&mut self, split: usize, end: Point) -> Result<()> {
+        if self.is_made(split) {
+            self.open(split)?;
+            return self.close(split, end);
+        }
+        self.splits[split].num_done += 1;
+        Ok(())
+    }
+
+    /// Complete the last shards. A split without documents has one that is empty. Returns how much was
+    /// left out behind all shards, and what was wrong with the first that was left out.
     pub(super) fn finish(mut self) -> Result<(u64, Vec<Error>)> {
         let end = Point {
             block: self.num_blocks,
             document: 0,
         };
+        let num_shards = match &self.sharding {
+            Sharding::Shares(shares) => shares.made.end as usize,
+            _ => 1,
+        };
         for split in 0..self.splits.len() {
-            if self.splits[split].num_done == 0 {
-                self.open(split)?;
+            while self.splits[split].num_done < num_shards {
+                self.end_shard(split, end)?;
             }
             self.close(split, end)?;
         }
-        Ok((self.num_bad, self.bad))
+        let num_bad = self.splits.iter().map(|split| split.num_bad).sum();
+        Ok((num_bad, self.told))
     }
 
     fn open(&mut self, split: usize) -> Result<&mut Open> {
-        let Split { num_done, open } = &mut self.splits[split];
+        let Split { num_done, open, .. } = &mut self.splits[split];
         if open.is_none() {
             let paths = self.files.open(split, *num_done)?;
             let is_npy = self.format == Format::Npy;
@@ -152,7 +211,11 @@ impl<F: Files> Output<F> {
     }
 
     fn close(&mut self, split: usize, end: Point) -> Result<()> {
-        let Split { num_done, open } = &mut self.splits[split];
+        let Split {
+            num_done,
+            open,
+            num_bad,
+        } = &mut self.splits[split];
         let Some(open) = open.take() else {
             return Ok(());
         };
@@ -161,6 +224,7 @@ impl<F: Files> Output<F> {
             number: *num_done,
             num_ids: open.ids.len(),
             num_documents: open.num_documents,
+            num_bad: std::mem::take(num_bad),
             end,
         };
         open.ids.finish()?;

@@ -8,16 +8,27 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::error::{Error, Result};
 use crate::reading::io_error;
 
+use super::shares::Extent;
+
 /// The ids of a block as they are written.
 #[derive(Default)]
 pub(super) struct Piece {
     /// Of each split.
     pub(super) parts: [Part; 2],
-    /// How many bytes of files were read for the block, and how many documents it has.
-    pub(super) num_read: u64,
-    pub(super) num_documents: u64,
-    /// What was wrong with lines that are left out.
-    pub(super) bad: Vec<Error>,
+    /// Where the block is in the inputs.
+    pub(super) extent: Extent,
+    /// What was left out.
+    pub(super) bad: Vec<Bad>,
+}
+
+/// A line that is no record, or a document that cannot be encoded.
+pub(super) struct Bad {
+    /// The split of the document; a line that is no record has the first.
+    pub(super) split: usize,
+    /// Which document of the block it is, or is before.
+    pub(super) document: u64,
+    /// What is wrong with it.
+    pub(super) error: Error,
 }
 
 /// The ids of a block in one split.
@@ -147,7 +158,10 @@ mod tests {
                     ends: vec![],
                 },
             ],
-            num_read: number.into(),
+            extent: Extent {
+                position: number.into(),
+                ..Extent::default()
+            },
             ..Piece::default()
         };
         let mut store = Store::create(Path::new("/no/such/folder")).expect("the system has one");
@@ -157,7 +171,7 @@ mod tests {
                 .and_then(|stored| store.take(stored))
                 .expect("it is there");
             let expected = piece(number);
-            assert_eq!(found.num_read, expected.num_read);
+            assert_eq!(found.extent.position, expected.extent.position);
             for (found, expected) in found.parts.iter().zip(&expected.parts) {
                 assert_eq!(found.bytes, expected.bytes);
                 assert_eq!(found.ends, expected.ends);

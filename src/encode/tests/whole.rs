@@ -52,7 +52,7 @@ impl Case {
 
 /// The ids of a word by the definition: its own if it is looked up and a token, else those of its
 /// symbols with an id, merged.
-fn by_definition(vocabulary: &Vocabulary, looks_up_whole: bool, word: &[u8]) -> Vec<Id> {
+pub(super) fn by_definition(vocabulary: &Vocabulary, looks_up_whole: bool, word: &[u8]) -> Vec<Id> {
     let whole = vocabulary.number(word);
     if looks_up_whole && let Some(id) = whole.and_then(|number| vocabulary.id(number)) {
         return vec![id];
