@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -14,8 +15,11 @@ import pytest
 import mergewise as mw
 from mergewise import formal
 from mergewise.demo import opticks
+from mergewise.errors import ClusterError
 
 Test = TypeVar("Test", bound=Callable[..., None])
+
+END = "<|end|>"
 
 PHRASES = [
     "Не всё то золото, что блестит. ",
@@ -95,9 +99,49 @@ def saved(counts: mw.WordCounts, folder: Path) -> bytes:
     return path.read_bytes()
 
 
+def tokenizer() -> mw.Tokenizer:
+    """A small tokenizer of English."""
+    return mw.train(mw.count(english()), num_merges=200, special_tokens=[END])
+
+
+OPTIONS: dict[str, Any] = {
+    "shards": 5,
+    "format": "megatron",
+    "validation": 0.1,
+    "end_of_document": END,
+}
+
+
+def expected_shards(paths: list[str], folder: Path, **more: Any) -> dict[str, bytes]:
+    """The files that one machine makes with OPTIONS."""
+    folder.mkdir()
+    tokenizer().encode_files(paths, folder / "o", **OPTIONS, **more)
+    return files_in(folder)
+
+
+def check_broken_line(encode: Callable[[list[str], Path], object], folder: Path) -> None:
+    """An input that cannot be read must end with its error; what is there then is whole."""
+    path = folder / "a.jsonl"
+    path.write_text('{"text": "a"}\n' * 50_000 + "{\n")
+    with pytest.raises(ClusterError, match=r"a worker failed: .*a\.jsonl: line 50001: found no J"):
+        encode([str(path)], folder / "many")
+    found = files_in(folder / "many")
+    assert not json.loads(found.pop("o.json"))["is_complete"]
+    expected = expected_shards([str(path)], folder / "one", skip_bad=True)
+    shards = {name: data for name, data in found.items() if not name.endswith(".json")}
+    assert shards.items() <= expected.items()
+    assert len(shards) < len(expected) - 1
+
+
+def files_in(folder: Path) -> dict[str, bytes]:
+    """The files of a folder."""
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
 def run_example(heading: str, folder: Path) -> None:
     """Run the first program under a heading of docs/cluster.md here, on English in this folder."""
     (folder / "corpus").mkdir()
+    (folder / "ids").mkdir()
     paths = write_parquet(english(), folder / "corpus", 2)
     document = Path(__file__).parent.parent / "docs" / "cluster.md"
     section = document.read_text(encoding="utf-8").partition(f"\n## {heading}\n")[2]
@@ -106,4 +150,9 @@ def run_example(heading: str, folder: Path) -> None:
     expected = mw.count_files(paths)
     assert mw.WordCounts.from_file("corpus.counts") == expected
     assert mw.Tokenizer.from_file("tokenizer.json") == mw.train(expected, vocab_size=1000)
-    assert list((folder / "ids").glob("*.parquet"))
+    shards = [path for path in files_in(folder / "ids") if not path.endswith(".json")]
+    assert len(shards) == 2 * 16
+    documents = mw.open_tokens(folder / "ids" / "corpus.json")
+    texts = [text for number in range(2) for text in english()[number::2]]
+    found = [documents.decode(i, mw.Tokenizer.from_file("tokenizer.json")) for i in range(9)]
+    assert found == texts[:9]

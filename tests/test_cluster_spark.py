@@ -1,4 +1,4 @@
-"""Counting on a real Spark: the counts of count_files, whatever fails on the way."""
+"""A real Spark: the counts and shards of one machine, whatever fails on the way."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ import pytest
 from command_line import call
 
 import mergewise as mw
+from mergewise.cluster import on_spark
 from mergewise.cluster import task as cluster_task
+from mergewise.cluster.shards import ShardTask
 from mergewise.errors import ClusterError
 
 pytest.importorskip("pyspark", reason="pyspark is not installed: make test-cluster does that")
@@ -151,12 +153,63 @@ def test_counts_written_by_spark_are_trained_from(spark: Any, tmp_path: Path) ->
         assert mw.Tokenizer.from_file(trained) == mw.train(expected, num_merges=50)
 
 
+# Shards.
+
+
+def encode(paths: list[str], folder: Path) -> dict[str, bytes]:
+    """The files that Spark makes."""
+    folder.mkdir(exist_ok=True)
+    mw.cluster.encode_spark(cluster_texts.tokenizer(), paths, folder / "o", **cluster_texts.OPTIONS)
+    return cluster_texts.files_in(folder)
+
+
+@pytest.mark.usefixtures("spark")
+def test_shards_are_those_of_encode_files(tmp_path: Path) -> None:
+    paths = cluster_texts.write_parquet(cluster_texts.english(), tmp_path, 2)
+    paths += cluster_texts.write_files(cluster_texts.languages(), tmp_path, 3)
+    expected = cluster_texts.expected_shards(paths, tmp_path / "one")
+    assert encode(paths, tmp_path / "many") == expected
+
+
+@pytest.mark.usefixtures("spark")
+def test_tasks_of_shards_that_fail_and_are_repeated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = cluster_texts.write_parquet(cluster_texts.english(), tmp_path, 2)
+    log = tmp_path / "attempts"
+    log.mkdir()
+
+    def fail_at_first(task: ShardTask, batches: Iterator[pa.RecordBatch]) -> Iterator[Any]:
+        """Break before the work, then die after it, and then find that it is done."""
+        for batch in batches:
+            (number,) = batch.column("id").to_pylist()
+            attempt = len(list(log.glob(f"{number}-*")))
+            (log / f"{number}-{attempt}").touch()
+            if attempt == 0 and number % 2:
+                raise OSError("the network is down")
+            report = task.make(number)
+            if attempt == 1:
+                os.kill(os.getpid(), signal.SIGKILL)
+            yield pa.record_batch({"id": [number], "report": [report]})
+
+    monkeypatch.setattr(on_spark, "make_shards", fail_at_first)
+    found = encode(paths, tmp_path / "many")
+    attempts = {"0-0", "1-0", "1-1", "1-2", "2-0", "3-0", "3-1", "3-2", "4-0"}
+    assert {path.name for path in log.iterdir()} == attempts
+    assert found == cluster_texts.expected_shards(paths, tmp_path / "one")
+
+
+@pytest.mark.usefixtures("spark")
+def test_an_input_that_cannot_be_read_ends_with_its_error(tmp_path: Path) -> None:
+    cluster_texts.check_broken_line(encode, tmp_path)
+
+
 def test_encoding(spark: Any) -> None:
     tokenizer = mw.train(mw.count(cluster_texts.english()), num_merges=200)
     texts = [*cluster_texts.english()[:50], None, ""]
     rows = list(enumerate(texts))
     frame = spark.createDataFrame(rows, "id int, text string").repartition(3)
-    encoded = mw.cluster.encode_spark(frame, tokenizer)
+    encoded = mw.cluster.encode_dataframe(frame, tokenizer)
     assert encoded.dtypes == [("id", "int"), ("ids", "array<int>")]
     for row in encoded.collect():
         text = texts[row.id]

@@ -346,6 +346,38 @@ def test_bytes_that_cannot_be_encoded_are_left_out(tmp_path: Path) -> None:
     assert np.load(tmp_path / "o.npy").tolist() == [0, 1, 2, 1, 2, *[1, 0, 2] * 1000]
 
 
+@pytest.mark.parametrize("sharding", [{"shard_tokens": 300}, {"shards": 9}], ids=str)
+def test_what_is_left_out_is_counted_once_wherever_a_run_goes_on(
+    sharding: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sources, "BLOCK_BYTES", 400)
+    tokens = {bytes([byte]): byte for byte in range(128)}
+    tok = mw.Tokenizer(Vocabulary(tokens=tokens, merges=[], alphabet="chars"))
+    records = [json.dumps({"text": f"record {n}"}) if n % 5 else "{" for n in range(101)]
+    lines = [b"line %d\xff" % n if n % 7 == 0 else b"line %d" % n for n in range(200)]
+    (tmp_path / "a.jsonl").write_text("\n".join(records))
+    (tmp_path / "b.txt").write_bytes(b"\n".join(lines))
+    paths, out = [tmp_path / "a.jsonl", tmp_path / "b.txt"], tmp_path / "out"
+    out.mkdir()
+    options: dict[str, Any] = {"documents": "lines", "validation": 0.3, "skip_bad": True}
+    made = tok.encode_files(paths, out / "o.npy", **options, **sharding)
+    num_skipped = len(records[::5]) + len(lines[::7])
+    assert (made.num_skipped, made.num_documents) == (num_skipped, 301 - num_skipped)
+    expected = files_in(out)
+    for numbers in ((1, 0), (0, 1), (2, 1), (4, 2), (7, 2)):
+        manifest = json.loads(expected["o.json"])
+        splits = zip(("train", "validation"), numbers, strict=True)
+        manifest["shards"] = [
+            shard
+            for split, number in splits
+            for shard in [each for each in manifest["shards"] if each["split"] == split][:number]
+        ]
+        (out / "o.json").write_text(json.dumps({**manifest, "is_complete": False}))
+        again = tok.encode_files(paths, out / "o.npy", **options, **sharding)
+        assert again.num_skipped == num_skipped
+        assert files_in(out) == expected
+
+
 def test_a_copy_maps_the_files_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also in another folder, and without the ids in what is pickled."""
     monkeypatch.chdir(tmp_path)

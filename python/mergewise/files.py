@@ -20,6 +20,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
@@ -81,11 +82,33 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         if old is not None and not stat.S_ISREG(old.st_mode):
             yield path
             return
-        with closing(Temporary(path, old)) as temporary:
-            yield temporary.path
-            temporary.settle()
-            temporary.path.replace(temporary.target)
-        sync_folder(temporary.target.parent)
+        remove_leftovers(folder_of(path))
+        with writing(path, old) as temporary:
+            yield temporary
+
+
+@contextmanager
+def writing(path: Path, old: os.stat_result | None) -> Iterator[Path]:
+    """Yield the path to write to in place of a file, of which `old` is known."""
+    with closing(Temporary(path, old)) as temporary:
+        yield temporary.path
+        temporary.settle()
+        temporary.path.replace(temporary.target)
+    sync_folder(temporary.target.parent)
+
+
+def copy_whole(source: Path, path: Path) -> None:
+    """Copy a file into a folder that other machines write to: whole or not at all.
+
+    What killed processes left there stays: a machine may not see the locks of another.
+    """
+    with naming(path), writing(path, status_of(path)) as temporary:
+        shutil.copyfile(source, temporary)
+
+
+def folder_of(path: Path) -> Path:
+    """The folder of the file behind a path."""
+    return Path(os.path.realpath(path)).parent
 
 
 def status_of(path: Path) -> os.stat_result | None:
@@ -125,7 +148,6 @@ class Temporary:
         self.target = Path(os.path.realpath(path))
         self.old = old
         self.is_promised = False
-        remove_leftovers(self.target.parent)
         # What replaces a private file must be private from the beginning.
         mode = 0o666 if old is None else 0o600
         descriptor = None
@@ -263,6 +285,7 @@ def replacing_together(paths: Sequence[Path]) -> Iterator[list[Path]]:
             old = status_of(checked_path(path))
             if old is not None and not stat.S_ISREG(old.st_mode):
                 raise InputError("found a device or a pipe, expected a file", path=path)
+            remove_leftovers(folder_of(path))
             temporaries.append(stack.enter_context(closing(Temporary(path, old))))
         yield [temporary.path for temporary in temporaries]
         for temporary in temporaries:
@@ -314,7 +337,7 @@ def rename_all(folder: Path, names: Mapping[str, str]) -> None:
 
 def complete_writes(path: Path) -> None:
     """Do what journals in the folder of a file say, once their writers have ended."""
-    folder = path if path.is_dir() else Path(os.path.realpath(path)).parent
+    folder = path if path.is_dir() else folder_of(path)
     for name in names_in(folder, JOURNAL):
         complete_write(folder / name)
 

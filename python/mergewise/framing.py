@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
 Side: TypeAlias = Literal["left", "right"]
 Strategy: TypeAlias = Literal["longest_first", "only_first", "only_second"]
+Item = TypeVar("Item")
 # The places of the first and the second text in the template of a pair.
 FIRST, SECOND = "first", "second"
 
@@ -153,11 +154,11 @@ def cut_off(ids: Sequence[int], length: int, side: Side) -> Sequence[int]:
     return ids[len(ids) - length :] if side == "left" else ids[:length]
 
 
-def padded(batch: list[list[int]], padding: Padding) -> list[list[int]]:
-    """Sequences of ids, filled up to the same length."""
+def padded(batch: list[list[Item]], padding: Padding, value: Item) -> list[list[Item]]:
+    """Rows of ids, or of as many other values, filled up to the same length."""
     length = padding.length if padding.length is not None else max(map(len, batch), default=0)
     if padding.multiple_of:
         length += -length % padding.multiple_of
     if padding.is_left:
-        return [[padding.id] * (length - len(ids)) + ids for ids in batch]
-    return [ids + [padding.id] * (length - len(ids)) for ids in batch]
+        return [[value] * (length - len(row)) + row for row in batch]
+    return [row + [value] * (length - len(row)) for row in batch]

@@ -5,16 +5,27 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from mergewise.errors import FormatError
 from mergewise.optional import import_optional
+from mergewise.storage import RemoteFile
 
-BATCH_BYTES = 8_000_000
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+# What is made of a batch that is encoded takes several times its memory.
+BATCH_BYTES = 2_000_000
+COUNTED_BYTES = 8_000_000
 BATCH_ROWS = 4096
+# How many batches wait for those before them: 64 MB.
+MOST_AHEAD = 32
+
+InputPath: TypeAlias = Path | RemoteFile
+Batch = TypeVar("Batch")
 
 
 class Texts(NamedTuple):
@@ -23,12 +34,14 @@ class Texts(NamedTuple):
     Attributes:
         array: the rows, a pyarrow.Array of strings.
         path: the file.
+        row_group: which row group of the file they are in.
         first_row: where they begin in the file.
         num_rows: how many rows the file has.
     """
 
     array: Any
-    path: Path
+    path: InputPath
+    row_group: int
     first_row: int
     num_rows: int
 
@@ -38,9 +51,11 @@ class Texts(NamedTuple):
         return f"{self.path}: row {self.first_row:,} and on"
 
     @property
-    def share(self) -> float:
-        """The part of the file that they are."""
-        return len(self.array) / max(1, self.num_rows)
+    def extent(self) -> range:
+        """The bytes of the file that they are, if all rows are equally long."""
+        size = self.path.stat().st_size
+        rows = (self.first_row, self.first_row + len(self.array))
+        return range(*(byte_of_row(row, self.num_rows, size) for row in rows))
 
     @property
     def documents(self) -> list[bytes]:
@@ -51,23 +66,55 @@ class Texts(NamedTuple):
         return [text for text in texts.to_pylist() if text is not None]
 
 
-def read_column(path: Path, field: str) -> Iterator[Texts]:
+def read_column(path: InputPath, field: str) -> Iterator[Texts]:
     """A column of a file, a few megabytes at a time."""
     return chain.from_iterable(row_groups(path, field))
 
 
-def read_in_order(paths: Iterable[Path], field: str) -> Iterator[Texts]:
-    """A column of several files, row after row, one batch ahead."""
-    return read_ahead((group for path in paths for group in row_groups(path, field)), 1)
+def read_in_order(row_groups: Iterator[Iterator[Batch]], num_threads: int) -> Iterator[Batch]:
+    """The batches of row groups, one after the other, read ahead of `num_threads` that encode.
+
+    Several row groups are read at once, and a few batches of each wait; 0 threads are all cores.
+    """
+    # Loaded here: see `read_ahead`.
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415
+
+    # Decompressing takes about a quarter of the time of encoding.
+    num_readers = max(1, (num_threads or os.cpu_count() or 1) // 4)
+    reading: deque[tuple[Iterator[Batch], deque[Future[Batch | None]]]] = deque()
+
+    def go_on(pool: ThreadPoolExecutor) -> None:
+        for row_group in islice(row_groups, num_readers - len(reading)):
+            reading.append((row_group, deque()))
+        for row_group, batches in reading:
+            if not batches or (len(batches) < MOST_AHEAD // num_readers and has_more(batches[-1])):
+                batches.append(pool.submit(next, row_group, None))
+
+    with ThreadPoolExecutor(num_readers) as pool:
+        go_on(pool)
+        while reading:
+            _, batches = reading[0]
+            batch = batches.popleft().result()
+            if batch is None:
+                reading.popleft()
+            go_on(pool)
+            if batch is not None:
+                yield batch
 
 
-def read_columns(paths: Iterable[Path], field: str, num_threads: int) -> Iterator[Texts]:
+def has_more(batch: Future[Batch | None]) -> bool:
+    """Whether a batch was read, so that the next one can be."""
+    return batch.done() and batch.exception() is None and batch.result() is not None
+
+
+def read_columns(paths: Iterable[InputPath], field: str, num_threads: int) -> Iterator[Texts]:
     """A column of several files, read ahead of `num_threads` that count; 0 means all cores.
 
     The same texts in the same order every time.
     """
     num_threads = num_threads or os.cpu_count() or 1
-    waiting = (row_group for path in paths for row_group in row_groups(path, field))
+    found = (row_groups(path, field, batch_bytes=COUNTED_BYTES) for path in paths)
+    waiting = chain.from_iterable(found)
     if num_threads == 1:
         return chain.from_iterable(waiting)
     # Decompressing takes about half as long as counting.
@@ -77,7 +124,7 @@ def read_columns(paths: Iterable[Path], field: str, num_threads: int) -> Iterato
 def read_ahead(waiting: Iterator[Iterator[Texts]], num_readers: int) -> Iterator[Texts]:
     """The texts of row groups; `num_readers` are read at once, with one batch of each in memory."""
     # Loaded here: without Parquet it would be a good part of the time to import a tokenizer.
-    from concurrent.futures import Future, ThreadPoolExecutor  # noqa: PLC0415
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415
 
     with ThreadPoolExecutor(num_readers) as pool:
         reading: deque[tuple[Iterator[Texts], Future[Texts | None]]] = deque()
@@ -93,37 +140,50 @@ def read_ahead(waiting: Iterator[Iterator[Texts]], num_readers: int) -> Iterator
                 yield texts
 
 
-def row_groups(path: Path, field: str) -> Iterator[Iterator[Texts]]:
-    """A column of a file by row groups, each read when it is iterated."""
+def row_groups(
+    path: InputPath, field: str, start: int = 0, *, batch_bytes: int = BATCH_BYTES
+) -> Iterator[Iterator[Texts]]:
+    """A column of a file by row groups, each read when it is iterated, `batch_bytes` at a time.
+
+    Row groups that end before the byte `start`, if all rows are equally long, are left out.
+    """
     with open_parquet(path) as file:
         check_column(file.schema_arrow, field)
         metadata = file.metadata
+    size = path.stat().st_size
     first_row = 0
     for number in range(metadata.num_row_groups):
-        yield read_row_group(path, field, metadata, number, first_row)
-        first_row += metadata.row_group(number).num_rows
+        end_row = first_row + metadata.row_group(number).num_rows
+        if byte_of_row(end_row, metadata.num_rows, size) >= start:
+            batch_size = rows_in_a_batch(metadata.row_group(number), batch_bytes)
+            yield read_row_group(path, field, metadata, (number, first_row, batch_size))
+        first_row = end_row
+
+
+def byte_of_row(row: int, num_rows: int, size: int) -> int:
+    """Where a row begins in a file, if all are equally long."""
+    return size * row // max(1, num_rows)
 
 
 def read_row_group(
-    path: Path,
+    path: InputPath,
     field: str,
     metadata: Any,  # noqa: ANN401 - pyarrow is optional
-    number: int,
-    first_row: int,
+    place: tuple[int, int, int],
 ) -> Iterator[Texts]:
-    """The column in one row group, a few megabytes at a time."""
+    """The column in a row group: its number, its first row, and the rows that are read at once."""
+    number, first_row, batch_size = place
     with open_parquet(path, metadata) as file:
-        batch_size = rows_in_a_batch(metadata.row_group(number))
         options = {"columns": [field], "row_groups": [number], "use_threads": False}
         for batch in file.iter_batches(batch_size, **options):
-            yield Texts(batch.column(0), path, first_row, metadata.num_rows)
+            yield Texts(batch.column(0), path, number, first_row, metadata.num_rows)
             first_row += batch.num_rows
 
 
-def rows_in_a_batch(row_group: Any) -> int:  # noqa: ANN401 - pyarrow is optional
-    """The number of rows that have a few megabytes in all columns, on average."""
+def rows_in_a_batch(row_group: Any, batch_bytes: int) -> int:  # noqa: ANN401 - pyarrow is optional
+    """The number of rows that have `batch_bytes` in all columns, on average."""
     # Of one column it would be more exact, but asked for that, pyarrow aborts on damaged metadata.
-    num_rows: int = BATCH_BYTES * row_group.num_rows // max(1, row_group.total_byte_size)
+    num_rows: int = batch_bytes * row_group.num_rows // max(1, row_group.total_byte_size)
     return max(1, min(BATCH_ROWS, num_rows))
 
 
@@ -143,8 +203,12 @@ def open_parquet(path: str | os.PathLike[str], metadata: Any = None) -> Iterator
     pa = import_pyarrow()
     try:
         options = {"metadata": metadata, "page_checksum_verification": True}
-        with import_parquet().ParquetFile(path, **options) as file:
-            yield file
+        with ExitStack() as stack:
+            # pyarrow opens what has a path by itself.
+            source: Any = path
+            if isinstance(path, RemoteFile):
+                source = stack.enter_context(path.open())
+            yield stack.enter_context(import_parquet().ParquetFile(source, **options))
     except FormatError as error:
         error.path = os.fspath(path)
         raise

@@ -10,8 +10,10 @@ import glob
 import io
 import os
 import select
+import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -20,7 +22,7 @@ from typing import Any, Literal, TypeAlias, cast
 from mergewise import _core
 from mergewise.errors import InputError, MergewiseError
 from mergewise.files import checked_path, is_temporary
-from mergewise.parquet import Texts, read_column
+from mergewise.parquet import InputPath, Texts, read_column
 
 PathLike: TypeAlias = str | os.PathLike[str]
 Document: TypeAlias = str | bytes
@@ -39,7 +41,7 @@ BLOCK_BYTES = 1 << 18
 class Source:
     """One input: a file, or standard input under the path "-"."""
 
-    path: Path
+    path: InputPath
     compression: Literal["gz", "zst"] | None
     kind: Literal["text", "jsonl", "parquet"]
 
@@ -50,8 +52,8 @@ class Source:
 
     @property
     def num_bytes(self) -> int:
-        """Its size on disk; 0 for standard input."""
-        return 0 if str(self.path) == "-" else self.path.stat().st_size
+        """Its size on disk; 0 for standard input that is no file."""
+        return size_of_standard_input() if str(self.path) == "-" else self.path.stat().st_size
 
 
 def find_sources(paths: PathLike | Iterable[PathLike]) -> list[Source]:
@@ -105,7 +107,7 @@ def check_output(output: PathLike, inputs: Iterable[PathLike]) -> None:
             raise InputError("found an output that is an input, too", path=output)
 
 
-def classify(path: Path) -> Source:
+def classify(path: InputPath) -> Source:
     """The kind of a file, by its name.
 
     >>> classify(Path("a.jsonl.gz")).kind
@@ -142,28 +144,41 @@ class StandardInput:
         return stdin.read1(size) if is_ready else None
 
 
+def size_of_standard_input() -> int:
+    """How much there is to be read of it, if it is a file; else 0."""
+    try:
+        status = os.fstat(sys.stdin.fileno())
+        is_file = stat.S_ISREG(status.st_mode)
+        return max(status.st_size - sys.stdin.buffer.tell(), 0) if is_file else 0
+    except (OSError, ValueError):  # it is closed, or not a file of the system
+        return 0
+
+
 def consecutive(sources: Iterable[Source]) -> list[list[Source]]:
     """The sources in groups that are read together: Parquet, or others."""
     groups = groupby(sources, key=lambda source: source.kind == "parquet")
     return [list(group) for _, group in groups]
 
 
-def add_columns(
-    sources: list[Source], columns: Iterable[Texts], add: Callable[[Any, int], None], tell: Tell
-) -> None:
-    """Call `add` with parts of columns of Parquet and their bytes, and `tell` with the sum."""
-    sizes = {source.path: source.num_bytes for source in sources}
-    done = 0.0
+def add_columns(columns: Iterable[Texts], add: Callable[[Any], None], tell: Tell) -> None:
+    """Call `add` with parts of columns of Parquet, and `tell` with the sum of their bytes."""
+    done = 0
     for texts in columns:
-        before = int(done)
-        done += texts.share * sizes[texts.path]
-        try:
-            add(texts.array, int(done) - before)
-        except MergewiseError as error:
-            error.path = texts.place
-            raise
+        with naming_rows(texts):
+            add(texts.array)
+        done += len(texts.extent)
         if tell is not None:
-            tell(int(done))
+            tell(done)
+
+
+@contextmanager
+def naming_rows(texts: Texts) -> Iterator[None]:
+    """Name the file and the rows in an error about these texts."""
+    try:
+        yield
+    except MergewiseError as error:
+        error.path = texts.place
+        raise
 
 
 def documents_of(

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from mergewise.errors import InputError
 from mergewise.files import replacing, replacing_together, write_text
@@ -39,6 +39,7 @@ class Shard:
         split: "train" or "validation".
         num_tokens: how many ids it has.
         num_documents: how many documents.
+        num_skipped: how many lines and documents were left out of it.
         end: the block of the inputs, and the document of it, where the next shard begins.
         sha256: of the file of ids, if there is a manifest.
     """
@@ -48,6 +49,7 @@ class Shard:
     split: str
     num_tokens: int
     num_documents: int
+    num_skipped: int = 0
     end: tuple[int, int] = (0, 0)
     sha256: str | None = None
 
@@ -101,19 +103,47 @@ class Names:
             stem, suffix = self.output.name, ".bin"
         return f"{stem}{mark}", suffix
 
-    def has(self, path: Path) -> bool:
-        """Whether a file has the name of a shard, or of its index."""
-        path = Path(os.path.realpath(path))
-        number = re.search(r"-(\d{5,})\.", path.name)
-        if number is None or path.parent != Path(os.path.realpath(self.output.parent)):
+    def has(self, name: str) -> bool:
+        """Whether this is the name of a shard, or of its index."""
+        number = re.search(r"-(\d{5,})\.", name)
+        if number is None or not self.is_sharded:
             return False
         paths = [self.paths(split, int(number[1])) for split in range(len(SPLITS))]
-        return path.name in {name.name for files in paths for name in files}
+        return name in {path.name for files in paths for path in files}
+
+    def surplus(self, shards: Iterable[Shard], exists: Callable[[Path], bool]) -> Iterator[Path]:
+        """The files of shards that an older run made behind the last of these."""
+        splits = [shard.split for shard in shards]
+        for split, name in enumerate(SPLITS):
+            number = splits.count(name)
+            while self.is_sharded and exists(ids := self.paths(split, number)[0]):
+                yield ids
+                yield self.index_path(split, number)
+                number += 1
 
     @property
     def manifest(self) -> Path:
         """The file that lists the others."""
         return self.output.with_suffix(".json")
+
+
+class ShardFiles(Protocol):
+    """What the core asks for files to write to, and tells when they are whole."""
+
+    def open(self, split: int, number: int, /) -> tuple[Path, Path | None]:
+        """Where to write the ids of a new shard, and where its documents begin."""
+
+    def close(  # noqa: PLR0917 - as the core calls it
+        self,
+        split: int,
+        number: int,
+        num_tokens: int,
+        num_documents: int,
+        num_skipped: int,
+        end: tuple[int, int],
+        /,
+    ) -> None:
+        """A shard is whole."""
 
 
 @dataclass
@@ -149,14 +179,20 @@ class Files:
         ids, index = stack.enter_context(replacing_together(paths))
         return ids, index
 
-    def close(
-        self, split: int, number: int, num_tokens: int, num_documents: int, end: tuple[int, int]
+    def close(  # noqa: PLR0917 - as the core calls it
+        self,
+        split: int,
+        number: int,
+        num_tokens: int,
+        num_documents: int,
+        num_skipped: int,
+        end: tuple[int, int],
     ) -> None:
         """A shard is whole."""
         path, *index = self.names.paths(split, number)
         self.begun.pop(split).close()
         where = index[0] if index else None
-        shard = Shard(path, where, SPLITS[split], num_tokens, num_documents, end)
+        shard = Shard(path, where, SPLITS[split], num_tokens, num_documents, num_skipped, end)
         if self.facts is None:
             self.shards.append(shard)
         else:
@@ -174,20 +210,12 @@ class Files:
 
     def remove_surplus(self) -> None:
         """Remove the shards that an older run made behind the last of this one."""
-        if not self.names.is_sharded:
-            return
-        for split, name in enumerate(SPLITS):
-            number = sum(shard.split == name for shard in self.shards)
-            while (path := self.names.paths(split, number)[0]).exists():
-                path.unlink()
-                self.names.index_path(split, number).unlink(missing_ok=True)
-                number += 1
+        for path in self.names.surplus(self.shards, Path.exists):
+            path.unlink(missing_ok=True)
 
     def write_manifest(self, **more: Any) -> None:  # noqa: ANN401 - JSON
         """Write what is known of the files that are whole."""
-        shards = sorted(self.shards, key=lambda shard: (shard.split, shard.path))
-        content = {**(self.facts or {}), **more, "shards": [shard.to_json() for shard in shards]}
-        write_text(json.dumps(content, indent=1) + "\n", self.names.manifest)
+        write_text(manifest_of(self.facts or {}, self.shards, **more), self.names.manifest)
 
     def keep(self) -> list[tuple[int, tuple[int, int]]]:
         """Keep the shards that a run of the same inputs and options made before it was stopped.
@@ -238,6 +266,17 @@ def in_background(find: Callable[[], str]) -> Future[str]:
 
     Thread(target=run).start()
     return found
+
+
+def manifest_of(
+    facts: Mapping[str, Any],
+    shards: Iterable[Shard],
+    **more: Any,  # noqa: ANN401 - JSON
+) -> str:
+    """A manifest of shards that are whole."""
+    shards = sorted(shards, key=lambda shard: (shard.split, shard.path))
+    content = {**facts, **more, "shards": [shard.to_json() for shard in shards]}
+    return json.dumps(content, indent=1) + "\n"
 
 
 def read_manifest(path: Path) -> dict[str, Any] | None:

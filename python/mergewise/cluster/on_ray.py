@@ -1,24 +1,31 @@
-"""Counting and encoding on Ray Data."""
+"""Counting and encoding on Ray."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mergewise.arguments import check_count
 from mergewise.cluster.blocks import count_blocks, num_parts_for, sum_to_rows
 from mergewise.cluster.failures import in_one_line
+from mergewise.cluster.shards import Encoding, make_shard, plan
 from mergewise.cluster.task import Counting, Task
 from mergewise.count_tables import batches_in, counts_of, schema_of
 from mergewise.counts import WordCounts
+from mergewise.encoding import EncodedFile
 from mergewise.errors import InputError
 from mergewise.optional import import_optional
 from mergewise.parquet import import_pyarrow, no_column
+from mergewise.sources import PathLike
 from mergewise.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from ray.data import Dataset
     from typing_extensions import Unpack
+
+# Spark's own number: a task runs four times at most.
+MOST_RETRIES = 3
 
 
 def count_ray(
@@ -73,6 +80,51 @@ def map_reduce_ray(
 
 
 def encode_ray(
+    tokenizer: Tokenizer,
+    paths: PathLike | Iterable[PathLike],
+    output: PathLike,
+    *,
+    shards: int,
+    **options: Unpack[Encoding],
+) -> EncodedFile:
+    """Write the ids of files as shards, each by a task of its own.
+
+    The files and the manifest are those of `Tokenizer.encode_files` with the same arguments, byte
+    for byte, whatever fails and is repeated. A run that was stopped goes on: shards that are whole
+    are kept.
+
+    Args:
+        tokenizer: what encodes.
+        paths: files, folders and globs that every machine sees, as for `mergewise.count_files`, or
+            URLs that fsspec reads, such as s3://bucket/corpus.
+        output: see `Tokenizer.encode_files`; also a URL.
+        shards: how many; each has about the same share of the inputs' bytes.
+        options: those of `Tokenizer.encode_files` but `shard_tokens` and `progress`;
+            `num_threads` of each task, 1 unless given; `storage_options`, what fsspec is told of
+            the file systems of URLs.
+    """
+    ray = import_ray()
+    task = plan(tokenizer, paths, output, shards=shards, **options)
+    task.begin()
+    make = ray.remote(make_shard).options(
+        num_cpus=max(1, task.reading.num_threads), max_retries=MOST_RETRIES, retry_exceptions=True
+    )
+    shared = ray.put(task)
+    running = [make.remote(shared, number) for number in task.numbers]
+    reports = {}
+    waiting = {ref: number for number, ref in enumerate(running)}
+    try:
+        with in_one_line():
+            while waiting:
+                (ref,), _ = ray.wait([*waiting], num_returns=1)
+                reports[waiting.pop(ref)] = ray.get(ref)
+    finally:
+        for ref in waiting:
+            ray.cancel(ref)
+    return task.finish(reports[number] for number in task.numbers)
+
+
+def encode_dataset(
     dataset: Dataset, tokenizer: Tokenizer, *, column: str = "text", num_threads: int = 1
 ) -> Dataset:
     """The Dataset with a column `ids` (list<uint32>) in the place of the column of texts.

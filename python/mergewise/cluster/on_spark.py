@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any
 from mergewise.arguments import check_count
 from mergewise.cluster import blocks
 from mergewise.cluster.failures import in_one_line
+from mergewise.cluster.shards import Encoding, ShardTask, make_shard, plan
 from mergewise.cluster.task import Counting, Task
 from mergewise.count_tables import KEY, counts_of
 from mergewise.counts import WordCounts
+from mergewise.encoding import EncodedFile
 from mergewise.errors import InputError
 from mergewise.optional import import_optional
 from mergewise.parquet import import_pyarrow, no_column
+from mergewise.sources import PathLike
 from mergewise.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -87,6 +90,33 @@ def emptied(batches: list[Any]) -> Iterator[Any]:
 
 
 def encode_spark(
+    tokenizer: Tokenizer,
+    paths: PathLike | Iterable[PathLike],
+    output: PathLike,
+    *,
+    shards: int,
+    **options: Unpack[Encoding],
+) -> EncodedFile:
+    """Write the ids of files as shards, each by a task of the active session: see `encode_ray`."""
+    session = import_spark("session").SparkSession.builder.getOrCreate()
+    task = plan(tokenizer, paths, output, shards=shards, **options)
+    task.begin()
+    numbers = session.range(0, shards, 1, shards)
+    with in_one_line():
+        made = numbers.mapInArrow(partial(make_shards, task), "id bigint, report string").collect()
+    return task.finish(row.report for row in sorted(made, key=lambda row: row.id))
+
+
+def make_shards(task: ShardTask, batches: Iterable[Any]) -> Iterator[Any]:
+    """Record batches of numbers of shards to their reports; the shards are made."""
+    pa = import_pyarrow()
+    for batch in batches:
+        numbers = batch.column("id")
+        reports = pa.array([make_shard(task, number) for number in numbers.to_pylist()])
+        yield pa.RecordBatch.from_arrays([numbers, reports], names=["id", "report"])
+
+
+def encode_dataframe(
     dataframe: DataFrame, tokenizer: Tokenizer, *, column: str = "text", num_threads: int = 1
 ) -> DataFrame:
     """The DataFrame with a column `ids` (array<int>) in the place of the column of texts.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
+from importlib import metadata
 from typing import Any, TypedDict
 
 from mergewise import _core
@@ -18,7 +18,7 @@ from mergewise.tokenizer import Tokenizer
 from mergewise.training import DEFAULT_PATTERN, Errors, make_counter
 from mergewise.vocabulary import Normalize
 
-VERSION = version("mergewise")
+VERSION = metadata.version("mergewise")
 MEMORY_LIMIT = 1 << 28
 # The text that is counted between two looks at the memory.
 SLICE_BYTES = 1 << 22
@@ -150,11 +150,16 @@ class Task:
 
     def check_version(self) -> None:
         """Reject another version of mergewise."""
-        if self.version != VERSION:
-            raise ClusterError(
-                f"this worker has mergewise {VERSION}, the driver {self.version}",
-                hint="install the same version everywhere",
-            )
+        check_version(self.version)
+
+
+def check_version(version: str) -> None:
+    """Reject another version of mergewise than that of the driver."""
+    if version != VERSION:
+        raise ClusterError(
+            f"this worker has mergewise {VERSION}, the driver {version}",
+            hint="install the same version everywhere",
+        )
 
 
 def texts_of(batch: Any, column: str) -> Any:  # noqa: ANN401 - pyarrow is optional
