@@ -3,16 +3,19 @@
     python bench/append.py tokenizer.json o200k_base.tiktoken
 
 For each tokenizer, microseconds of the processor's time: an append of the text of 100 tokens to
-texts of 1,000, 32,000 and 1,000,000 tokens, and the whole text again; then single characters
-appended to texts in which no word ends. Ids are compared with those of the whole text.
+texts of 1,000, 32,000 and 1,000,000 tokens, and the whole text again; single characters appended to
+texts in which no word ends; a stream of parts of 20 characters, beside that of iree-tokenizer where
+it is installed and reads the file. Ids are compared with those of the whole text.
 """
 
 import argparse
 import time
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
 from importlib.resources import files
 from statistics import median
+from typing import Any
 
 import mergewise as mw
 
@@ -70,6 +73,36 @@ def endless(tok: mw.Tokenizer) -> list[str]:
     return rows
 
 
+def streams(path: str, tok: mw.Tokenizer) -> list[str]:
+    """A row of the table for each library whose streams run here."""
+    parts = [TEXT[at : at + 20] for at in range(0, len(TEXT), 20)]
+    options: dict[str, Any] = {"disallowed_special": (), "add_special_tokens": False}
+    whole = tok.encode(TEXT, **options)
+
+    def ours() -> list[int]:
+        stream = tok.stream_encoder(**options)
+        return [token for part in parts for token in stream.add(part)] + stream.finish()
+
+    rows = [stream_row("mergewise", ours, len(parts), whole)]
+    try:
+        peer = import_module("iree.tokenizer").Tokenizer.from_file(path)
+    except (ImportError, ValueError) as error:
+        return [*rows, f"| iree-tokenizer: {error} | | |"]
+
+    def theirs() -> list[int]:
+        stream = peer.encode_stream(add_special_tokens=False)
+        return [token for part in parts for token in stream.feed(part)] + list(stream.finalize())
+
+    return [*rows, stream_row("iree-tokenizer", theirs, len(parts), whole)]
+
+
+def stream_row(name: str, work: Callable[[], list[int]], num_parts: int, whole: list[int]) -> str:
+    """The least time of a few, for a part, and whether the ids are right."""
+    costs = [microseconds(lambda _: work(), "") for _ in range(5)]
+    verdict = "as of the whole text" if work() == whole else "other ids than the model's"
+    return f"| {name} | {min(costs) / num_parts:,.2f} | {verdict} |"
+
+
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -85,6 +118,8 @@ def main() -> None:
             "\n|---|--:|--:|--:|"
         )
         print(*endless(tok), sep="\n")
+        print("\n| stream | a part of 20 characters, µs | ids |\n|---|--:|---|")
+        print(*streams(path, tok), sep="\n")
 
 
 if __name__ == "__main__":

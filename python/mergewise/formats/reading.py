@@ -31,6 +31,7 @@ class Reading:
     Attributes:
         path: the file or the directory; errors name it.
         data: the content, if there is no such file.
+        is_live: whether it is what a tokenizer in memory writes of itself.
         pattern: the pattern, instead of the file's.
         special_tokens: the special tokens and their ids, instead of the file's.
         lossy: whether what mergewise does not support is left out, with a warning.
@@ -38,6 +39,7 @@ class Reading:
 
     path: Path
     data: bytes | None = None
+    is_live: bool = False
     pattern: str | Unset | None = UNSET
     special_tokens: Mapping[str, int] | Unset = UNSET
     lossy: bool = False

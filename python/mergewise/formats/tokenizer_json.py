@@ -132,8 +132,11 @@ def read_added_tokens(document: Value, written: WrittenTokens) -> dict[str, Adde
     """The tokens that are searched in texts before these are cut.
 
     They have the ids that tokenizers gives them, whatever the file says: that of the model's token
-    with this text, or the next one that is free. Whether a token is searched in the normalised text
-    matters if a text is normalised, or if some are and some are not.
+    with this text, or the next one that is free. A tokenizer in memory has given them already, and
+    may give others when it is read back from a file.
+
+    Whether a token is searched in the normalised text matters if a text is normalised, or if some
+    are and some are not.
     """
     added: dict[str, AddedToken] = {}
     next_id = len(written)
@@ -144,6 +147,8 @@ def read_added_tokens(document: Value, written: WrittenTokens) -> dict[str, Adde
             continue
         before = added.get(content)
         known = before.id if before else written.get(content)
+        if item.reading.is_live:
+            known = said
         token_id = next_id if known is None else known
         next_id += token_id == next_id
         if token_id != said:
