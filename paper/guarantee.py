@@ -113,8 +113,10 @@ def draw(options: Options) -> None:
         mark(sigma, "s", RED, f"as defined, M = {num_merges}", shift)
     for num_merges, words in ((7, ""), (8, "one optimum, M = 7, 8, 9:\nno constant"), (9, "")):
         mark(sigma_of_family(num_merges), "^", ORANGE, words, (-50, 36))
-    axes.axhline(5 / 8, color=GREEN, ls="--")
-    axes.text(9, 0.64, "the worst that greedy is known to do: 5/8", color=GREEN, ha="right")
+    worst = formal.guarantee(2)
+    axes.axhline(worst, color=GREEN, ls="--")
+    words = f"the worst that greedy is known to do: {worst:.4f}"
+    axes.text(9, worst + 0.015, words, color=GREEN, ha="right")
     axes.axhline(1, color=GREY, lw=0.8)
     axes.text(9, 1.015, "the optimum", color=GREY, ha="right")
     axes.set(xlabel="total backward curvature σ", ylabel="part of the optimum", ylim=(0, 1.08))

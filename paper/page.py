@@ -22,6 +22,8 @@ FIGURES = {
     "they grow with M; and what greedy really attains.",
     "curvature_strings": "Section 3.3: the largest curvature over all strings of up to 5 letters.",
     "curvature_english": "Section 3.3: the curvature of English strings of 64 characters.",
+    "worst_case": "Beyond the paper: what greedy attains of the optimum in the worst case, found "
+    "and proved.",
     "run_time": "Section 4: the cost of training against lines and merges.",
     "search_speed": "Figure 3: exact search, and its speed-up over unpruned search.",
     "variants": "Appendix B: greedy, words only and non-iterative on Newton's Opticks.",
@@ -32,7 +34,7 @@ TITLE = """# The paper, claim by claim
 Written by `make paper`: one script for each claim, table and figure of "A Formal Perspective on
 Byte-Pair Encoding". Each command prints its rows; `holds` says whether what it found agrees with
 what is published. *Corrected* marks statements of ours in place of the paper's. *Not comparable*:
-the paper gives no figure, or had other data. [docs/theory.md](../docs/theory.md) has the proofs.
+the paper gives no figure, or had other data. [docs/theory](../docs/theory/index.md) has the proofs.
 
 **Data.** The paper's sentences from CommonCrawl (CCAligned) are not to be had here. In their place
 stand Newton's Opticks, which is inside the package (all English strings, and the appendix), and,

@@ -32,6 +32,7 @@ SCRIPTS = (
     "curvature_strings",
     "curvature_english",
     "suboptimal",
+    "worst_case",
     "linked_list",
     "heap",
     "run_time",

@@ -428,7 +428,11 @@ def test_enumeration_on_the_command_line(tmp_path: Path) -> None:
     [
         (["--merges", "2"], 2, "give a TEXT, or --enumerate"),
         (["ab", "--merges", "2", "--length", "3"], 2, "are for --enumerate"),
-        (["ab", "--enumerate", "--merges", "2"], 2, "not both"),
+        (["ab", "--enumerate", "--merges", "2"], 2, "give one of TEXT, --enumerate and --family"),
+        (["--family", "--enumerate", "--merges", "64"], 2, "give one of TEXT"),
+        (["--family", "--length", "3", "--merges", "64"], 2, "are for --enumerate"),
+        (["--family", "--merges", "65"], 1, "num_merges must be a square here"),
+        (["--family", "--merges", "49"], 1, "num_merges must be from 64 to"),
         (["--enumerate", "--merges", "2"], 2, "needs --length and --alphabet"),
         (["a" * 70, "--merges", "2"], 1, "expected at most 64"),
         (["ab", "--merges", "0"], 1, "num_merges must be 1 or more"),

@@ -9,10 +9,11 @@ fast. Everything else in mergewise is tested against it. Read in this order:
 - `order`: when two sequences do the same (section 5)
 - `exact`: the best sequence by search, Algorithm 3 (section 5)
 - `curvature`: σ, σ' and the guarantee (section 3)
+- `worst_case`: how bad greedy can be, and how bad it cannot (beyond the paper)
 - `bound`: what merges and tokens can save at most (beyond the paper)
 - `as_published`: the paper's own wording where it does not hold
 
-docs/theory.md goes through the paper statement by statement.
+docs/theory/ goes through the paper statement by statement.
 """
 
 from mergewise.formal import as_published
@@ -75,8 +76,16 @@ from mergewise.formal.order import (
     merge_key,
     normal_form,
 )
+from mergewise.formal.worst_case import (
+    GREEDY_ATTAINS,
+    WorstCase,
+    flat_guarantee,
+    one_text,
+    worst_case,
+)
 
 __all__ = [
+    "GREEDY_ATTAINS",
     "Corpus",
     "Curvature",
     "Merge",
@@ -85,6 +94,7 @@ __all__ = [
     "Text",
     "Tokens",
     "Tree",
+    "WorstCase",
     "apply",
     "apply_one",
     "are_equivalent",
@@ -99,6 +109,7 @@ __all__ = [
     "fast_greedy",
     "first_invalid",
     "first_occurrence",
+    "flat_guarantee",
     "gain",
     "greedy",
     "greedy_sequences",
@@ -111,6 +122,7 @@ __all__ = [
     "non_iterative",
     "normal_form",
     "observed_merges",
+    "one_text",
     "optimal_sequences",
     "pair_counts",
     "show",
@@ -125,5 +137,6 @@ __all__ = [
     "utility",
     "valid_sequences",
     "words_of",
+    "worst_case",
     "yield_of",
 ]

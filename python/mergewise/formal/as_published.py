@@ -1,7 +1,7 @@
 """What the paper and its scripts say to the letter, where that does not hold.
 
 Nothing here is used by the rest of the package. It is kept so that the counterexamples of
-docs/theory.md can be run.
+docs/theory/ can be run.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ def live(merges: Merges) -> tuple[Merge, ...]:
 def merge_key(merge: Merge) -> tuple[int, str]:
     """A total order of the merges that can act on one text: by length, then by the string.
 
-    Distinct ones have distinct yields (Lemma Y of docs/theory.md).
+    Distinct ones have distinct yields (Lemma Y of docs/theory/lemmas.md).
 
     >>> merge_key(("a", ("b", "c")))
     (3, 'abc')

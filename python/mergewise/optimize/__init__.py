@@ -8,15 +8,18 @@ from mergewise.optimize.improving import improve
 from mergewise.optimize.solving import Solution, solve
 from mergewise.optimize.unigram import UnigramVocabulary, optimize_vocabulary
 from mergewise.optimize.worst_cases import (
+    Contest,
     WorstCase,
     family_of_sigma,
     family_of_unique_optima,
     family_of_words,
     find_worst_case,
+    train_on_worst_case,
 )
 
 __all__ = [
     "Certificate",
+    "Contest",
     "Curvature",
     "Enumeration",
     "Extreme",
@@ -34,4 +37,5 @@ __all__ = [
     "improve",
     "optimize_vocabulary",
     "solve",
+    "train_on_worst_case",
 ]

@@ -18,7 +18,7 @@ from mergewise.errors import CertificateError
 from mergewise.files import checked_path, write_files
 from mergewise.merge_lists import no_merges
 from mergewise.tokenizer import Tokenizer
-from mergewise.vocabulary import Alphabet, Normalize, PrefixSpace
+from mergewise.vocabulary import Alphabet, Normalize, PrefixSpace, brief
 
 Against: TypeAlias = Literal["merges", "vocabularies"]
 
@@ -49,8 +49,8 @@ DIGEST_SIZE = hashlib.sha256().digest_size
 class Certificate:
     """A bound on what any merge list, or any vocabulary, of a size can save on a corpus.
 
-    The proof is a list of whole numbers, the *discounts* of docs/theory.md: `verify` computes the
-    bound from them anew, in integers, and needs to trust nothing else.
+    The proof is a list of whole numbers, the *discounts* of docs/theory/certificates.md:
+    `verify` computes the bound from them anew, in integers, and needs to trust nothing else.
 
     Attributes:
         against: holds against all "merges" lists of this length, or all "vocabularies" of this
@@ -129,6 +129,27 @@ class Certificate:
     def __str__(self) -> str:
         return (
             f"{self.tokens:,} tokens; {self.claim}: within {self.excess:.2%} of the best possible"
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"<Certificate: {self.tokens:,} tokens, at least {self.tokens_bound:,} with any "
+            f"{self.num_merges:,} {self.against}>"
+        )
+
+    def _repr_html_(self) -> str:
+        from mergewise.pages.notebook import facts  # noqa: PLC0415 - for notebooks alone
+
+        tokens = "merges" if self.against == "merges" else "tokens beside the symbols"
+        return facts(
+            f"Certificate: within {self.excess:.2%} of the best possible",
+            {
+                "tokens": f"{self.tokens:,}",
+                "proved": self.claim,
+                tokens: f"{self.num_merges:,}",
+                "pattern": brief(self.pattern),
+                "of the counts": f"{self.fingerprint[:12]}…",
+            },
         )
 
     def verify(

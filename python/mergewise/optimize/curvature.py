@@ -69,6 +69,12 @@ class Curvature:
     ratio_worst_ties: Fraction
     ratio_best_ties: Fraction
 
+    def __repr__(self) -> str:
+        return (
+            f"<Curvature: σ={self.sigma}, greedy saves {self.greedy} of {self.optimum} "
+            f"with {self.num_merges} merges>"
+        )
+
     @property
     def guarantee(self) -> float:
         """(1 - e^-σ) / σ, Theorem 3.10: the part of the optimum that greedy attains at least."""

@@ -46,9 +46,9 @@ def improve(
     >>> len(greedy.encode(text)), len(better.encode(text))
     (6, 5)
 
-    A search over merge lists that begins with the tokenizer's (docs/theory.md). Ctrl-C ends it with
-    the best list so far. Other tokens, special ones too, keep their ids. Words of more than 250
-    symbols are left out of the search: a corpus of whole documents gains nothing.
+    A search over merge lists that begins with the tokenizer's (docs/theory/improving.md).
+    Ctrl-C ends it with the best list so far. Other tokens, special ones too, keep their ids. Words
+    of more than 250 symbols are left out of the search: a corpus of whole documents gains nothing.
 
     Args:
         tokenizer: trained here or read from a file.
@@ -64,7 +64,7 @@ def improve(
         max_token_length: the longest new token, in symbols: bytes, or characters.
         true_counts: weigh each word as often as it was seen. Unless this is set, words weigh a
             little more on corpora of 1,000 different words or more where tokens are rare, which
-            gains less on the corpus and more on texts like it (docs/theory.md).
+            gains less on the corpus and more on texts like it (docs/theory/improving.md).
         progress: show the search, or call this with the moves tried and the tokens now; words that
             are left out count as before.
     """
@@ -75,7 +75,9 @@ def improve(
     check_optional(num_moves=num_moves, max_token_length=max_token_length)
     if target not in {None, "pairs", "ranks"}:
         raise ValueError(f'target must be "pairs" or "ranks", found {target!r}')
-    reporter = SearchReporter(progress, "improve", "{:,} moves, {:,} tokens".format)
+    seconds = TIME_LIMIT if time_limit is None and num_moves is None else time_limit
+    state = "{:,} moves, {:,} tokens".format
+    reporter = SearchReporter(progress, "improve", state, time_limit=seconds, total=num_moves)
     before = tokenizer.core.num_tokens(counts.core)
     merges = _core.improve_merges(
         encoded_words(counts, **options_of(tokenizer)).core,
@@ -84,7 +86,7 @@ def improve(
         is_pinned=pins(tokenizer, pinned),
         seed=seed,
         num_moves=num_moves,
-        time_limit=TIME_LIMIT if time_limit is None and num_moves is None else time_limit,
+        time_limit=seconds,
         num_threads=num_threads,
         max_token_length=max_token_length,
         true_counts=true_counts,

@@ -56,6 +56,9 @@ class Solution:
         """A tokenizer with these merges."""
         return tokenizer_of(self._core_merges, self._counts)
 
+    def __repr__(self) -> str:
+        return f"<Solution: {len(self.merges):,} merges, {self}>"
+
     def __str__(self) -> str:
         if self.status == "optimal":
             return f"saves {self.utility:,} tokens: optimal"

@@ -40,6 +40,9 @@ class UnigramVocabulary:
     pattern: str | None
     normalize: str | None
 
+    def __repr__(self) -> str:
+        return f"<UnigramVocabulary: {len(self.tokens):,} tokens beside the bytes>"
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a tokenizer.json of the kind Unigram, in which every token costs the same.
 

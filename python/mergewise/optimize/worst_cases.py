@@ -12,7 +12,9 @@ from typing import Literal
 
 from mergewise import _core
 from mergewise.arguments import check_count
-from mergewise.formal import Merge, Tree
+from mergewise.counts import WordCounts
+from mergewise.formal import GREEDY_ATTAINS, Merge, Tree, flat_guarantee, worst_case
+from mergewise.merge_lists import tokenizer_of
 from mergewise.optimize.curvature import COLUMNS, MOST_SYMBOLS, RATIOS, numbered
 
 # The column of the core for each way to break ties.
@@ -22,6 +24,8 @@ TIES = {
 # The search starts again after this number of moves without a better text.
 PATIENCE = 500
 WARMTH = 0.02
+# M = r² merges take 2 million words at r = 128.
+MOST_TRAINED = 128**2
 
 
 @dataclass(frozen=True)
@@ -114,6 +118,73 @@ def family_of_words(num_words: int) -> WorstCase:
         2 * num_words,
         optimal=tuple(optimal),
         ratio=Fraction(3 * num_words - 1, 4 * num_words),
+    )
+
+
+@dataclass(frozen=True)
+class Contest:
+    """What greedy and a rival of as many merges save on the words of `formal.worst_case`.
+
+    Attributes:
+        num_merges: M.
+        num_words: how many different words there are.
+        greedy: what the merges save that training made.
+        rival: what the rival's merges save.
+    """
+
+    num_merges: int
+    num_words: int
+    greedy: int
+    rival: int
+
+    @property
+    def ratio(self) -> Fraction:
+        """Greedy over rival, which greedy over optimum does not exceed."""
+        return Fraction(self.greedy, self.rival)
+
+    @property
+    def least(self) -> Fraction:
+        """What greedy attains at least of any rival of M merges that join single symbols."""
+        return flat_guarantee(self.num_merges)
+
+    @property
+    def least_of_any(self) -> float:
+        """What greedy attains at least of any rival."""
+        return GREEDY_ATTAINS
+
+
+def train_on_worst_case(num_merges: int) -> Contest:
+    """Trains on the words of `formal.worst_case` with M merges, the square of 8 or more.
+
+    >>> round(float(train_on_worst_case(64).ratio), 5)
+    0.44994
+
+    The counts are rounded, so that they fit the core: to 10^7 r for M = r².
+    """
+    check_count("num_merges", num_merges, least=64, most=MOST_TRAINED)
+    size = math.isqrt(num_merges)
+    if size**2 != num_merges:
+        raise ValueError(f"num_merges must be a square here, as 64, 81 or 100, found {num_merges}")
+    case = worst_case(size, count=10**7 * size)
+    counts = WordCounts(_core.WordCounts(list(case.words.items()), pattern="whitespace"))
+    symbols = counts.core.characters()
+    trained = _core.train_greedily(
+        counts.core,
+        initial=_core.MergeList([], alphabet=symbols),
+        num_merges=num_merges,
+        min_frequency=1,
+        max_token_length=None,
+        overlaps="skip",
+    )
+    ids = {symbol: number for number, symbol in enumerate(sorted(symbols))}
+    pairs = [(ids[str(left)], ids[str(right)]) for left, right in case.rival]
+    rival = _core.MergeList(pairs, alphabet=symbols)
+    before = sum(count * len(word) for word, count in case.words.items())
+    greedy_tokens, rival_tokens = (
+        tokenizer_of(merges, counts).core.num_tokens(counts.core) for merges in (trained, rival)
+    )
+    return Contest(
+        num_merges, len(case.words), greedy=before - greedy_tokens, rival=before - rival_tokens
     )
 
 
