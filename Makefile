@@ -50,6 +50,15 @@ test-models: $(SET_UP)  ## compare every vocabulary the tests know with its own 
 test-sessions: .venv/.built  ## random operations on sessions of every vocabulary: make test-sessions [OPERATIONS=100000]
 	$(BIN)/python tests/sessions.py --operations $(or $(OPERATIONS),100000)
 
+.venv/.programs: .venv/.tools
+	$(BIN)/python -m pip install --quiet --group programs
+	touch $@
+
+.PHONY: test-transformers
+test-transformers: $(SET_UP) .venv/.programs  ## compare MergewiseTokenizer with transformers' own on real models, and run the programs of the guide: make test-transformers [NAMES="gemma yi"] [CALLS=1000]
+	$(BIN)/python -m pytest -q tests/test_use_in.py
+	$(BIN)/python tests/transformers_calls.py $(NAMES) --calls $(or $(CALLS),1000)
+
 .PHONY: models
 models: $(SET_UP)  ## write docs/models.md anew: every vocabulary the tests know beside its own library
 	$(BIN)/python docs/models_page.py
@@ -86,6 +95,15 @@ notices: .venv/.tools  ## write third_party/NOTICES.txt anew, after a change of 
 test-kills: $(SET_UP)  ## kill commands that write files at random moments, 250 times
 	$(BIN)/python tests/kills.py --kills 250
 
+.venv/.zig: .venv/.tools
+	$(BIN)/python -m pip install --quiet "ziglang>=0.13"
+	touch $@
+
+.PHONY: wheels
+wheels: .venv/.zig  ## build wheels for all targets in dist/, install and try those that run here: make wheels [TARGETS="..."]
+	$(BIN)/python release/wheels.py build $(TARGETS) --out dist
+	$(BIN)/python release/wheels.py try dist/*-manylinux*_$$(uname -m).whl dist/*.tar.gz
+
 # With AVX2, where there is: tests call what other processors run, too. Miri has no AVX-512.
 x86_64_FEATURES := -Ctarget-feature=+avx2,+bmi1,+bmi2,+lzcnt,+popcnt
 
@@ -106,6 +124,11 @@ tsan:  ## look for data races, with ThreadSanitizer (nightly Rust, with rust-src
 .PHONY: screenshots
 screenshots: $(SET_UP)  ## take the pictures of docs/pages.md anew, with a browser
 	$(BIN)/python docs/screenshots.py
+
+.PHONY: command-line
+command-line: $(SET_UP)  ## write docs/command_line.md anew, from the parser, and the chart from README's table
+	$(BIN)/python docs/commands_page.py
+	$(BIN)/python docs/chart.py
 
 .venv/.docs: .venv/.tools
 	$(BIN)/python -m pip install --quiet --group docs
@@ -129,6 +152,10 @@ bench: $(SET_UP) .venv/.peers  ## measure training beside its peers: make bench 
 .PHONY: bench-encode
 bench-encode: $(SET_UP) .venv/.peers  ## measure encoding beside its peers: make bench-encode CORPORA=DIR
 	$(BIN)/python bench/encode.py --corpora "$(CORPORA)" $(CASES)
+
+.PHONY: bench-transformers
+bench-transformers: $(SET_UP)  ## measure 1,000 chats through transformers: make bench-transformers FOLDERS="llama3.1=DIR qwen2.5=DIR"
+	$(BIN)/python bench/chats.py $(FOLDERS)
 
 .PHONY: bench-exact
 bench-exact: $(SET_UP)  ## measure exact solving

@@ -2,9 +2,10 @@
 
     python tests/models.py                       # all of them
     python tests/models.py gemma llama2 --every 5
+    python tests/models.py llama3 qwen3 --texts many-languages/*.txt
 
-One line for each: what of ids, decoded texts and offsets differs, with the smallest case. The exit
-status is 1 unless all are alike.
+One line for each: what of ids, decoded texts and offsets differs, with the smallest case; of large
+texts in files, the ids. The exit status is 1 unless all are alike.
 """
 
 from __future__ import annotations
@@ -207,8 +208,14 @@ def compare_with_records(tok: mw.Tokenizer, path: Path, every: int) -> dict[str,
     return {"ids": compare(encode, recorded.get, list(recorded))}
 
 
-def examine(name: str, *, every: int = 1) -> Outcome:
-    """One vocabulary, on every so manyth text, and on its own special tokens."""
+def documents_of(paths: Sequence[Path], length: int = 100_000) -> list[str]:
+    """The texts of files in pieces, the last one of each shorter."""
+    texts = [path.read_text(encoding="utf-8") for path in paths]
+    return [text[at : at + length] for text in texts for at in range(0, len(text), length)]
+
+
+def examine(name: str, *, every: int = 1, documents: Sequence[str] = ()) -> Outcome:
+    """One vocabulary, on every so manyth text, and on its own special tokens; or on documents."""
     try:
         tok = load_here(name)
     except Exception as error:  # noqa: BLE001 - whatever it is, it is reported
@@ -218,6 +225,10 @@ def examine(name: str, *, every: int = 1) -> Outcome:
     if path.suffix == ".gguf":
         return Outcome(name, respects=compare_with_records(tok, path, every))
     peer = load_there(name)
+    if documents:
+        bare = {**(FINDING if peer.finds_specials else NOT_FINDING), "add_special_tokens": False}
+        ids = compare(lambda text: tok.encode(text, **bare), peer.encode, documents)
+        return Outcome(name, respects={"ids of documents": ids})
     own = [text for token in peer.specials for text in texts_around(token)]
     samples = list(dict.fromkeys([*varied_texts()[::every], *own[::every]]))
     return Outcome(name, respects=compare_with(tok, peer, samples))
@@ -227,12 +238,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("names", nargs="*", default=list(VOCABULARIES), metavar="NAME")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="every Nth text alone")
+    parser.add_argument("--texts", type=Path, nargs="+", default=[], metavar="FILE")
     arguments = parser.parse_args()
+    documents = documents_of(arguments.texts)
     if unknown := set(arguments.names) - set(VOCABULARIES):
         parser.error(f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(VOCABULARIES)}")
     outcomes = []
     for name in arguments.names:
-        outcomes.append(examine(name, every=arguments.every))
+        outcomes.append(examine(name, every=arguments.every, documents=documents))
         sys.stdout.write(f"{outcomes[-1]}\n")
         sys.stdout.flush()
     num_alike = sum(outcome.is_alike for outcome in outcomes)

@@ -18,7 +18,7 @@ from processes import HANGS
 import mergewise as mw
 from mergewise.cli.completion import commands_of
 from mergewise.cli.parser import make_parser
-from mergewise.cli.wording import HINTS, HINTS_BESIDE_CONVERT
+from mergewise.cli.wording import COMMAND, HINTS, OPTION, hints_for, own_options
 from mergewise.errors import HINTS as PYTHON_HINTS
 
 TEXT = "the cat sat on the mat and the rat sat on the cat\n" * 20
@@ -69,7 +69,10 @@ def test_standard_input_and_progress(tmp_path: Path) -> None:
     [
         (["train", "missing.txt", "--merges", "1", "-o", "x.json"], "missing.txt"),
         (["train", "{corpus}", "--vocab-size", "10", "-o", "x.json"], "vocab_size must be at"),
-        (["train", "{corpus}", "--merges", "1", "--pattern", "gpt-2", "-o", "x"], "no pattern is"),
+        (
+            ["train", "{corpus}", "--merges", "1", "--pattern", "gpt-2", "-o", "x.json"],
+            "no pattern is",
+        ),
         (["train", "{corpus}", "x.counts", "--merges", "1", "-o", "x.json"], "cannot be mixed"),
         (["count", "{corpus}", "-o", "{folder}/no/such/folder"], "No such file"),
     ],
@@ -108,9 +111,22 @@ def test_hints_name_options_that_the_command_has(corpus: Path, tmp_path: Path) -
 
 
 def test_every_hint_that_names_arguments_of_python_has_other_words() -> None:
-    assert HINTS_BESIDE_CONVERT.keys() <= HINTS.keys() <= PYTHON_HINTS.keys()
+    assert HINTS.keys() <= PYTHON_HINTS.keys()
     for name, hint in PYTHON_HINTS.items():
-        assert "=" not in HINTS.get(name, hint)
+        assert all("=" not in wording for wording in HINTS.get(name, (hint,)))
+
+
+def test_no_command_hints_at_options_that_it_lacks() -> None:
+    commands = {
+        command.name: {word for option in command.flagged for word in option.option_strings}
+        for command in commands_of(make_parser())
+    }
+    for own in commands.values():
+        for hint in hints_for(own).values():
+            assert own_options(hint) <= set(own)
+    for wordings in HINTS.values():
+        for named in COMMAND.findall(" ".join(wordings)):
+            assert set(OPTION.findall(named)) <= set(commands[named.split()[1].strip("`")])
 
 
 def test_stopping_early_is_said(corpus: Path, tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def test_json(tokenizer: Path) -> None:
 
 def test_special_tokens_are_an_error_unless_chosen(tokenizer: Path) -> None:
     text = b"lo<|end|>"
-    assert call("encode", tokenizer, "--special", stdin=text).text == "256 259\n"
+    assert call("encode", tokenizer, "--allow-special", "all", stdin=text).text == "256 259\n"
     ordinary = [*b"<|end|>"]
     assert call("encode", tokenizer, "--ordinary", stdin=text).text == (
         " ".join(map(str, [256, *ordinary])) + "\n"
@@ -75,7 +75,7 @@ def test_special_tokens_are_an_error_unless_chosen(tokenizer: Path) -> None:
     assert done.errors.startswith(
         'mergewise: error: standard input: the text holds the special token "<|end|>" at byte 2'
     )
-    assert "--special" in done.errors
+    assert "--allow-special" in done.errors
     assert "--ordinary" in done.errors
     assert "allowed" not in done.errors
 
@@ -145,7 +145,6 @@ def test_files_for_training(tokenizer: Path, tmp_path: Path) -> None:
         ["--offsets"],
         ["--shard-tokens", "9"],
         ["--end-of-document", "<|end|>"],
-        ["--special", "--ordinary"],
     ],
 )
 def test_what_does_not_go_together_is_refused(tokenizer: Path, arguments: list[str]) -> None:

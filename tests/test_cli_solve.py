@@ -48,7 +48,7 @@ def test_the_paper_s_methods(method: str) -> None:
         (["solve", "--merges", "2"], 2),
         (["solve", "ab", "--counts", "x.counts", "--merges", "2"], 2),
         (["solve", "ab"], 2),
-        (["solve", "ab", "--merges", "-1"], 1),
+        (["solve", "ab", "--merges", "-1"], 2),
         (["solve", "--counts", "missing.counts", "--merges", "1"], 1),
     ],
 )

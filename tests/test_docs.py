@@ -1,11 +1,11 @@
-"""The documents run: every block of code in them, and every command of the guide.
+"""The documents run: every block of code and every command, in order, in a fresh folder.
 
 A block is one of these, by its language:
 
-- `pycon`: run as a doctest, in an empty folder.
-- `console`: in the guide, run by bash, in a folder with the files that the guide speaks of;
-  elsewhere every command must be one that exists, with arguments that it takes.
-- `python`: a program, which is run where ELSEWHERE says.
+- `pycon`: run as a doctest.
+- `console`: run by bash, but for what FOREIGN lists and what `make` does. The folder has the files
+  that the documents speak of; the tutorial's has none.
+- `python`: a program, which is run where ELSEWHERE says, or, in guide/use_in.md, by test_use_in.py.
 - `text`, or none: what something prints, or a drawing, named in SHOWN.
 """
 
@@ -14,8 +14,10 @@ from __future__ import annotations
 import doctest
 import os
 import re
+import runpy
 import shlex
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,9 +28,9 @@ import mergewise as mw
 from mergewise.cli.parser import make_parser, parse
 from mergewise.demo import opticks
 from mergewise.integrations import tiktoken
+from mergewise.integrations import transformers as in_transformers
 
 ROOT = Path(__file__).parent.parent
-GUIDE = sorted((ROOT / "docs" / "guide").glob("*.md"))
 DOCUMENTS = [
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",
@@ -44,10 +46,19 @@ ELSEWHERE = {
 # Blocks that are no code.
 SHOWN = {
     ("README.md", "139,"): "what the demo prints: test_demo.py::test_the_readme_quotes_it",
+    (
+        "docs/command_line.md",
+        "",
+    ): "examples of --help: test_cli.py::test_every_command_has_examples",
     ("docs/design.md", "texts, files, Arrow batches"): "a drawing of the way of the data",
 }
 # Commands that are not mergewise's, and why they are not run here.
 FOREIGN = {
+    ("README.md", "pip install"): "from the network; `make wheels` installs what it builds",
+    ("docs/index.md", "pip install"): "the same",
+    ("docs/tutorial.md", "pip install"): "the same",
+    ("docs/install.md", "pip install"): "the same",
+    ("docs/install.md", "cargo add"): "from the network",
     ("CONTRIBUTING.md", "python3.11 -m venv"): "fuzzing installs atheris, from the network",
     ("CONTRIBUTING.md", "PYTHONPATH=python"): "and runs for minutes; its seeds run in the tests",
 }
@@ -101,35 +112,29 @@ def commands_of(script: str) -> list[list[str]]:
     return [command for command in commands if command]
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
-def test_examples_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    failed, tried = doctest.testfile(str(path), module_relative=False)
-    assert failed == 0
-    examples = [block for block in blocks_of(path) if block.language == "pycon"]
-    assert tried >= len(examples)
-    assert all(block.code.startswith(">>> ") for block in examples)
-
-
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with what the guide speaks of: corpus.txt, corpus/ and a tokenizer.json."""
+    """What the documents take for granted: texts, and tokenizers to look at."""
     folder = tmp_path_factory.mktemp("files")
     text = opticks()[:60_000]
     (folder / "corpus.txt").write_text(text, encoding="utf-8")
     (folder / "corpus").mkdir()
     (folder / "corpus" / "one.txt").write_text(text[:20_000], encoding="utf-8")
     (folder / "corpus" / "two.jsonl").write_text('{"text": "Light and Colours"}\n' * 9)
+    (folder / "code").mkdir()
+    (folder / "code" / "docs.py").write_text(Path(__file__).read_text(encoding="utf-8"))
+    for name in ("en.txt", "de.txt"):
+        (folder / name).write_text(text[:9_000], encoding="utf-8")
     counts = mw.count([text], pattern="gpt2")
-    mw.train(counts, vocab_size=500, special_tokens=["<|endoftext|>"]).save(
-        folder / "tokenizer.json"
-    )
+    for name, size in {"tokenizer.json": 500, "new.json": 450, "old.json": 400}.items():
+        made = mw.train(counts, vocab_size=size, special_tokens=["<|endoftext|>"])
+        made.save(folder / name)
     return folder
 
 
-def copy_of(files: Path, folder: Path) -> Path:
+def copy_of(files: Path, folder: Path, *, names: Sequence[str]) -> Path:
     """The files once more, where a page may change them, and a `mergewise` to call."""
-    for file in files.rglob("*.*"):
+    for file in (file for name in names for file in files.rglob(name)):
         copy = folder / file.relative_to(files)
         copy.parent.mkdir(exist_ok=True)
         copy.write_bytes(file.read_bytes())
@@ -140,26 +145,54 @@ def copy_of(files: Path, folder: Path) -> Path:
     return program.parent
 
 
-@pytest.mark.parametrize("path", GUIDE, ids=name_of)
-def test_the_commands_of_the_guide_run(path: Path, files: Path, tmp_path: Path) -> None:
-    """In order, in one folder; where a search would take minutes it takes a moment."""
-    programs = copy_of(files, tmp_path)
-    scripts = [block.code for block in blocks_of(path) if block.language == "console"]
-    assert scripts
-    commands = "".join(scripts)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
+def test_a_document_is_followed_literally(
+    path: Path, files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Block by block; where a search would take minutes it takes a moment."""
+    is_tutorial = path.name == "tutorial.md"
+    programs = copy_of(files, tmp_path, names=() if is_tutorial else ("*.*",))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    known: dict[str, object] = {}
+    runner = doctest.DocTestRunner()
+    for number, block in enumerate(blocks_of(path)):
+        if block.language == "console":
+            run_commands(block)
+        elif block.language == "pycon":
+            name = f"{block.document}, block {number}"
+            parsed = doctest.DocTestParser().get_doctest(block.code, known, name, str(path), 0)
+            assert parsed.examples, name
+            runner.run(parsed, clear_globs=False)
+            known = parsed.globs
+            assert runner.failures == 0, name
+
+
+def run_commands(block: Block) -> None:
+    """The commands of a block, in the folder that is current."""
+    lines = [line for line in block.code.splitlines() if not block.is_listed(FOREIGN, line)]
+    commands = "\n".join(line for line in lines if not line.startswith("make "))
     script = re.sub(r"(--time-limit|--improve) \d+", r"\1 0.2", commands)
+    unlimited = r"mergewise (certify|improve|report) (?!.*--(?:time-limit|moves))"
+    script = re.sub(unlimited, r"mergewise \1 --time-limit 0.2 ", script)
+    script = re.sub(r"--length \d+", "--length 6", script)
     script = script.replace("mergewise improve ", "mergewise improve --certify 0.2 ")
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", script],
-        cwd=tmp_path,
-        env={**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"},
-        capture_output=True,
-        check=False,
-    )
+    command = ["bash", "-euo", "pipefail", "-c", script]
+    done = subprocess.run(command, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr.decode()
     for words in commands_of(commands):
         if "-o" in words:
-            assert (tmp_path / words[words.index("-o") + 1]).stat().st_size > 0
+            assert Path(words[words.index("-o") + 1]).stat().st_size > 0
+
+
+@pytest.mark.parametrize(
+    ("program", "function", "name"),
+    [("commands_page", "page", "command_line.md"), ("chart", "chart", "screenshots/training.svg")],
+)
+def test_what_is_made_is_current(program: str, function: str, name: str) -> None:
+    made = runpy.run_path(str(ROOT / "docs" / f"{program}.py"))[function]()
+    hint = "run `make command-line`"
+    assert (ROOT / "docs" / name).read_text(encoding="utf-8") == made, hint
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
@@ -196,7 +229,10 @@ def test_every_block_is_of_a_kind_that_is_tested() -> None:
 
 
 def test_every_program_is_run_by_a_test() -> None:
-    """Those of docs/cluster.md by the tests of the clusters; others are parts of these."""
+    """Those of docs/cluster.md by the tests of the clusters; others are parts of these.
+
+    Those of guide/use_in.md by the tests of their packages.
+    """
     cluster = (ROOT / "docs" / "cluster.md").read_text(encoding="utf-8")
     run = []
     for heading, cited in ELSEWHERE.items():
@@ -206,6 +242,9 @@ def test_every_program_is_run_by_a_test() -> None:
         assert f'example("{heading}", ' in body, cited
         section = cluster.partition(f"\n## {heading}\n")[2]
         run.append(section.partition("```python\n")[2].partition("```")[0])
+    tests = (ROOT / "tests" / "test_use_in.py").read_text(encoding="utf-8")
+    for package in re.findall(r'\brun\("(\w+)"\)', tests):
+        run += [block.code for block in BLOCKS if f"from {package} import" in block.code]
     lines = {line for program in run for line in program.splitlines()}
     for block in BLOCKS:
         if block.language == "python":
@@ -226,6 +265,7 @@ def test_the_reference_has_every_public_name() -> None:
         "mergewise.cluster": mw.cluster,
         "mergewise.formal": mw.formal,
         "mergewise.integrations.tiktoken": tiktoken,
+        "mergewise.integrations.transformers": in_transformers,
     }
     public = [
         reference_name(room, name, getattr(module, name))

@@ -124,7 +124,7 @@ def test_what_cannot_be_explained_is_refused() -> None:
     done = call("explain", "ab" * 100, "--merges", "1")
     assert (done.status, done.text) == (1, "")
     assert "found 200 characters, expected 120 at most" in done.errors
-    assert call("explain", "abab", "--merges", "-1").status == 1
+    assert call("explain", "abab", "--merges", "-1").status == 2
     with pytest.raises(TypeError, match="expected a str, found bytes"):
         mw.explain(b"abab", num_merges=1)  # type: ignore[arg-type]
 

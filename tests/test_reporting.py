@@ -112,7 +112,7 @@ def test_lists_that_have_no_curve_say_so() -> None:
     made = mw.report(tokenizer, counts_of({"abc": 2}))
     assert made.subjects[0].no_curve == "some merges come before those that make their parts"
     assert made.bands == ("some merges come before those that make their parts",)
-    assert "tokenizer has no curve: some merges come before" in made.html
+    assert "<bdi>tokenizer</bdi> has no curve: some merges come before" in made.html
 
 
 @settings(max_examples=30)

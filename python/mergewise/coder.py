@@ -72,7 +72,7 @@ class Coder(_core.Calls, TokenTable):
             for ids in zip(first, second, strict=True)
         ]
         padding = self._framing.padding
-        return batch if padding is None else padded(batch, padding)
+        return batch if padding is None else padded(batch, padding, padding.id)
 
     def encode_batch_numpy(
         self,

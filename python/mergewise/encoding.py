@@ -6,14 +6,14 @@ import hashlib
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
+from itertools import accumulate, repeat
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from mergewise import _core, sources
 from mergewise.arguments import check_choice
 from mergewise.errors import InputError
-from mergewise.parquet import read_in_order
+from mergewise.parquet import Texts, read_in_order, row_groups
 from mergewise.progress import Progress, Reporter
 from mergewise.sources import DocumentMode, PathLike, Source
 from mergewise.token_files import (
@@ -21,6 +21,7 @@ from mergewise.token_files import (
     Files,
     Names,
     Shard,
+    ShardFiles,
     TokenFormat,
     inputs_in_manifest,
     removing_parts,
@@ -40,7 +41,7 @@ class EncodedFile:
         num_documents: how many documents they come from.
         shards: the files, if a manifest lists them.
         num_skipped: how many lines were left out because they are no records.
-        skipped: what was wrong with the first of these.
+        skipped: what was wrong with the first of these in this run.
     """
 
     path: Path
@@ -50,6 +51,19 @@ class EncodedFile:
     shards: Sequence[Shard] = ()
     num_skipped: int = 0
     skipped: Sequence[str] = ()
+
+    @property
+    def sums(self) -> dict[str, int]:
+        """What a manifest says of all files together."""
+        return {
+            "tokens": self.num_tokens,
+            "documents": self.num_documents,
+            "skipped": self.num_skipped,
+        }
+
+    def __repr__(self) -> str:
+        size = f"{self.num_tokens:,} tokens of {self.num_documents:,} documents"
+        return f"<EncodedFile: {size}, {self.dtype}, in {str(self.path)!r}>"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,42 +156,39 @@ def encode_to_file(
         raise ValueError("standard input has no size to share: give shard_tokens, not shards")
     files = Files(names, facts)
     with removing_parts(files):
-        writer = _core.Writer(
+        writer = new_writer(
             encoder,
             choice,
             files,
-            format="bare" if layout.format == "bin" else layout.format,
-            dtype=layout.dtype,
-            before=layout.before,
-            behind=layout.behind,
-            block_bytes=sources.BLOCK_BYTES,
-            shard_tokens=layout.shard_tokens,
-            shares=None if layout.shards is None else (layout.shards, num_bytes),
-            validation=layout.validation,
-            skip_bad=layout.skip_bad,
+            layout,
+            num_bytes=num_bytes,
             done=files.keep() if layout.is_listed and is_readable_again(found) else [],
             num_threads=reading.num_threads,
             scratch=names.output.parent,
         )
         reporter = Reporter(progress, "encode", num_bytes, "B", lambda: writer.num_ids)
         done = write_sources(writer, found, reading, reporter)
-        num_skipped, skipped = writer.finish()
+        num_behind, skipped = writer.finish()
         files.list_hashed(waits=True)
-        shards = files.shards
-        num_tokens = sum(shard.num_tokens for shard in shards)
-        num_documents = sum(shard.num_documents for shard in shards)
+        written = encoded_file(Path(output), layout, files.shards, skipped, num_behind)
         if layout.is_listed:
-            sums = {"tokens": num_tokens, "documents": num_documents, "skipped": num_skipped}
-            files.write_manifest(is_complete=True, **sums)
+            files.write_manifest(is_complete=True, **written.sums)
             files.remove_surplus()
     reporter.close(done)
+    return written
+
+
+def encoded_file(
+    output: Path, layout: Layout, shards: Sequence[Shard], skipped: Sequence[str], num_behind: int
+) -> EncodedFile:
+    """What was written, of all files; behind them, `num_behind` lines were left out."""
     return EncodedFile(
-        Path(output),
+        output,
         layout.dtype,
-        num_tokens,
-        num_documents,
+        sum(shard.num_tokens for shard in shards),
+        sum(shard.num_documents for shard in shards),
         tuple(shards) if layout.is_listed else (),
-        num_skipped,
+        sum(shard.num_skipped for shard in shards) + num_behind,
         tuple(skipped),
     )
 
@@ -188,10 +199,56 @@ def check_outputs(
     """Refuse outputs that are inputs, or lie in one."""
     for path in [*names.paths(0, 0), *([names.manifest] if layout.is_listed else [])]:
         sources.check_output(path, paths)
-    if layout.is_sharded:
-        for source in found:
-            if names.has(source.path):
-                raise InputError("found an input with the name of an output", path=source.path)
+    folder = os.path.realpath(names.output.parent)
+    for source in found:
+        where, name = os.path.split(os.path.realpath(source.path))
+        if where == folder and names.has(name):
+            raise InputError("found an input with the name of an output", path=source.path)
+
+
+def new_writer(
+    encoder: _core.Tokenizer,
+    choice: _core.Choice,
+    files: ShardFiles,
+    layout: Layout,
+    *,
+    num_bytes: int,
+    num_threads: int,
+    scratch: Path,
+    done: Sequence[tuple[int, tuple[int, int]]] = (),
+    made: tuple[int, int] | None = None,
+) -> _core.Writer:
+    """A writer of inputs that have `num_bytes`.
+
+    Args:
+        encoder: the tokenizer.
+        choice: which special tokens are found and refused.
+        files: names the files.
+        layout: what is written.
+        num_bytes: the bytes of all inputs.
+        num_threads: how many encode.
+        scratch: the folder of temporary files.
+        done: for each split, how many shards are there already, and where the last one ends.
+        made: the first shard that is made, and the one behind the last, if not all are.
+    """
+    made = made or (0, layout.shards or 0)
+    return _core.Writer(
+        encoder,
+        choice,
+        files,
+        format="bare" if layout.format == "bin" else layout.format,
+        dtype=layout.dtype,
+        before=layout.before,
+        behind=layout.behind,
+        block_bytes=sources.BLOCK_BYTES,
+        shard_tokens=layout.shard_tokens,
+        shares=None if layout.shards is None else (layout.shards, num_bytes, made),
+        validation=layout.validation,
+        skip_bad=layout.skip_bad,
+        done=done,
+        num_threads=num_threads,
+        scratch=scratch,
+    )
 
 
 def is_readable_again(found: list[Source]) -> bool:
@@ -205,26 +262,29 @@ def write_sources(
     """Write the documents of sources; returns the bytes of their files."""
     done = 0
     for group in sources.consecutive(found):
-        tell = reporter.after(done)
+        *starts, end = accumulate((source.num_bytes for source in group), initial=done)
         if group[0].kind == "parquet":
-            columns = read_in_order([source.path for source in group], reading.field)
-            sources.add_columns(group, columns, partial(add_column, writer), tell)
-        else:
-            writer.add_sources(
-                group, documents=reading.documents, field=reading.field, progress=tell
+            placed = (
+                zip(repeat(start), row_group)
+                for source, start in zip(group, starts, strict=True)
+                for row_group in row_groups(source.path, reading.field)
             )
-        done += sum(source.num_bytes for source in group)
+            for start, texts in read_in_order(placed, reading.num_threads):
+                write_texts(writer, texts, start)
+                reporter(start + texts.extent.stop)
+        else:
+            documents, field, tell = reading.documents, reading.field, reporter.after(done)
+            writer.add_sources(group, starts, documents=documents, field=field, progress=tell)
+        done = end
         reporter(done)
     return done
 
 
-def add_column(
-    writer: _core.Writer,
-    array: Any,  # noqa: ANN401 - pyarrow is optional
-    num_bytes: int,
-) -> None:
-    """Write the texts of a column; nulls are left out."""
-    writer.add_documents(array.drop_null(), num_bytes)
+def write_texts(writer: _core.Writer, texts: Texts, position: int) -> None:
+    """Write texts of a file, before which the inputs have `position` bytes; nulls are left out."""
+    extent = texts.extent
+    with sources.naming_rows(texts):
+        writer.add_documents(texts.array.drop_null(), position + extent.start, len(extent))
 
 
 def facts_of(

@@ -8,6 +8,9 @@ HINTS = {
         "pass allowed_special={{{token}}} to encode it as that token, or disallowed_special=() to "
         "encode its characters like any other text"
     ),
+    "add_special": (
+        "train with special_tokens=[{token}], or add it: tok.with_special_tokens([{token}])"
+    ),
     "check_utf8": 'count with errors="strict" to find it, or with errors="replace"',
     "use_pattern": "count with a pattern",
     "prune_sums": "prune them where they are summed (min_count)",

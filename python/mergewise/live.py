@@ -26,7 +26,8 @@ def of_huggingface(tokenizer: Any) -> Vocabulary:  # noqa: ANN401 - of an option
     if not hasattr(backend, "to_str"):
         found = type(tokenizer).__name__
         raise TypeError(f"expected a tokenizer of tokenizers or transformers, found {found}")
-    reading = Reading(path=Path(f"<{type(tokenizer).__name__}>"), data=backend.to_str().encode())
+    path, data = Path(f"<{type(tokenizer).__name__}>"), backend.to_str().encode()
+    reading = Reading(path=path, data=data, is_live=True)
     vocabulary = tokenizer_json.read(reading)
     if backend is tokenizer:
         return vocabulary

@@ -114,17 +114,43 @@ class SearchReporter:
         progress: the argument of a public function: whether to show the search, or what to call.
         label: what is searched.
         state: the arguments of a call in words.
+        time_limit: when the search ends, in seconds.
+        total: or when the first argument of a call is this.
     """
 
-    def __init__(self, progress: SearchProgress, label: str, state: Callable[..., str]) -> None:
+    def __init__(
+        self,
+        progress: SearchProgress,
+        label: str,
+        state: Callable[..., str],
+        *,
+        time_limit: float | None = None,
+        total: int | None = None,
+    ) -> None:
         self.ticker = Ticker(label) if progress is True else None
         self.callback = self.show if progress is True else progress or None
         self.state = state
+        self.time_limit = time_limit
+        self.total = total
 
     def show(self, *arguments: int | None) -> None:
         """Show the state of the search."""
         if self.ticker is not None:
-            self.ticker(self.state(*arguments))
+            left = self.left(arguments[0] or 0, self.ticker.seconds)
+            self.ticker(self.state(*arguments) + left)
+
+    def left(self, done: int, seconds: float) -> str:
+        """About how long the search goes on, if it has an end.
+
+        >>> SearchReporter(False, "improve", str, time_limit=60).left(0, 12.0)
+        ', 48 s left'
+        >>> SearchReporter(False, "improve", str, total=100).left(20, 5.0)
+        ', 20 s left'
+        """
+        ends = [] if self.time_limit is None else [self.time_limit]
+        if self.total is not None and done:
+            ends.append(seconds * self.total / done)
+        return f", {max(min(ends) - seconds, 0):.0f} s left" if ends else ""
 
     def close(self, state: str) -> None:
         """Show the end of the search."""
@@ -137,8 +163,12 @@ def bar(done: int, total: int, unit: str, seconds: float) -> str:
 
     >>> bar(50, 200, "B", 3.0)
     '[#####               ]  25% 50 B, 9 s left'
+    >>> bar(50, 0, "B", 3.0)
+    '50 B'
     """
-    part = min(done / total, 1.0) if total else 0.0
+    if not total:
+        return human(done, unit)
+    part = min(done / total, 1.0)
     left = f", {seconds / part - seconds:.0f} s left" if part > 0 else ""
     return f"[{'#' * round(20 * part):<20}] {part:>4.0%} {human(done, unit)}{left}"
 

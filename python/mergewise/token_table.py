@@ -10,7 +10,7 @@ from typing import Any
 
 from mergewise import _core
 from mergewise.config import NO_CONFIG, ModelConfig
-from mergewise.errors import UnknownTokenError
+from mergewise.errors import InputError, UnknownTokenError
 from mergewise.formats import names_of
 from mergewise.trees import Tree, grown
 from mergewise.vocabulary import NO_FRAME, Alphabet, Normalize, Vocabulary, vocabulary_of
@@ -162,7 +162,8 @@ class TokenTable:
             return self.special_tokens[text]
         except KeyError:
             known = ", ".join(map(repr, self.special_tokens)) or "none"
-            raise ValueError(f"{text!r} is not a special token; there are: {known}") from None
+            message = f"{text!r} is not a special token; there are: {known}"
+            raise InputError(message, hint="add_special", token=text) from None
 
     @property
     def config(self) -> ModelConfig:

@@ -12,12 +12,18 @@ from mergewise.arguments import check_choice, check_num_threads
 from mergewise.chat import Message, rendered
 from mergewise.coder import Coder
 from mergewise.encoding import Dtype, EncodedFile, Layout, Reading, encode_to_file
+from mergewise.errors import UnknownTokenError
 from mergewise.framing import Framing, Padding, Side, Strategy, Truncation
 from mergewise.progress import Progress
 from mergewise.saving import save
 from mergewise.sources import DocumentMode, PathLike
 from mergewise.specials import Specials, choice_of
 from mergewise.token_files import TokenFormat
+from mergewise.vocabulary import brief
+
+# What a notebook shows in its tokens, and how many special tokens.
+SAMPLE = "The quick brown fox doesn't jump over 1,234 lazy dogs: naïve, 日本語."
+MOST_SHOWN = 8
 
 
 class Tokenizer(Coder):
@@ -130,17 +136,16 @@ class Tokenizer(Coder):
             num_threads: 0 means all cores.
             progress: show a bar, or call this with the bytes done and their total.
         """
-        framing = self._framing if add_special_tokens else Framing()
-        end = [] if end_of_document is None else [self._special_id(end_of_document)]
         return encode_to_file(
             self.core,
             paths,
             output,
-            layout=Layout(
-                before=framing.before,
-                behind=[*framing.after, *end],
-                dtype=dtype or ("uint16" if self.vocab_size <= 2**16 else "uint32"),
-                format=format or ("npy" if Path(output).suffix == ".npy" else "bin"),
+            layout=self.layout_of(
+                output,
+                end_of_document=end_of_document,
+                add_special_tokens=add_special_tokens,
+                dtype=dtype,
+                format=format,
                 offsets=offsets,
                 shards=shards,
                 shard_tokens=shard_tokens,
@@ -153,6 +158,37 @@ class Tokenizer(Coder):
             ),
             choice=choice_of(self.core, allowed_special, disallowed_special),
             progress=progress,
+        )
+
+    def layout_of(
+        self,
+        output: PathLike,
+        *,
+        end_of_document: str | None = None,
+        add_special_tokens: bool = False,
+        dtype: Dtype | None = None,
+        format: TokenFormat | None = None,  # noqa: A002 - the word that users know
+        offsets: bool = False,
+        shards: int | None = None,
+        shard_tokens: int | None = None,
+        validation: float | None = None,
+        skip_bad: bool = False,
+        manifest: bool = False,
+    ) -> Layout:
+        """What `encode_files` writes to this output with these arguments."""
+        framing = self._framing if add_special_tokens else Framing()
+        end = [] if end_of_document is None else [self._special_id(end_of_document)]
+        return Layout(
+            before=framing.before,
+            behind=[*framing.after, *end],
+            dtype=dtype or ("uint16" if self.vocab_size <= 2**16 else "uint32"),
+            format=format or ("npy" if Path(output).suffix == ".npy" else "bin"),
+            offsets=offsets,
+            shards=shards,
+            shard_tokens=shard_tokens,
+            validation=validation,
+            skip_bad=skip_bad,
+            manifest=manifest,
         )
 
     def with_special_tokens(self, tokens: Iterable[str]) -> Tokenizer:
@@ -241,7 +277,24 @@ class Tokenizer(Coder):
         return self
 
     def __repr__(self) -> str:
-        return f"<Tokenizer: {self.vocab_size:,} tokens, pattern={self.pattern!r}>"
+        return f"<Tokenizer: {self.vocab_size:,} tokens, pattern={brief(self.pattern)}>"
+
+    def _repr_html_(self) -> str:
+        from mergewise.pages.notebook import coloured, facts  # noqa: PLC0415 - for notebooks alone
+
+        special = ", ".join(list(self.special_tokens)[:MOST_SHOWN])
+        more = len(self.special_tokens) - MOST_SHOWN
+        values = {
+            "tokens": f"{self.vocab_size:,}",
+            "merges": f"{len(self._merges):,}",
+            "pattern": brief(self.pattern),
+            "special tokens": f"{special} and {more:,} more" if more > 0 else special or "none",
+        }
+        try:
+            ids = self.encode(SAMPLE, add_special_tokens=False)
+        except UnknownTokenError:  # an alphabet without some letter of the sample
+            return facts("Tokenizer", values)
+        return facts("Tokenizer", values, coloured(map(self.token_bytes, ids)))
 
     @classmethod
     def from_huggingface(cls, tokenizer: Any) -> Tokenizer:  # noqa: ANN401 - of optional packages

@@ -107,7 +107,7 @@ def count_files(
         tell = reporter.after(done)
         if group[0].kind == "parquet":
             columns = read_columns([source.path for source in group], field, num_threads)
-            add_columns(group, columns, lambda array, _: counter.add_documents(array), tell)
+            add_columns(columns, counter.add_documents, tell)
         else:
             counter.add_sources(group, documents=documents, field=field, progress=tell)
         done += sum(source.num_bytes for source in group)

@@ -138,6 +138,15 @@ class Vocabulary:
         return json.dumps(list(self.decoder), ensure_ascii=False, sort_keys=True)
 
 
+def brief(text: str | None, most: int = 48) -> str:
+    """A pattern or a text as a repr shows it: in one line, and cut if it is long.
+
+    >>> brief("gpt2"), brief(None), brief("a" * 9, 8)
+    ("'gpt2'", 'None', "'aaaaaaa…'")
+    """
+    return repr(text if text is None or len(text) <= most else f"{text[: most - 1]}…")
+
+
 def vocabulary_of(
     fields: Mapping[str, Any],
     framing: Framing,

@@ -11,7 +11,9 @@ import io
 import os
 import sys
 import warnings
+from contextlib import redirect_stdout
 
+from mergewise.cli.options import STANDARD_OUTPUT
 from mergewise.cli.parser import COMMANDS, make_parser, parse
 from mergewise.cli.wording import message_of
 from mergewise.errors import MergewiseError
@@ -44,7 +46,10 @@ def run(arguments: list[str] | None) -> int:
     with warnings.catch_warnings():
         warnings.showwarning = show_warning
         try:
-            parsed.run(parsed)
+            # What is said about an output must not become part of it.
+            is_output = getattr(parsed, "output", None) == STANDARD_OUTPUT
+            with redirect_stdout(sys.stderr if is_output else sys.stdout):
+                parsed.run(parsed)
         except BrokenPipeError:
             raise
         except (MergewiseError, OSError, ValueError, OverflowError, ImportError) as error:

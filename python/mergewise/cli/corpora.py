@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -39,6 +41,7 @@ def read_counts(
     counted = files_of_counts(parsed.files)
     if counted is not None:
         return WordCounts.from_files(counted)
+    tell_awaited(parsed.files, "a text")
     return count_files(
         parsed.files,
         pattern=pattern,
@@ -57,6 +60,13 @@ def files_of_counts(paths: Sequence[str]) -> list[Path] | None:
     if not all(counted):
         raise InputError("texts and counts cannot be mixed", hint="count the texts first")
     return files
+
+
+def tell_awaited(paths: Sequence[str], what: str) -> None:
+    """Tell a person at a terminal that the command waits for input, and how to end it."""
+    if "-" in paths and sys.stdin.isatty():
+        end = "Ctrl-Z and Enter" if os.name == "nt" else "Ctrl-D"
+        sys.stderr.write(f"mergewise: type {what}, and then {end} on a line of its own\n")
 
 
 def files_among(*tokenizers: Path) -> list[Path]:

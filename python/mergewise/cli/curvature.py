@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
 
-from mergewise.cli.options import Parser, keywords
+from mergewise.cli.options import Parser, given_text, keywords
 from mergewise.cli.output import put, put_json
-from mergewise.optimize import Enumeration, curvature, enumerate_curvature
+from mergewise.optimize import (
+    Enumeration,
+    curvature,
+    enumerate_curvature,
+    train_on_worst_case,
+)
 from mergewise.optimize.curvature import COLUMNS, RATIOS, SIGMAS
 
 LABELS = {
@@ -33,18 +39,21 @@ def add_curvature(parser: Parser) -> None:
     """The arguments of `mergewise curvature`.
 
     Of one text, over its characters and without words; or the extremes over all strings, for
-    every number of merges up to M.
+    every number of merges up to M; or what greedy attains on words that are made for it to fail.
 
     Examples:
       mergewise curvature "abaabbaa" --merges 2
       mergewise curvature --enumerate --length 12 --alphabet 3 --merges 3
       mergewise curvature --enumerate --length 12 --alphabet 5 --merges 4 --tables
       mergewise curvature --enumerate --length 15 --alphabet 5 --merges 4 --checkpoint run.json
+      mergewise curvature --family --merges 1024
     """
     parser.add_text(is_required=False)
     parser.add_merges("M")
     parser.add_time_limit("how long to search (with TEXT)")
     parser.add_flag("--enumerate", "measure all strings")
+    text = "train on words on which greedy is bad; M is a square, 64 or more"
+    parser.add_flag("--family", text)
     parser.add_number("--length", "the length of the longest strings", metavar="N")
     text = "the most letters of a string"
     parser.add_number("--alphabet", text, dest="num_letters", metavar="K")
@@ -59,19 +68,23 @@ def add_curvature(parser: Parser) -> None:
 
 def run_curvature(parsed: argparse.Namespace) -> None:
     """`mergewise curvature`."""
-    if parsed.enumerate:
+    if [parsed.text is not None, parsed.enumerate, parsed.family].count(True) > 1:
+        parsed.refuse("give one of TEXT, --enumerate and --family")
+    elif parsed.enumerate:
         run_enumeration(parsed)
-    elif parsed.text is None:
-        parsed.refuse("give a TEXT, or --enumerate with --length and --alphabet")
+    elif parsed.text is None and not parsed.family:
+        parsed.refuse("give a TEXT, or --enumerate with --length and --alphabet, or --family")
     elif parsed.length is not None or parsed.num_letters is not None or parsed.tables:
         parsed.refuse("--length, --alphabet and --tables are for --enumerate")
+    elif parsed.family:
+        run_family(parsed)
     else:
         run_text(parsed)
 
 
 def run_text(parsed: argparse.Namespace) -> None:
     """The curvatures of one text."""
-    found = curvature(parsed.text, **keywords(parsed, "num_merges", "time_limit"))
+    found = curvature(given_text(parsed) or "", **keywords(parsed, "num_merges", "time_limit"))
     values = {name: getattr(found, name) for name in ("sigma", *COLUMNS)}
     if parsed.json:
         facts = {"optimum": found.optimum, "greedy": found.greedy, "guarantee": found.guarantee}
@@ -81,6 +94,35 @@ def run_text(parsed: argparse.Namespace) -> None:
     rows |= {LABELS[name]: shown(values[name]) for name in (*SIGMAS, *RATIOS)}
     for label, value in {**rows, "guarantee": f"{found.guarantee:.4f}"}.items():
         put(f"{label:<{WIDTH}}{value}")
+
+
+def run_family(parsed: argparse.Namespace) -> None:
+    """What greedy and a rival save on words that are made for it."""
+    found = train_on_worst_case(parsed.num_merges)
+    if parsed.json:
+        facts = {name: getattr(found, name) for name in ("num_words", "greedy", "rival")}
+        least = {"least": float(found.least), "least_of_any": found.least_of_any}
+        put_json({**facts, "ratio": float(found.ratio), **least})
+        return
+    rows = {
+        "words": f"{found.num_words:,}",
+        "greedy": f"{found.greedy:,}",
+        "rival": f"{found.rival:,}",
+        "greedy/rival": f"{float(found.ratio):.4f}",
+        "proved": f"at least {lower(found.least)} of every rival that joins single symbols",
+        "": f"at least {lower(found.least_of_any)} of every rival",
+    }
+    for label, value in rows.items():
+        put(f"{label:<{WIDTH}}{value}")
+
+
+def lower(value: Fraction | float) -> str:
+    """Four decimals, rounded down: a bound stays one.
+
+    >>> lower(0.43239)
+    '0.4323'
+    """
+    return f"{math.floor(value * 10_000) / 10_000:.4f}"
 
 
 def shown(value: Fraction) -> str:
@@ -94,8 +136,6 @@ def shown(value: Fraction) -> str:
 
 def run_enumeration(parsed: argparse.Namespace) -> None:
     """The extremes over all strings."""
-    if parsed.text is not None:
-        parsed.refuse("give a TEXT or --enumerate, not both")
     if parsed.length is None or parsed.num_letters is None:
         parsed.refuse("--enumerate needs --length and --alphabet")
     names = ("num_letters", "num_merges", "columns", "num_threads", "checkpoint", "progress")

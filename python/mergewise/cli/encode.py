@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from mergewise.arguments import check_num_threads
-from mergewise.cli.corpora import files_among
+from mergewise.cli.corpora import files_among, tell_awaited
 from mergewise.cli.options import INPUTS, Parser, keywords
 from mergewise.cli.output import put_facts
 from mergewise.cli.tokenizers import add_tokenizer, read_tokenizer
@@ -50,10 +50,7 @@ def add_encode(parser: Parser) -> None:
     text = "a line of ids for each line of text, whose newline is not encoded"
     parser.add_flag("--lines", text)
     parser.add_flag("--pieces", "write tokens, not ids; a space is \u2581")
-    specials = parser.add_mutually_exclusive_group()
-    specials.add_argument("--special", action="store_true", help="find special tokens in the text")
-    text = "encode them like any other text (default: they are an error)"
-    specials.add_argument("--ordinary", action="store_true", help=text)
+    add_allowed(parser)
     text = "write an array: .npy, or with another name the bare numbers"
     parser.add_output(text, is_required=False)
     text = "a token to put after each document (with -o)"
@@ -68,6 +65,15 @@ def add_encode(parser: Parser) -> None:
     parser.add_reporting()
 
 
+def add_allowed(parser: Parser) -> None:
+    """What becomes of special tokens in the text."""
+    more: Any = {"dest": "allowed_special", "action": "append", "metavar": "TOKEN"}
+    text = "a special token to find in the text, or all; give it again for another"
+    parser.add_argument("--allow-special", help=text, **more)
+    text = "encode all others like any other text (default: they are an error)"
+    parser.add_flag("--ordinary", text)
+
+
 def add_layout(parser: Parser) -> None:
     """The arguments of `mergewise encode` about the files of ids, which need -o."""
     text = "the format of the files (default: npy for .npy, else bin, the bare numbers)"
@@ -77,9 +83,9 @@ def add_layout(parser: Parser) -> None:
     parser.add_flag("--offsets", "also write where documents begin, to .offsets.npy")
     parser.add_flag("--add-special-tokens", "what the tokenizer puts around a text")
     text = "write N files, each with the same share of the inputs"
-    parser.add_argument("--shards", type=int, metavar="N", help=text)
+    parser.add_number("--shards", text, 1, metavar="N")
     text = "begin another file behind the document that makes one this long"
-    parser.add_argument("--shard-tokens", type=int, metavar="N", help=text)
+    parser.add_number("--shard-tokens", text, 1, metavar="N")
     text = "the part of the documents to write to files of their own, such as 0.01"
     parser.add_argument("--validation", type=float, metavar="PART", help=text)
     parser.add_flag("--skip-bad", "leave out lines that are no records or cannot be encoded")
@@ -91,6 +97,7 @@ def run_encode(parsed: argparse.Namespace) -> None:
     check_options(parsed)
     check_num_threads(parsed.num_threads)
     tokenizer = read_tokenizer(parsed)
+    tell_awaited(parsed.files, "a text")
     if parsed.output is not None:
         write_array(tokenizer, parsed)
         return
@@ -114,9 +121,9 @@ def check_options(parsed: argparse.Namespace) -> None:
 
 def special_choice(parsed: argparse.Namespace) -> dict[str, Any]:
     """How special tokens in the text are encoded, as arguments of `encode`."""
-    if parsed.special:
-        return {"allowed_special": "all"}
-    return {"disallowed_special": ()} if parsed.ordinary else {}
+    given = parsed.allowed_special or []
+    allowed = "all" if "all" in given else set(given)
+    return {"allowed_special": allowed, **({"disallowed_special": ()} if parsed.ordinary else {})}
 
 
 def write_array(tokenizer: Tokenizer, parsed: argparse.Namespace) -> None:

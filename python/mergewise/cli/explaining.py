@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from mergewise.cli.options import Parser
+from mergewise.cli.options import Parser, given_text
 from mergewise.cli.output import put, put_json, terminal
 from mergewise.explaining import Explanation, explain
+from mergewise.sources import check_output
 
 
 def add_explain(parser: Parser) -> None:
@@ -28,7 +29,10 @@ def add_explain(parser: Parser) -> None:
 
 def run_explain(parsed: argparse.Namespace) -> None:
     """`mergewise explain`."""
-    explanation = explain(parsed.text, num_merges=parsed.num_merges)
+    for path in (parsed.output, parsed.svg):
+        if path is not None:
+            check_output(path, [])
+    explanation = explain(given_text(parsed) or "", num_merges=parsed.num_merges)
     if parsed.output is not None:
         explanation.save(parsed.output)
     if parsed.svg is not None:

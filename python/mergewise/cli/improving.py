@@ -7,18 +7,23 @@ import warnings
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from mergewise import formats
 from mergewise.cli.certifying import distance
 from mergewise.cli.corpora import add_inputs, counts_for, files_of_counts
 from mergewise.cli.options import Parser, keywords
 from mergewise.cli.output import put, put_json
-from mergewise.cli.tokenizers import add_tokenizer, read_tokenizer
+from mergewise.cli.tokenizers import (
+    add_tokenizer,
+    add_written,
+    check_written,
+    read_tokenizer,
+    write_tokenizer,
+)
 from mergewise.counts import WordCounts
 from mergewise.interrupts import noticed_interrupts
 from mergewise.optimize import certify, improve
 from mergewise.optimize.certificate import Against, encoded_words, options_of
 from mergewise.optimize.improving import with_merges
-from mergewise.sources import Document, check_output, documents_of, find_sources
+from mergewise.sources import Document, documents_of, find_sources
 from mergewise.tokenizer import Tokenizer
 from mergewise.training import count, train
 
@@ -52,21 +57,20 @@ def add_improve(parser: Parser) -> None:
     parser.add_choice("--target", ["pairs", "ranks"], f"what the merges mean: {text}")
     text = "a token that is kept"
     parser.add_argument("--pin", action="append", default=[], metavar="TOKEN", help=text)
-    parser.add_number("--max-token-length", "the longest new token, in bytes")
+    parser.add_number("--max-token-length", "the longest new token, in bytes", 1)
     text = "weigh words as often as they were seen, also where tokens are rare"
     parser.add_flag("--true-counts", text)
     text = "train anew and improve on nine tenths of the corpus, and measure on the last tenth too"
     parser.add_flag("--held-out", text)
     text = "how long to search for a proof of what is left to gain; 0: no proof (default 20)"
-    parser.add_number("--certify", text, type=float, default=20.0, metavar="SECONDS")
-    parser.add_output("the file to write; its name decides the format")
+    parser.add_seconds("--certify", text, 20.0)
+    add_written(parser, "the file to write; its name decides the format")
     parser.add_reporting()
 
 
 def run_improve(parsed: argparse.Namespace) -> None:
     """`mergewise improve`."""
-    formats.format_of_name(parsed.output)
-    check_output(parsed.output, parsed.files)
+    check_written(parsed, parsed.files)
     tokenizer = read_tokenizer(parsed)
     counts, unseen = read_corpus(parsed, tokenizer)
     if unseen is not None:
@@ -82,7 +86,7 @@ def run_improve(parsed: argparse.Namespace) -> None:
             **common,
         )
         was_interrupted = is_interrupted()
-    better.save(parsed.output)
+    write_tokenizer(better, parsed)
     facts: dict[str, int | float] = {
         "merges": len(better.merges),
         "tokens_before": tokenizer.core.num_tokens(counts.core),

@@ -3,17 +3,32 @@
 from __future__ import annotations
 
 import argparse
+import warnings
 from typing import Any
 
 from mergewise import formats
 from mergewise.cli import tokenizers
 from mergewise.cli.corpora import add_inputs, files_of_counts, read_counts
-from mergewise.cli.options import Parser, keywords
+from mergewise.cli.options import Parser, keywords, output_path, whole_number
 from mergewise.cli.output import put_facts
 from mergewise.counts import WordCounts
 from mergewise.sources import check_output
-from mergewise.training import DEFAULT_PATTERN, train
+from mergewise.tokenizer import Tokenizer
+from mergewise.training import DEFAULT_PATTERN, count, train
 
+# What `train` and its rehearsal take.
+TRAINING = (
+    "vocab_size",
+    "num_merges",
+    "min_frequency",
+    "max_token_length",
+    "special_tokens",
+    "overlaps",
+    "alphabet",
+    "like",
+    "then_across",
+    "within",
+)
 BY_NAME = "the file to write; its name decides the format"
 
 
@@ -26,13 +41,21 @@ def add_counting(parser: Parser) -> None:
     parser.add_argument("--special", help="a special token", **more)
 
 
-def counts_of_inputs(parsed: argparse.Namespace) -> WordCounts:
-    """The counts of the inputs, which are texts or files of counts."""
+def check_inputs(parsed: argparse.Namespace) -> None:
+    """Refuse a pattern that has no meaning, and an output that cannot be written."""
     if parsed.pattern is not None and files_of_counts(parsed.files) is not None:
         raise ValueError("--pattern is for texts; counts are of words already")
     check_output(parsed.output, parsed.files)
-    pattern = tokenizers.pattern_of(DEFAULT_PATTERN if parsed.pattern is None else parsed.pattern)
-    return read_counts(parsed, pattern, parsed.normalize, parsed.special_tokens)
+
+
+def pattern_of(parsed: argparse.Namespace) -> str | None:
+    """The pattern by which texts are cut."""
+    return tokenizers.pattern_of(DEFAULT_PATTERN if parsed.pattern is None else parsed.pattern)
+
+
+def counts_of_inputs(parsed: argparse.Namespace) -> WordCounts:
+    """The counts of the inputs, which are texts or files of counts."""
+    return read_counts(parsed, pattern_of(parsed), parsed.normalize, parsed.special_tokens)
 
 
 def add_count(parser: Parser) -> None:
@@ -51,6 +74,7 @@ def add_count(parser: Parser) -> None:
 
 def run_count(parsed: argparse.Namespace) -> None:
     """`mergewise count`."""
+    check_inputs(parsed)
     counts = counts_of_inputs(parsed)
     if parsed.min_count > 1:
         counts = counts.prune(parsed.min_count)
@@ -75,11 +99,15 @@ def add_train(parser: Parser) -> None:
     """
     add_counting(parser)
     size = parser.add_mutually_exclusive_group(required=True)
-    size.add_argument("--vocab-size", type=int, help="the number of tokens to train")
+    number = whole_number(0)
+    size.add_argument("--vocab-size", type=number, help="the number of tokens to train")
     more: Any = {"dest": "num_merges", "metavar": "MERGES"}
-    size.add_argument("--merges", type=int, help="or the number of merges", **more)
-    parser.add_number("--min-frequency", "the least count of a pair that is merged (default 2)")
-    parser.add_number("--max-token-length", "the longest new token, in bytes")
+    size.add_argument("--merges", type=number, help="or the number of merges", **more)
+    parser.add_number("--min-frequency", "the least count of a pair that is merged (default 2)", 1)
+    parser.add_number("--max-token-length", "the longest new token, in bytes", 1)
+    text = "the symbols to begin with (default bytes)"
+    parser.add_choice("--alphabet", ["bytes", "chars"], text)
+    parser.add_file("--initial", "continue from the merges of this tokenizer")
     text = "whether aaa has one pair or two (default skip: one)"
     parser.add_choice("--overlaps", ["skip", "count"], text)
     text = "learn the same merges as another trainer"
@@ -89,21 +117,36 @@ def add_train(parser: Parser) -> None:
     text = "the pattern of the merges before those"
     parser.add_argument("--within", metavar="PATTERN", help=text)
     text = "how long to search for merges that make fewer tokens, after training"
-    parser.add_number("--improve", text, type=float, metavar="SECONDS")
-    parser.add_output(BY_NAME)
+    parser.add_seconds("--improve", text)
+    tokenizers.add_written(parser, BY_NAME)
     parser.add_reporting()
 
 
 def run_train(parsed: argparse.Namespace) -> None:
     """`mergewise train`."""
-    sizes = keywords(parsed, "vocab_size", "num_merges", "min_frequency", "max_token_length")
-    names = ("special_tokens", "overlaps", "like", "then_across", "within", "improve", "progress")
+    check_inputs(parsed)
+    to = tokenizers.format_to_write(parsed)
+    initial = None if parsed.initial is None else Tokenizer.from_file(parsed.initial)
+    chosen = {**keywords(parsed, *TRAINING), "initial": initial}
+    rehearse(parsed, chosen, to)
     counts = counts_of_inputs(parsed)
-    formats.format_of_name(parsed.output)
-    tokenizer = train(counts, **sizes, **keywords(parsed, *names))
-    tokenizer.save(parsed.output)
+    tokenizer = train(counts, improve=parsed.improve, progress=parsed.progress, **chosen)
+    tokenizers.write_tokenizer(tokenizer, parsed)
     facts = {"tokens": tokenizer.vocab_size, "merges": len(tokenizer.merges)}
     put_facts(facts, as_json=parsed.json)
+
+
+def rehearse(parsed: argparse.Namespace, chosen: dict[str, Any], to: str) -> None:
+    """Train on no text, so that wrong sizes, and a format that cannot hold the result, show now."""
+    if files_of_counts(parsed.files) is None:
+        nothing = count([], pattern=pattern_of(parsed), normalize=parsed.normalize)
+    else:
+        nothing = count([], pattern=None)  # the settings of counts are known once they are read
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tokenizer = train(nothing, **chosen)
+    if files_of_counts(parsed.files) is None:
+        formats.check_supported(tokenizer.vocabulary, parsed.output, to)
 
 
 def add_convert(parser: Parser) -> None:
@@ -117,34 +160,22 @@ def add_convert(parser: Parser) -> None:
       mergewise convert my.tiktoken tokenizer.json --pattern cl100k --special '<|end|>=100257'
     """
     tokenizers.add_tokenizer(parser, metavar="INPUT")
-    parser.add_file("output", BY_NAME, "OUTPUT")
+    text = f"{BY_NAME}; - for standard output"
+    parser.add_argument("output", type=output_path, metavar="OUTPUT", help=text)
     tokenizers.add_format(parser, "--to", "the format of OUTPUT, as for --from")
-    more: Any = {"dest": "special_tokens", "action": "append", "metavar": "TEXT=ID"}
-    text = "a special token; replaces those of the file"
-    parser.add_argument("--special", type=text_and_id, help=text, **more)
     parser.add_flag("--lossy", "leave out what the format cannot hold")
     parser.add_json()
 
 
-def text_and_id(argument: str) -> tuple[str, int]:
-    """A special token and its id.
-
-    >>> text_and_id("<|a=b|>=7")
-    ('<|a=b|>', 7)
-    """
-    text, _, digits = argument.rpartition("=")
-    if not (text and digits.isascii() and digits.isdigit()):
-        raise argparse.ArgumentTypeError(f"found {argument!r}, expected TEXT=ID")
-    return text, int(digits)
-
-
 def run_convert(parsed: argparse.Namespace) -> None:
     """`mergewise convert`."""
+    to = tokenizers.format_to_write(parsed)
+    check_output(parsed.output, [])
     tokenizer = tokenizers.read_tokenizer(parsed)
-    tokenizer.save(parsed.output, format=parsed.to, lossy=parsed.lossy)
+    tokenizers.write_tokenizer(tokenizer, parsed, lossy=parsed.lossy)
     facts = {
         "from": parsed.format or formats.detect(parsed.tokenizer),
-        "to": parsed.to or formats.format_of_name(parsed.output),
+        "to": to,
         "tokens": tokenizer.vocab_size,
         "merges": len(tokenizer.merges),
     }

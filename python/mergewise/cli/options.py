@@ -3,16 +3,66 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Collection
+import math
+import os
+import sys
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
+from mergewise.files import checked_path
+
+STANDARD_OUTPUT = Path("/dev/stdout")
 INPUTS = "text, .gz, .zst, .jsonl, .parquet, a folder, a glob, or - for standard input"
 
 
 def keywords(parsed: argparse.Namespace, *names: str) -> dict[str, Any]:
     """The named arguments, as keywords for a function that has them under the same names."""
     return {name: getattr(parsed, name) for name in names}
+
+
+def whole_number(least: int) -> Callable[[str], int]:
+    """What reads a whole number that is not too small."""
+
+    def read(argument: str) -> int:
+        try:
+            number = int(argument)
+        except ValueError:
+            number = least - 1
+        if number < least:
+            message = f"expected a whole number, {least} or more, found {argument!r}"
+            raise argparse.ArgumentTypeError(message)
+        return number
+
+    return read
+
+
+def seconds(argument: str) -> float:
+    """A time that is not negative."""
+    try:
+        number = float(argument)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < math.inf:
+        raise argparse.ArgumentTypeError(f"expected seconds, 0 or more, found {argument!r}")
+    return number
+
+
+def output_path(argument: str) -> Path:
+    """The file to write, where - is standard output."""
+    return STANDARD_OUTPUT if argument == "-" else Path(argument)
+
+
+def given_text(parsed: argparse.Namespace) -> str | None:
+    """The TEXT of the arguments, or that of the file that it names; status 2 if that is unclear."""
+    text: str | None = parsed.text
+    if text is None or parsed.is_text:
+        return text
+    if parsed.file:
+        return sys.stdin.read() if text == "-" else checked_path(text).read_text("utf-8")
+    if os.path.isfile(text):  # noqa: PTH113 - of any length, where Path.is_file would fail
+        parsed.refuse(f"{text} is a file: give --file to take its text, --text to take its name")
+    return text
 
 
 class Parser(argparse.ArgumentParser):
@@ -22,10 +72,15 @@ class Parser(argparse.ArgumentParser):
         """An option without a value."""
         self.add_argument(name, action="store_true", help=text)
 
-    def add_number(self, name: str, text: str, **more: Any) -> None:  # noqa: ANN401
-        """An option whose value is a number; help names it after the option, not after `dest`."""
-        named: Any = {"type": int, "metavar": name.strip("-").replace("-", "_").upper()}
+    def add_number(self, name: str, text: str, least: int = 0, **more: Any) -> None:  # noqa: ANN401
+        """An option whose value is a whole number; help names it after the option, not `dest`."""
+        metavar = name.strip("-").replace("-", "_").upper()
+        named: Any = {"type": whole_number(least), "metavar": metavar}
         self.add_argument(name, help=text, **{**named, **more})
+
+    def add_seconds(self, name: str, text: str, default: float | None = None) -> None:
+        """An option whose value is a time."""
+        self.add_argument(name, type=seconds, default=default, metavar="SECONDS", help=text)
 
     def add_choice(
         self, name: str, choices: Collection[str], text: str, default: str | None = None
@@ -38,14 +93,25 @@ class Parser(argparse.ArgumentParser):
         self.add_argument(name, type=Path, metavar=metavar, help=text)
 
     def add_text(self, *, is_required: bool = True) -> None:
-        """A text on the command line."""
+        """A text on the command line, or the name of a file with it: see `given_text`."""
         nargs = None if is_required else "?"
-        self.add_argument("text", nargs=nargs, metavar="TEXT", help="the text itself, not a file")
+        text = "the text itself; with --file, the name of a file, or - for standard input"
+        self.add_argument("text", nargs=nargs, metavar="TEXT", help=text)
+        kinds = self.add_mutually_exclusive_group()
+        text = "TEXT is the name of a file that holds the text"
+        kinds.add_argument("--file", action="store_true", help=text)
+        text = "TEXT is the text itself, also where a file has that name"
+        kinds.add_argument("--text", dest="is_text", action="store_true", help=text)
 
     def add_merges(self, metavar: str = "MERGES") -> None:
         """The number of merges."""
         text = "the number of merges"
         self.add_number("--merges", text, dest="num_merges", required=True, metavar=metavar)
+
+    def add_steps(self) -> None:
+        """The number of steps of a search."""
+        text = "the number of steps of the search, instead of a time limit: the same every time"
+        self.add_number("--steps", text, dest="num_steps")
 
     def add_field(self) -> None:
         """The field of records that holds the text."""
@@ -59,11 +125,12 @@ class Parser(argparse.ArgumentParser):
 
     def add_time_limit(self, text: str, default: float | None = None) -> None:
         """The time of a search."""
-        self.add_number("--time-limit", text, type=float, default=default, metavar="SECONDS")
+        self.add_seconds("--time-limit", text, default)
 
     def add_output(self, text: str, *, is_required: bool = True) -> None:
         """The file to write."""
-        self.add_argument("-o", "--output", type=Path, required=is_required, help=text)
+        help_text = f"{text}; - for standard output"
+        self.add_argument("-o", "--output", type=output_path, required=is_required, help=help_text)
 
     def add_json(self, text: str = "print the result as JSON") -> None:
         """JSON instead of text for people."""

@@ -69,7 +69,9 @@ def make_parser(wanted: Collection[str] = COMMANDS.keys()) -> Parser:
             add = getattr(module, f"add_{name}")
             describe(sub, f"{text[0].upper()}{text[1:]}.", inspect.getdoc(add) or "")
             add(sub)
-            sub.set_defaults(run=getattr(module, f"run_{name}"), refuse=sub.error)
+            options = {name for action in sub._actions for name in action.option_strings}  # noqa: SLF001
+            run = getattr(module, f"run_{name}")
+            sub.set_defaults(run=run, refuse=sub.error, options=options)
     return parser
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from mergewise.cli.corpora import add_inputs, files_among, files_of_counts
 from mergewise.cli.options import Parser, keywords
@@ -27,11 +28,14 @@ def add_report(parser: Parser) -> None:
       mergewise report tokenizer.json corpus.txt -o report.html
       mergewise report tokenizer.json en.txt de.txt code/ -o report.html --no-certify
       mergewise report new.json corpus.txt --compare old.json --time-limit 60 -o both.html
+      mergewise report a.json corpus.txt --compare b.json --compare c.json -o all.html
     """
     add_tokenizer(parser)
     add_inputs(parser)
     parser.add_output("the page")
-    parser.add_file("--compare", "another tokenizer to compare with")
+    text = "another tokenizer to compare with; give it again for more"
+    more: Any = {"action": "append", "default": [], "type": Path, "metavar": "FILE"}
+    parser.add_argument("--compare", help=text, **more)
     text = "how long to search for proofs of how few tokens are possible, for each tokenizer"
     parser.add_time_limit(f"{text} (default {TIME_LIMIT:g})", TIME_LIMIT)
     parser.add_flag("--no-certify", "search for no proofs")
@@ -40,11 +44,12 @@ def add_report(parser: Parser) -> None:
 
 def run_report(parsed: argparse.Namespace) -> None:
     """`mergewise report`."""
-    paths = [parsed.tokenizer] if parsed.compare is None else [parsed.tokenizer, parsed.compare]
+    paths = [parsed.tokenizer, *parsed.compare]
     check_output(parsed.output, [*parsed.files, *files_among(*paths)])
     names = names_of(paths)
-    first, *others = (read_one(parsed, path) for path in paths)
-    made = make_report(parsed, first, others[0] if others else None, [names[p] for p in paths])
+    if len(names) < len(paths):
+        parsed.refuse("--compare names a tokenizer twice")
+    made = make_report(parsed, {names[path]: read_one(parsed, path) for path in paths})
     made.save(parsed.output)
     facts = list(facts_of(made))
     if parsed.json:
@@ -54,21 +59,20 @@ def run_report(parsed: argparse.Namespace) -> None:
         size = f"{fact['tokens']:,} tokens, {fact['bytes_per_token']:.3f} bytes per token"
         proved = "" if fact["excess"] is None else f", within {fact['excess']:.2%} of the best"
         put(f"{subject.name}: {size}{proved}")
-    put(f"{parsed.output}: {parsed.output.stat().st_size:,} bytes")
+    put(f"{parsed.output}: {len(made.html.encode(errors='backslashreplace')):,} bytes")
 
 
 def read_one(parsed: argparse.Namespace, path: Path) -> Tokenizer:
-    """One of the tokenizers; the format is of the first, the pattern of both."""
+    """One of the tokenizers; the format is of the first, the pattern of all."""
     given = parsed.format if path == parsed.tokenizer else None
     return read_tokenizer(argparse.Namespace(tokenizer=path, format=given, pattern=parsed.pattern))
 
 
-def make_report(
-    parsed: argparse.Namespace, tokenizer: Tokenizer, compare: Tokenizer | None, names: list[str]
-) -> Report:
+def make_report(parsed: argparse.Namespace, tokenizers: dict[str, Tokenizer]) -> Report:
     """The report on the inputs: texts, each cut as the tokenizers do, or files of counts."""
+    (name, tokenizer), *others = tokenizers.items()
     chosen = keywords(parsed, "num_threads", "progress")
-    chosen |= {"name": names[0], "compare": compare, "compare_name": names[-1]}
+    chosen |= {"name": name, "compare": dict(others)}
     chosen["time_limit"] = 0.0 if parsed.no_certify else parsed.time_limit
     counted = files_of_counts(parsed.files)
     if counted is not None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from mergewise.cli.options import Parser, keywords
+from mergewise.cli.options import Parser, given_text, keywords
 from mergewise.cli.output import put, put_json
+from mergewise.cli.tokenizers import add_written, check_written, write_tokenizer
 from mergewise.counts import WordCounts
 from mergewise.drawing import columns, padded, shown
 from mergewise.optimize import Solution, solve
@@ -31,7 +32,9 @@ def add_solve(parser: Parser) -> None:
     parser.add_time_limit("how long to search")
     parser.add_number("--node-limit", "how many nodes to search", metavar="NODES")
     parser.add_threads()
-    parser.add_output("write the merges as a tokenizer", is_required=False)
+    text = "how much memory the search may take, in MB (default 1074)"
+    parser.add_number("--memory-limit", text, 1, metavar="MB")
+    add_written(parser, "write the merges as a tokenizer", is_required=False)
     parser.add_reporting()
 
 
@@ -39,15 +42,20 @@ def run_solve(parsed: argparse.Namespace) -> None:
     """`mergewise solve`."""
     if (parsed.text is None) == (parsed.counts is None):
         parsed.refuse("expected either a TEXT or --counts FILE")
-    corpus = parsed.text if parsed.counts is None else WordCounts.from_file(parsed.counts)
+    check_written(parsed, [] if parsed.counts is None else [parsed.counts])
+    text = given_text(parsed)
+    corpus = text or "" if parsed.counts is None else WordCounts.from_file(parsed.counts)
     names = ("num_merges", "alphabet", "method", "time_limit", "node_limit", "num_threads")
-    solution = solve(corpus, **keywords(parsed, *names, "progress"))
+    chosen = keywords(parsed, *names, "progress")
+    if parsed.memory_limit is not None:
+        chosen["memory_limit"] = parsed.memory_limit * 10**6
+    solution = solve(corpus, **chosen)
     if parsed.output is not None:
-        solution.tokenizer.save(parsed.output)
+        write_tokenizer(solution.tokenizer, parsed)
     if parsed.json:
         put_json(facts_of(solution))
     else:
-        put_solution(solution, parsed.text)
+        put_solution(solution, text)
 
 
 def facts_of(solution: Solution) -> dict[str, object]:

@@ -6,7 +6,7 @@ import argparse
 import json
 from pathlib import Path
 
-from mergewise.cli.options import Parser
+from mergewise.cli.options import Parser, given_text, whole_number
 from mergewise.cli.output import put, terminal
 from mergewise.cli.tokenizers import add_reading, read_tokenizer
 from mergewise.drawing import draw_forest
@@ -28,7 +28,7 @@ def add_forest(parser: Parser) -> None:
     parser.add_text()
     merges = parser.add_mutually_exclusive_group(required=True)
     text = "the number of merges to train on the text itself"
-    merges.add_argument("--merges", type=int, help=text)
+    merges.add_argument("--merges", type=whole_number(0), help=text)
     text = "or a tokenizer that has the merges"
     merges.add_argument("--tokenizer", type=Path, metavar="FILE", help=text)
     add_reading(parser)
@@ -37,9 +37,13 @@ def add_forest(parser: Parser) -> None:
 
 def run_forest(parsed: argparse.Namespace) -> None:
     """`mergewise forest`."""
-    tokenizer = trained_on_itself(parsed) if parsed.tokenizer is None else read_tokenizer(parsed)
+    text = given_text(parsed) or ""
+    if parsed.tokenizer is None:
+        tokenizer = trained_on_itself(text, parsed.merges)
+    else:
+        tokenizer = read_tokenizer(parsed)
     try:
-        trees = tokenizer.forest(parsed.text, allowed_special="all")
+        trees = tokenizer.forest(text, allowed_special="all")
         if parsed.json:
             put(f"[{', '.join(text_of(tree, json_string, '[', ']') for tree in trees)}]")
         else:
@@ -48,10 +52,10 @@ def run_forest(parsed: argparse.Namespace) -> None:
         raise ValueError("a tree of this text is too deep to be drawn") from None
 
 
-def trained_on_itself(parsed: argparse.Namespace) -> Tokenizer:
+def trained_on_itself(text: str, num_merges: int) -> Tokenizer:
     """The paper's setting: one text is the corpus, over its characters, without words."""
-    counts = count([parsed.text], pattern=None)
-    return train(counts, num_merges=parsed.merges, alphabet="chars", min_frequency=1)
+    counts = count([text], pattern=None)
+    return train(counts, num_merges=num_merges, alphabet="chars", min_frequency=1)
 
 
 def json_string(leaf: bytes) -> str:

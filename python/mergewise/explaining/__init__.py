@@ -13,6 +13,8 @@ from mergewise.explaining.steps import Greedy, Step
 from mergewise.explaining.svg import explain_svg
 from mergewise.explaining.terminal import explain_text
 from mergewise.files import checked_path, write_text
+from mergewise.pages.notebook import framed
+from mergewise.vocabulary import brief
 
 __all__ = ["Explanation", "Step", "explain"]
 
@@ -70,6 +72,13 @@ class Explanation:
         for number, path in enumerate(paths):
             write_text(self.svg(number), path)
         return paths
+
+    def __repr__(self) -> str:
+        text = brief(self.run.text)
+        return f"<Explanation: {len(self.merges)} merges of {text} in {len(self.steps)} steps>"
+
+    def _repr_html_(self) -> str:
+        return framed(self.html, "42rem")
 
     def __str__(self) -> str:
         return self.text()

@@ -43,7 +43,8 @@
       // A disabled button would lose the focus, and with it the place of whoever uses the keyboard.
       button.setAttribute("aria-disabled", String(isStuck));
     }
-    history.replaceState(null, "", `#step=${current}`);
+    // A page inside a notebook has no address of its own.
+    if (location.protocol !== "about:") history.replaceState(null, "", `#step=${current}`);
   }
 
   function fromAddress() {

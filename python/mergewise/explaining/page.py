@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from mergewise.explaining import words
 from mergewise.explaining.steps import Entry, Greedy, Step
-from mergewise.pages import code, page, tag
+from mergewise.pages import code, isolated, page, tag
 
 # The elements of positions that stayed, that a pair gained, and that it lost.
 TAGS = {"": "span", "+": "ins", "−": "del"}
@@ -97,7 +97,7 @@ def linked_list(run: Greedy, step: Step) -> str:
     return "".join(
         tag(
             "li",
-            tag("span", escape(words.name_of(run, number)), class_="text"),
+            tag("bdi", escape(words.name_of(run, number)), class_="text"),
             tag("span", str(place), class_="place"),
             class_=" ".join(["node", *marks.get(place, [])]),
         )
@@ -130,7 +130,7 @@ def heap(run: Greedy, step: Step) -> str:
     rows = "".join(
         tag("li", *(entry(run, step, one) for one in level)) for level in levels(step.heap)
     )
-    popped = "".join(tag("del", f"− {escape(words.entry_name(run, one))}") for one in step.popped)
+    popped = "".join(tag("del", f"− {isolated(words.entry_name(run, one))}") for one in step.popped)
     left = tag("p", popped, class_="popped") if popped else ""
     return (tag("ol", rows, class_="heap") if rows else tag("p", "empty", class_="soft")) + left
 
@@ -138,7 +138,7 @@ def heap(run: Greedy, step: Step) -> str:
 def entry(run: Greedy, step: Step, one: Entry) -> str:
     """An entry of the heap: its count and its pair."""
     state = words.state_of(step, one)
-    text = f"<b>{-one[0]}</b> {escape(words.pair_name(run, one[1:]))}"
+    text = f"<b>{-one[0]}</b> {isolated(words.pair_name(run, one[1:]))}"
     note = tag("i", f"now {step.counts.get(one[1:], 0)}") if state == "stale" else ""
     return tag("span", text, note, class_=f"entry {state}".rstrip())
 
@@ -149,7 +149,7 @@ def positions(run: Greedy, step: Step) -> str:
     for pair in words.pairs_in_order(step):
         signed = words.signed_places(step, pair)
         cells = [tag(TAGS[sign], f"{sign}{place}") for sign, place in signed]
-        rows += tag("dt", escape(words.pair_name(run, pair))) + tag("dd", *cells)
+        rows += tag("dt", isolated(words.pair_name(run, pair))) + tag("dd", *cells)
     return tag("dl", rows, class_="positions") if rows else tag("p", "none", class_="soft")
 
 
@@ -158,7 +158,7 @@ def merges(run: Greedy, step: Step) -> str:
     rows = "".join(
         tag(
             "li",
-            escape(f"{words.pair_name(run, pair)} → {words.product_name(run, pair)}"),
+            f"{isolated(words.pair_name(run, pair))} → {isolated(words.product_name(run, pair))}",
             tag("span", f" ×{gain}", class_="soft"),
         )
         for pair, gain in list(zip(run.merges, run.gains, strict=True))[: step.num_merges]

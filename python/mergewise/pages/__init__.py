@@ -81,7 +81,16 @@ def tag(name: str, *content: str, **attributes: Any) -> str:  # noqa: ANN401 - w
 def code(string: bytes | str) -> str:
     """A token as the page shows it: no character of it is invisible."""
     raw = string.encode() if isinstance(string, str) else string
-    return tag("code", escape(shown(raw)), class_="token")
+    return tag("code", isolated(shown(raw)), class_="token")
+
+
+def isolated(text: str) -> str:
+    """A text from elsewhere: its direction does not change the order of what stands around it.
+
+    >>> isolated("<b>")
+    '<bdi>&lt;b&gt;</bdi>'
+    """
+    return tag("bdi", escape(text))
 
 
 def table(

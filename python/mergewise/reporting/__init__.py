@@ -6,12 +6,14 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, TypeAlias
 
 from mergewise.arguments import check_num_threads, check_time_limit
 from mergewise.counts import WordCounts
 from mergewise.errors import InputError
 from mergewise.files import write_text
 from mergewise.interrupts import noticed_interrupts
+from mergewise.pages.notebook import framed
 from mergewise.progress import Progress, Reporter
 from mergewise.reporting.band import Band, NotCertified, find_band
 from mergewise.reporting.measuring import Measured, measure
@@ -22,13 +24,15 @@ from mergewise.training import Errors, count_files
 
 __all__ = ["Report", "report", "report_files"]
 
+Corpus: TypeAlias = WordCounts | Mapping[str, WordCounts]
+
 TIME_LIMIT = 10.0
 NOT_ASKED = "no proof was asked for"
 
 
 @dataclass(frozen=True)
 class Report:
-    """Measurements of one tokenizer, or of two, on a corpus.
+    """Measurements of one tokenizer, or of several, on a corpus.
 
     Attributes:
         html: the page, in one file.
@@ -40,6 +44,14 @@ class Report:
     subjects: tuple[Measured, ...]
     bands: tuple[Band | str, ...]
 
+    def __repr__(self) -> str:
+        made = ", ".join(f"{s.name}: {s.total.num_tokens:,} tokens" for s in self.subjects[:4])
+        more = ", …" if len(self.subjects) > 4 else ""
+        return f"<Report: {made}{more}>"
+
+    def _repr_html_(self) -> str:
+        return framed(self.html, "48rem")
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page, whole or not at all."""
         write_text(self.html, path)
@@ -47,11 +59,11 @@ class Report:
 
 def report(
     tokenizer: Tokenizer,
-    counts: WordCounts | Mapping[str, WordCounts],
+    counts: Corpus,
     *,
     name: str = "tokenizer",
-    compare: Tokenizer | None = None,
-    compare_counts: WordCounts | Mapping[str, WordCounts] | None = None,
+    compare: Tokenizer | Mapping[str, Tokenizer] | None = None,
+    compare_counts: Corpus | Mapping[str, Corpus] | None = None,
     compare_name: str = "the other",
     time_limit: float = TIME_LIMIT,
     num_threads: int = 0,
@@ -71,9 +83,9 @@ def report(
         tokenizer: trained here or read from a file.
         counts: the corpus, or its parts by name; cut into words as the tokenizer does.
         name: of the tokenizer, as the page shows it.
-        compare: another tokenizer, to stand beside it.
-        compare_counts: the corpus as that one cuts it, unless both cut alike.
-        compare_name: its name.
+        compare: another tokenizer, to stand beside it; or several by name.
+        compare_counts: the corpus as that one cuts it, unless both cut alike; of several, by name.
+        compare_name: the name of one.
         time_limit: seconds for the proofs of how few tokens are possible, for each tokenizer; 0
             leaves them out.
         num_threads: 0 means all cores.
@@ -82,9 +94,11 @@ def report(
     check_time_limit(time_limit)
     check_num_threads(num_threads)
     subjects = [measured(name, tokenizer, counts)]
-    if compare is not None:
-        theirs = counts if compare_counts is None else compare_counts
-        subjects.append(measured(compare_name, compare, theirs))
+    others = named(compare, compare_name)
+    theirs: Any = compare_counts if isinstance(compare, Mapping) else {compare_name: compare_counts}
+    for other_name, other in others.items():
+        own = (theirs or {}).get(other_name)
+        subjects.append(measured(other_name, other, counts if own is None else own))
     with noticed_interrupts() as is_interrupted:
         bands = [
             band_or_reason(subject, time_limit, num_threads, progress, is_interrupted)
@@ -93,9 +107,16 @@ def report(
     return Report(report_page(subjects, bands), tuple(subjects), tuple(bands))
 
 
-def measured(
-    name: str, tokenizer: Tokenizer, counts: WordCounts | Mapping[str, WordCounts]
-) -> Measured:
+def named(
+    compare: Tokenizer | Mapping[str, Tokenizer] | None, name: str
+) -> Mapping[str, Tokenizer]:
+    """The other tokenizers by name."""
+    if compare is None:
+        return {}
+    return compare if isinstance(compare, Mapping) else {name: compare}
+
+
+def measured(name: str, tokenizer: Tokenizer, counts: Corpus) -> Measured:
     """A tokenizer on a corpus, if they belong together."""
     if not isinstance(tokenizer, Tokenizer):
         raise TypeError(f"expected a Tokenizer, found {type(tokenizer).__name__}")
@@ -140,7 +161,7 @@ def report_files(
     paths: PathLike | Iterable[PathLike],
     *,
     name: str = "tokenizer",
-    compare: Tokenizer | None = None,
+    compare: Tokenizer | Mapping[str, Tokenizer] | None = None,
     compare_name: str = "the other",
     documents: DocumentMode = "file",
     field: str = "text",
@@ -150,7 +171,8 @@ def report_files(
     progress: Progress = False,
 ) -> Report:
     """A report on files, each a part of the corpus: see `report` and `count_files`."""
-    sources = {source.path: source for source in find_sources(paths)}
+    others = named(compare, compare_name)
+    sources = {Path(source.path): source for source in find_sources(paths)}
     names = names_of(sources)
 
     def parts_for(one: Tokenizer) -> dict[str, WordCounts]:
@@ -177,9 +199,8 @@ def report_files(
         tokenizer,
         parts_for(tokenizer),
         name=name,
-        compare=compare,
-        compare_counts=None if compare is None else parts_for(compare),
-        compare_name=compare_name,
+        compare=others,
+        compare_counts={other_name: parts_for(other) for other_name, other in others.items()},
         time_limit=time_limit,
         num_threads=num_threads,
         progress=progress,

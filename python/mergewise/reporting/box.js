@@ -58,6 +58,8 @@
         return;
       }
       this.clear();
+      // Tokens are isolated from one another, so their order is that of the text as a whole.
+      output.dir = getComputedStyle(input).direction;
       summary.textContent = this.summarise(text);
       this.showMore();
       this.select(0);
@@ -145,7 +147,7 @@
     };
 
     function chip(token, index) {
-      const element = document.createElement("span");
+      const element = document.createElement("bdi");
       element.className = `chip c${index % 6}`;
       element.dataset.id = token.id;
       element.dataset.index = index;

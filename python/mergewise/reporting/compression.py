@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from html import escape
 
-from mergewise.pages import table, tag
+from mergewise.pages import isolated, table, tag
 from mergewise.reporting.band import Band
 from mergewise.reporting.charts import Curve, Words, curves_chart
 from mergewise.reporting.measuring import Measured
@@ -23,7 +23,7 @@ def compression(subjects: Sequence[Measured], bands: Sequence[Band | str]) -> st
     """The bytes per token after each number of merges."""
     curves, notes = [], []
     for (subject, letter), band in zip(lettered(subjects), bands, strict=True):
-        name = escape(subject.name)
+        name = isolated(subject.name)
         if subject.no_curve is not None or not subject.tokenizer.merges:
             why = subject.no_curve or "there are no merges"
             notes.append(f"{name} has no curve: {escape(why)}.")
@@ -81,12 +81,18 @@ def thinned(last: int) -> list[int]:
 
 def band_note(subject: Measured, band: Band | str) -> str:
     """A note on the band, or why there is none."""
-    name = escape(subject.name)
+    name = isolated(subject.name)
     if isinstance(band, str):
         return f"Nothing is proved about {name}: {escape(band)}."
     tokens, least = subject.curve[-1], band.least_tokens[-1]
     excess = tokens / least - 1 if least else 0.0
-    note = f"With all its merges, {name} is within {excess:.1%} of the best possible: proved."
+    if excess <= 0:
+        note = f"With all its merges, {name} makes as few tokens as possible: proved."
+    else:
+        note = (
+            f"With all its merges, {name} makes at most {100 * excess:.2f} % more tokens than the "
+            f"best possible: proved, and not yet proved closer than that."
+        )
     if band.share < 1:
         note += (
             f" Searched were proofs for the {band.num_words:,} most frequent words, "

@@ -57,6 +57,9 @@ class Measured:
     parts: tuple[Part, ...]
     uses: Mapping[int, int]
 
+    def __repr__(self) -> str:
+        return f"<Measured: {self.name}: {self.total.num_tokens:,} tokens, {self.counts!r}>"
+
     @cached_property
     def total(self) -> Part:
         """The whole corpus."""

@@ -6,13 +6,13 @@ import json
 from collections.abc import Sequence
 from html import escape
 
-from mergewise.pages import code, page, table, tag
+from mergewise.pages import code, isolated, page, table, tag
 from mergewise.reporting.band import Band
 from mergewise.reporting.browser import browser_tokenizer
 from mergewise.reporting.charts import Bars, Words, bars_chart
 from mergewise.reporting.compression import compression
 from mergewise.reporting.measuring import Measured, Part
-from mergewise.reporting.sides import headings, legend, lettered, panels
+from mergewise.reporting.sides import difference, headings, legend, lettered, panels
 
 NUM_MERGES = 15
 NUM_LISTED = 300
@@ -23,26 +23,28 @@ SAMPLES = {
     "English": "The quick brown fox doesn't jump over 1,234 lazy dogs.",
     "code": "def utility(merges, text):\n    return len(text) - len(apply(merges, text))\n",
     "Chinese": "字节对编码把最常见的相邻符号合并成一个新符号。",
+    "Arabic": "ترميز أزواج البايتات يدمج أكثر الرموز المتجاورة تكرارًا.",
     "emoji": "naïve café 👩‍👩‍👧‍👦 🏳️‍🌈 e\u0301",
 }
 
 
 def report_page(subjects: Sequence[Measured], bands: Sequence[Band | str]) -> str:
-    """The page of one tokenizer, or of two side by side.
+    """The page of one tokenizer, or of several side by side.
 
     Args:
         subjects: the tokenizers, measured.
         bands: for each, what is proved, or why nothing is.
     """
-    names = " and ".join(subject.name for subject in subjects)
+    names = joined([subject.name for subject in subjects])
     corpus = ", ".join(part.name for part in subjects[0].parts[:4])
     more = len(subjects[0].parts) - 4
     total = subjects[0].total
     body = f"""\
 <header>
 <h1>{escape(names)}</h1>
-<p class="soft">on {escape(corpus)}{f" and {more} more" if more > 0 else ""}:
+<p class="soft">on {isolated(corpus)}{f" and {more} more" if more > 0 else ""}:
 {total.num_bytes:,} bytes</p>
+{verdicts(subjects)}
 </header>
 {legend(subjects)}
 <main>
@@ -56,35 +58,69 @@ def report_page(subjects: Sequence[Measured], bands: Sequence[Band | str]) -> st
 {shared(subjects)}
 </main>
 <footer>Made by mergewise. This page needs no network; what is typed into it stays in it.</footer>
-{"".join(embedded(subject, letter) for subject, letter in lettered(subjects))}"""
+{"".join(embedded(subject, number) for number, subject in enumerate(subjects))}"""
     scripts = ["encoder.js", "box.js"]
     return page(f"Report on {names}", body, "reporting", css="report.css", scripts=scripts)
 
 
+def joined(names: Sequence[str]) -> str:
+    """Names in a row.
+
+    >>> joined(["a"]), joined(["a", "b"]), joined(["a", "b", "c"])
+    ('a', 'a and b', 'a, b and c')
+    """
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def verdicts(subjects: Sequence[Measured]) -> str:
+    """How many tokens the first makes beside each other, in a sentence each."""
+    ours, *others = subjects
+    sentences = []
+    for other in others:
+        said = difference(ours.total.num_tokens, other.total.num_tokens)
+        tokens = "as many tokens as" if said == "the same" else f"{said} tokens than"
+        sentences.append(f"{isolated(ours.name)} makes {tokens} {isolated(other.name)}.")
+    return tag("p", tag("strong", " ".join(sentences)), class_="verdict") if others else ""
+
+
 def facts(subjects: Sequence[Measured]) -> str:
-    """The most important numbers, large."""
+    """The most important numbers, large; of several tokenizers with their differences."""
     first, *others = map(facts_of, subjects)
     if not others:
-        tiles = (tag("div", tag("dt", name), tag("dd", value)) for name, value in first.items())
+        tiles = (tag("div", tag("dt", name), tag("dd", text)) for name, (text, _) in first.items())
         return tag("dl", *tiles, class_="tiles")
-    head = ["", *(escape(subject.name) for subject in subjects)]
-    rows = [[name, value, *(other[name] for other in others)] for name, value in first.items()]
-    return table(head, rows, class_="compared")
+    ours = isolated(subjects[0].name)
+    head = ["", ours]
+    for subject in subjects[1:]:
+        head += [isolated(subject.name), f"{ours} against {isolated(subject.name)}"]
+    rows = []
+    for name, (text, number) in first.items():
+        row = [name, text]
+        for other in others:
+            row += [other[name][0], difference(number, other[name][1])]
+        rows.append(row)
+    return tag("div", table(head, rows, caption="In numbers"), class_="card compared")
 
 
-def facts_of(subject: Measured) -> dict[str, str]:
-    """The numbers that describe a tokenizer, by name."""
+def facts_of(subject: Measured) -> dict[str, tuple[str, float | None]]:
+    """The numbers that describe a tokenizer, by name: as they are shown, and to be compared."""
     tokenizer, total = subject.tokenizer, subject.total
     pattern = tokenizer.pattern
     short = "none" if pattern is None else pattern if len(pattern) < 16 else "its own"
+    whole = {
+        "vocabulary": tokenizer.vocab_size,
+        "merges": len(tokenizer.merges),
+        "tokens": total.num_tokens,
+    }
     return {
-        "vocabulary": f"{tokenizer.vocab_size:,}",
-        "merges": f"{len(tokenizer.merges):,}",
-        "tokens": f"{total.num_tokens:,}",
-        "bytes per token": f"{total.bytes_per_token:.3f}",
-        "tokens per word": tokens_per_word(subject, total),
-        "pattern": escape(short),
-        "never used": f"{len(subject.unused):,}",
+        **{name: (f"{number:,}", number) for name, number in whole.items()},
+        "bytes per token": (f"{total.bytes_per_token:.3f}", total.bytes_per_token),
+        "tokens per word": (
+            tokens_per_word(subject, total),
+            None if pattern is None else total.tokens_per_word,
+        ),
+        "pattern": (escape(short), None),
+        "never used": (f"{len(subject.unused):,}", len(subject.unused)),
     }
 
 
@@ -99,13 +135,16 @@ def box(subjects: Sequence[Measured]) -> str:
         tag("button", escape(name), type="button", data_sample=text)
         for name, text in SAMPLES.items()
     )
-    views = [tag("div", view(s, letter), class_=letter) for s, letter in lettered(subjects)]
+    views = [
+        tag("div", view(subject, number), class_=letter)
+        for number, (subject, letter) in enumerate(lettered(subjects))
+    ]
     return f"""\
 <section id="box" class="no-print" aria-labelledby="box-title">
 <h2 id="box-title">Try it</h2>
 <p>Type a text to see its tokens, just as <code>encode</code> makes them, and how merges made
 them.</p>
-<textarea id="text" rows="4" spellcheck="false" aria-label="Text to encode"
+<textarea id="text" rows="4" dir="auto" spellcheck="false" aria-label="Text to encode"
 >{escape(SAMPLES["English"])}</textarea>
 <p class="samples"><span class="soft small">or take</span> {samples}</p>
 {tag("div", *views, class_="columns") if len(views) > 1 else views[0]}
@@ -113,25 +152,25 @@ them.</p>
 </section>"""
 
 
-def view(subject: Measured, letter: str) -> str:
+def view(subject: Measured, number: int) -> str:
     """Where the tokens of the typed text appear."""
-    title = tag("h3", escape(subject.name))
+    title = tag("h3", isolated(subject.name))
     reason = browser_tokenizer(subject.tokenizer, subject.uses).get("unsupported")
     if reason is not None:
         why = f"A browser cannot cut texts as this tokenizer does: {escape(reason)}."
         instead = " Use <code>mergewise encode</code> and <code>mergewise forest</code>."
         return title + tag("p", why, instead, class_="card unsupported")
     return f"""\
-<div class="view card" data-tokenizer="tokenizer-{letter}">{title}
+<div class="view card" data-tokenizer="tokenizer-{number}">{title}
 <p class="summary soft small" role="status"></p>
-<div class="tokens" id="tokens-{letter}" tabindex="0" role="listbox"
+<div class="tokens" id="tokens-{number}" tabindex="0" role="listbox"
  aria-label="Tokens of {escape(subject.name)}; arrow keys choose one"></div>
 <button type="button" class="more" hidden></button>
 <p class="facts small" aria-live="polite"></p>
 <div class="forest scroll" tabindex="0" role="group" aria-label="Merge trees"></div></div>"""
 
 
-def embedded(subject: Measured, letter: str) -> str:
+def embedded(subject: Measured, number: int) -> str:
     """The tokenizer as the page's script reads it."""
     data = browser_tokenizer(subject.tokenizer, subject.uses)
     if "unsupported" in data:
@@ -140,12 +179,17 @@ def embedded(subject: Measured, letter: str) -> str:
     # JSON that can stand in a page: no text in it ends the script or a line.
     for character in ("<", "\u2028", "\u2029"):
         written = written.replace(character, f"\\u{ord(character):04x}")
-    return tag("script", written, type="application/json", id=f"tokenizer-{letter}")
+    return tag("script", written, type="application/json", id=f"tokenizer-{number}")
 
 
 def parts_table(subjects: Sequence[Measured]) -> str:
     """The parts of the corpus, the largest first."""
-    head = headings("", subjects, "tokens", "tokens per word", "bytes per token")
+    columns = ("tokens", "tokens per word", "bytes per token")
+    head = headings("", subjects, *columns)
+    # Behind the columns of each but the first, how the first differs.
+    for number, subject in enumerate(subjects[1:], start=2):
+        against = f"{isolated(subjects[0].name)} against {isolated(subject.name)}: tokens"
+        head.insert(number * (len(columns) + 1) - 1, against)
     head.insert(1, "bytes")
     by_name = [{part.name: part for part in subject.parts} for subject in subjects]
     order = sorted(by_name[0].values(), key=lambda part: -part.num_bytes)
@@ -164,10 +208,13 @@ def parts_table(subjects: Sequence[Measured]) -> str:
 
 def part_row(subjects: Sequence[Measured], parts: Sequence[Part]) -> list[str]:
     """One part of the corpus, as each tokenizer has it."""
-    row = [escape(parts[0].name), f"{parts[0].num_bytes:,}"]
+    ours = parts[0]
+    row = [isolated(ours.name), f"{ours.num_bytes:,}"]
     for subject, part in zip(subjects, parts, strict=True):
         words = tokens_per_word(subject, part)
         row += [f"{part.num_tokens:,}", words, f"{part.bytes_per_token:.3f}"]
+        if subject is not subjects[0]:
+            row.append(difference(ours.num_tokens, part.num_tokens))
     return row
 
 
@@ -277,14 +324,17 @@ def listed(subject: Measured, ids: Sequence[int]) -> str:
 
 
 def shared(subjects: Sequence[Measured]) -> str:
-    """Which tokens two tokenizers have in common."""
+    """Which tokens the tokenizers have in common, and which each has alone."""
     if len(subjects) == 1:
         return ""
-    ours, theirs = (set(subject.tokenizer.vocabulary.tokens) for subject in subjects)
-    rows = [["both", f"{len(ours & theirs):,}", examples(subjects[0], ours & theirs)]]
-    for subject, own, other in ((subjects[0], ours, theirs), (subjects[1], theirs, ours)):
-        only = own - other
-        rows.append([f"only {escape(subject.name)}", f"{len(only):,}", examples(subject, only)])
+    own = [set(subject.tokenizer.vocabulary.tokens) for subject in subjects]
+    common = set.intersection(*own)
+    every = "both" if len(subjects) == 2 else f"all {len(subjects)}"
+    rows = [[every, f"{len(common):,}", examples(subjects[0], common)]]
+    for number, subject in enumerate(subjects):
+        only = own[number] - set().union(*own[:number], *own[number + 1 :])
+        name = f"only {isolated(subject.name)}"
+        rows.append([name, f"{len(only):,}", examples(subject, only)])
     head = ["in", "tokens", "the most used of them"]
     return f"""\
 <section><h2>In common</h2>

@@ -1,35 +1,39 @@
-"""One tokenizer, or two side by side, each with a colour of its own."""
+"""One tokenizer, or several side by side, each with a colour."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from html import escape
+from itertools import cycle
 
-from mergewise.pages import tag
+from mergewise.pages import isolated, tag
 from mergewise.reporting.measuring import Measured
 
-LETTERS = "ab"
+# The classes of the colours, which begin anew after the last.
+LETTERS = "abcdef"
 
 
 def lettered(subjects: Sequence[Measured]) -> Iterator[tuple[Measured, str]]:
     """The tokenizers, each with the letter that decides its colour."""
-    return zip(subjects, LETTERS, strict=False)
+    return zip(subjects, cycle(LETTERS), strict=False)
 
 
 def legend(subjects: Sequence[Measured]) -> str:
-    """Which colour is which, if there are two."""
+    """Which colour is which, if there are several."""
     if len(subjects) == 1:
         return ""
-    keys = [tag("span", escape(s.name), class_=f"key {letter}") for s, letter in lettered(subjects)]
+    keys = [
+        tag("span", isolated(subject.name), class_=f"key {letter}")
+        for subject, letter in lettered(subjects)
+    ]
     return tag("p", *keys, class_="legend")
 
 
 def panels(subjects: Sequence[Measured], draw: Callable[[Measured], str]) -> str:
-    """The panel of one tokenizer, or those of two under their names, each in its colour."""
+    """The panel of one tokenizer, or those of several under their names, each in its colour."""
     if len(subjects) == 1:
         return draw(subjects[0])
     columns = (
-        tag("div", tag("h3", escape(subject.name)), draw(subject), class_=letter)
+        tag("div", tag("h3", isolated(subject.name)), draw(subject), class_=letter)
         for subject, letter in lettered(subjects)
     )
     return tag("div", *columns, class_="columns")
@@ -39,6 +43,20 @@ def headings(first: str, subjects: Sequence[Measured], *names: str) -> list[str]
     """The head of a table: the first column, and the columns of each tokenizer."""
     head = [first]
     for subject in subjects:
-        prefix = f"{escape(subject.name)}: " if len(subjects) > 1 else ""
+        prefix = f"{isolated(subject.name)}: " if len(subjects) > 1 else ""
         head += [prefix + name for name in names]
     return head
+
+
+def difference(ours: float | None, theirs: float | None) -> str:
+    """How much more ours are than theirs, or fewer, in words; of fractions, how much less.
+
+    >>> difference(970, 1000), difference(3.3, 3.0), difference(2.7, 3.0), difference(5, 5)
+    ('3.00 % fewer', '10.00 % more', '10.00 % less', 'the same')
+    """
+    if ours == theirs and ours is not None:
+        return "the same"
+    if ours is None or not theirs:
+        return "–"
+    smaller = "less" if isinstance(ours, float) else "fewer"
+    return f"{100 * abs(ours / theirs - 1):.2f} % {smaller if ours < theirs else 'more'}"
