@@ -293,23 +293,32 @@ def test_the_nearest_tokenizer_json(models: Callable[[str], Path], tmp_path: Pat
         assert peer.decode(ids) == tok.decode(ids)
 
 
-def test_unused_pieces_of_random_models(tmp_path: Path) -> None:
+@pytest.mark.parametrize("byte_fallback", [False, True])
+@pytest.mark.parametrize("drops_spaces", [False, True])
+def test_unused_pieces_of_random_models(
+    *, byte_fallback: bool, drops_spaces: bool, tmp_path: Path
+) -> None:
     """Scores without an order, many of them equal, and many ways to make each piece."""
     draw = random.Random(5)  # noqa: S311 (not for secrets)
-    for _ in range(20):
+    for _ in range(10):
         strings = {
-            *"ab",
-            *("".join(draw.choices("abc", k=draw.randrange(2, 7))) for _ in range(40)),
+            *"ab▁é",
+            *("".join(draw.choices("abc▁é", k=draw.randrange(2, 7))) for _ in range(40)),
         }
         model = bytes_field(1, written_piece("<unk>", 0.0, Kind.UNKNOWN))
+        for byte in range(256 if byte_fallback else 0):
+            model += bytes_field(1, written_piece(f"<0x{byte:02X}>", 0.0, Kind.BYTE))
         for text in sorted(strings):
             kind = draw.choice([Kind.UNUSED, Kind.NORMAL])
             model += bytes_field(1, written_piece(text, -float(draw.randrange(15)), kind))
-        model += bytes_field(2, number_field(3, 2)) + bytes_field(3, number_field(3, 0))
+        model += bytes_field(2, number_field(3, 2) + number_field(35, byte_fallback))
+        model += bytes_field(3, number_field(4, drops_spaces))
         path = tmp_path / "x.model"
         path.write_bytes(model)
         tok = mw.Tokenizer.from_file(path)
         peer = sentencepiece.SentencePieceProcessor(model_file=str(path))
         for _ in range(100):
-            text = "".join(draw.choices("aaabbbcx ", k=draw.randrange(40)))
-            assert tok.encode(text) == peer.encode(text), text
+            text = "".join(draw.choices("aaabbbcxé ", k=draw.randrange(40)))
+            ids = peer.encode(text)
+            assert tok.encode(text) == ids, text
+            assert tok.decode(ids) == peer.decode(ids), text

@@ -57,7 +57,8 @@ class Vocabulary:
         drops_unknown: whether unknown characters are left out where no token stands for them,
             instead of being an error.
         whole_words: whether a word that is a token becomes it, whatever its merges make of it.
-        unused: ids of tokens that are made and taken apart again, into the two that made them.
+        unused: ids of tokens that are made and taken apart again, into the two that made them;
+            those that are single symbols are unknown.
         start_of_word: is part of the string of each token that begins a word.
         end_of_word: is part of the string of each token that ends a word, as in `low</w>`. A word's
             last symbol has it from the start, or, if it is a token by itself, it is a symbol of its

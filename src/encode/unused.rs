@@ -1,7 +1,7 @@
 //! Tokens that merges make and that no text has: the pieces of SentencePiece of the type unused.
 //!
 //! Such a token merges like any other, also with its neighbours. At the end it is taken apart into two
-//! tokens, and these again if they are unused. SentencePiece takes the last two neighbours of the text
+//! tokens, and these again if they are unused; one that is a single symbol is unknown. SentencePiece takes the last two neighbours of the text
 //! with its string, merged or not. Those are always the two of its own merge: no merge has crossed the
 //! ends of two neighbours, so the merges inside them are those of their string alone, all but the last.
 
@@ -19,8 +19,10 @@ const MOST_TIMES: usize = 100;
 pub(super) struct Unused {
     /// All that were given.
     pub(super) given: Vec<Id>,
-    /// The two parts of those that some text makes.
+    /// The two parts of those that merges make.
     parts: FxHashMap<Number, [Number; 2]>,
+    /// Those that no merge makes: single symbols.
+    symbols: FxHashSet<Number>,
 }
 
 impl Unused {
@@ -29,17 +31,25 @@ impl Unused {
         let is_unused = |number: Number| vocabulary.id(number).is_some_and(|id| ids.contains(&id));
         let merges = vocabulary.merges().iter();
         let merges = merges.filter(|merge| is_unused(merge.product));
+        let symbols = vocabulary.numbers();
+        let symbols = symbols.filter(|&n| vocabulary.is_symbol(n) && is_unused(n));
         Self {
             given,
             parts: merges
                 .map(|merge| (merge.product, [merge.left, merge.right]))
                 .collect(),
+            symbols: symbols.collect(),
         }
     }
 
     /// Whether no text makes one.
     pub(super) fn is_empty(&self) -> bool {
-        self.parts.is_empty()
+        self.parts.is_empty() && self.symbols.is_empty()
+    }
+
+    /// Whether a token is one that cannot be taken apart, so that its text is unknown.
+    pub(super) fn is_unknown(&self, token: Number) -> bool {
+        self.symbols.contains(&token)
     }
 
     /// Call `use_token` with what a token becomes: with itself, unless it is one.

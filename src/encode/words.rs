@@ -316,9 +316,12 @@ impl Writer<'_> {
         if unused.is_empty() {
             return tokens.iter().try_for_each(|&token| self.push(token));
         }
-        tokens
-            .iter()
-            .try_for_each(|&token| unused.take_apart(token, &mut |part| self.push(part)))
+        tokens.iter().try_for_each(|&token| {
+            unused.take_apart(token, &mut |part| match unused.is_unknown(part) {
+                true => self.push_unknown(self.words.vocabulary.text_of(part)),
+                false => self.push(part),
+            })
+        })
     }
 
     fn push(&mut self, token: Number) -> Result<()> {

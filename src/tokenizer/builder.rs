@@ -289,8 +289,8 @@ impl<'a> TokenizerBuilder<'a> {
         decoder: Option<&'a str> => decoder;
     }
 
-    /// Tokens that merges make and that are taken apart again, into the two that made them: the unused
-    /// pieces of SentencePiece.
+    /// Tokens that merges make and that are taken apart again, into the two that made them; those that
+    /// are single symbols are unknown: the unused pieces of SentencePiece.
     ///
     /// ```
     /// # use mergewise::Tokenizer;

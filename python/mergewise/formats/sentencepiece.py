@@ -118,11 +118,14 @@ def read(reading: Reading) -> Vocabulary:
 def is_plainly_spaced(settings: Settings, by_kind: dict[int, dict[str, int]]) -> bool:
     """Whether a text stays as it is, but for a space before it and marks, which are spaces.
 
-    In pieces marks are then spaces, too, so no piece may have a space of its own; and user-defined
-    pieces are searched in the text as it is, so they may have neither.
+    In pieces marks are then spaces, too, so no piece may have a space of its own; user-defined
+    pieces are searched in the text as it is, so they may have neither; and the mark must not be
+    unknown where bytes stand for what is: its bytes are not a space's.
     """
     others = ("charsmap", "remove_extra_whitespaces", "treat_whitespace_as_suffix")
     if any(settings[name] for name in others) or not settings["escape_whitespaces"]:
+        return False
+    if settings["byte_fallback"] and MARK not in by_kind[Kind.NORMAL]:
         return False
     found = (*by_kind[Kind.NORMAL], *by_kind[Kind.UNUSED])
     return not any(" " in text for text in found) and not any(
