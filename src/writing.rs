@@ -27,15 +27,19 @@ use crate::reading::{Batch, Block, Input, MOST_RECORD_BYTES, Order, Reading, Tak
 use crate::watch::Watch;
 
 use output::Output;
-use piece::{Bad, Piece};
+use piece::Bad;
 use shares::Extent;
 use turns::Turns;
 
 pub use array::Numbers;
+pub use piece::Piece;
 pub use shares::Shares;
 
 /// The bytes of ids that wait in memory for their turn.
 const MOST_WAITING: usize = 1 << 24;
+
+/// Documents in memory that are so many times a block are encoded by all threads.
+const LONG_IN_BLOCKS: usize = 16;
 
 /// How ids are written.
 #[derive(Debug, Clone)]
@@ -227,26 +231,42 @@ impl<F: Files> Writer<F> {
         read
     }
 
-    /// Write the ids of documents in memory, before which the inputs have `position` bytes, and of
-    /// which `num_read` were read for them. An error names the document by its index.
-    pub fn add_documents(
+    /// Encode documents in memory: the block `number` of the inputs, before which they have `position`
+    /// bytes, and for which `num_read` were read. Several threads may do so at once; an error names the
+    /// document by its index.
+    pub fn encode_documents(
         &self,
         documents: &[&[u8]],
+        number: u64,
         (position, num_read): (u64, u64),
         encoding: Encoding<'_>,
         watch: &Watch,
-    ) -> Result<()> {
-        let mut output = lock(&self.output);
+    ) -> Result<Piece> {
         let extent = Extent {
             position,
             num_read,
             num_documents: documents.len() as u64,
             num_ended: documents.len() as u64,
         };
-        let chosen = self.chosen(documents, None, output.num_blocks, &extent);
+        let num_bytes: usize = documents.iter().map(|text| text.len()).sum();
+        // Blocks are encoded at once, so that each needs one thread, unless it is long.
+        let num_threads = match num_bytes / self.options.block_bytes {
+            0..LONG_IN_BLOCKS => 1,
+            _ => encoding.num_threads,
+        };
+        let encoding = Encoding {
+            num_threads,
+            ..encoding
+        };
+        let chosen = self.chosen(documents, None, number, &extent);
         let mut piece = self.encode(documents, &chosen, (true, true), encoding, watch)?;
         piece.extent = extent;
-        self.put(&mut output, &piece)
+        Ok(piece)
+    }
+
+    /// Write what was encoded, in the order of the blocks.
+    pub fn add_piece(&self, piece: &Piece) -> Result<()> {
+        self.put(&mut lock(&self.output), piece)
     }
 
     fn put(&self, output: &mut Output<F>, piece: &Piece) -> Result<()> {

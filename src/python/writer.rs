@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, RwLock};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -15,8 +15,9 @@ use super::tokenizer::PyTokenizer;
 use super::{choose, threads, watched};
 use crate::error::{Error, Result};
 use crate::merges::Id;
+use crate::watch::Watch;
 use crate::writing::{
-    Encoding, Files, Format, Numbers, Options, Paths, Point, Shard, Sharding, Shares, Writer,
+    Encoding, Files, Format, Numbers, Options, Paths, Piece, Point, Shard, Sharding, Shares, Writer,
 };
 
 const NUMBERS: &[(&str, Numbers)] = &[("uint16", Numbers::U16), ("uint32", Numbers::U32)];
@@ -75,7 +76,7 @@ pub(super) struct PyWriter {
     tokenizer: Py<PyTokenizer>,
     choice: Py<PyChoice>,
     num_threads: usize,
-    writer: Mutex<Option<Writer<PyFiles>>>,
+    writer: RwLock<Option<Writer<PyFiles>>>,
     num_ids: Arc<AtomicU64>,
     raised: Raised,
 }
@@ -90,12 +91,16 @@ impl PyWriter {
             call: &self.choice.get().0,
             num_threads: self.num_threads,
         };
-        match self.writer.try_lock().as_deref() {
+        match self.writer.try_read().as_deref() {
             Ok(Some(writer)) => use_it(writer, encoding),
             _ => Err(finished()),
         }
     }
 }
+
+/// The ids of a block, to be written when its turn comes.
+#[pyclass(frozen, module = "mergewise._core", name = "Piece")]
+pub(super) struct PyPiece(Piece);
 
 fn finished() -> PyErr {
     PyValueError::new_err("the writer is finished, or in use in another thread")
@@ -161,7 +166,7 @@ impl PyWriter {
             choice,
             num_threads: threads(num_threads),
             num_ids: writer.num_ids(),
-            writer: Mutex::new(Some(writer)),
+            writer: RwLock::new(Some(writer)),
             raised,
         })
     }
@@ -204,22 +209,32 @@ impl PyWriter {
         })
     }
 
-    /// Write documents, before which the inputs have `position` bytes, and for which `num_read` of
-    /// them were read.
-    #[pyo3(signature = (documents, position, num_read, /))]
-    fn add_documents(
+    /// Encode documents: the block `number` of the inputs, before which they have `position` bytes, and
+    /// for which `num_read` were read.
+    #[pyo3(signature = (documents, number, position, num_read, /))]
+    fn encode_documents(
         &self,
         py: Python<'_>,
         documents: Texts,
+        number: u64,
         position: u64,
         num_read: u64,
-    ) -> PyResult<()> {
-        let place = (position, num_read);
+    ) -> PyResult<PyPiece> {
         let documents = documents.slices();
+        let place = (position, num_read);
         self.with(|writer, encoding| {
-            let added = watched(py, None, |watch| {
-                Ok(writer.add_documents(&documents, place, encoding, watch))
-            })?;
+            let watch = Watch::default();
+            let piece =
+                py.detach(|| writer.encode_documents(&documents, number, place, encoding, &watch))?;
+            Ok(PyPiece(piece))
+        })
+    }
+
+    /// Write what was encoded, in the order of the blocks.
+    #[pyo3(signature = (piece, /))]
+    fn add_piece(&self, py: Python<'_>, piece: &PyPiece) -> PyResult<()> {
+        self.with(|writer, _| {
+            let added = py.detach(|| writer.add_piece(&piece.0));
             or_raised(added, &self.raised)
         })
     }
@@ -229,7 +244,7 @@ impl PyWriter {
     fn finish(&self, py: Python<'_>) -> PyResult<(u64, Vec<String>)> {
         let writer = self
             .writer
-            .try_lock()
+            .try_write()
             .ok()
             .and_then(|mut guard| guard.take());
         let writer = writer.ok_or_else(finished)?;

@@ -17,6 +17,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
+from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
@@ -33,10 +34,10 @@ from mergewise.encoding import (
     encoded_file,
     facts_of,
     new_writer,
-    write_texts,
+    write_columns,
 )
 from mergewise.errors import InputError, MergewiseError
-from mergewise.parquet import read_in_order, row_groups
+from mergewise.parquet import row_groups
 from mergewise.sources import DocumentMode, PathLike, Source
 from mergewise.specials import Specials, choice_of
 from mergewise.storage import RemoteFile, is_url, local_path, remote_files
@@ -236,18 +237,16 @@ class ShardTask:
                 pass
             elif source.kind == "parquet":
                 found = row_groups(source.path, self.reading.field, start - position)
-                for texts in read_in_order(found, self.reading.num_threads):
+                placed = (zip(repeat(position), row_group) for row_group in found)
+                for _, texts in write_columns(writer, placed, self.reading.num_threads):
                     yield index, texts.row_group
-                    write_texts(writer, texts, position)
-                    if writer.is_complete:
-                        return
             else:
                 yield index, 0
                 with on_disk(source, scratch) as local:
                     documents, name = self.reading.documents, self.reading.field
                     writer.add_sources([local], [position], documents=documents, field=name)
-                if writer.is_complete:
-                    return
+            if writer.is_complete:
+                return
             position += num_bytes
 
     def begin(self) -> None:
