@@ -13,7 +13,7 @@ from mergewise.vocabulary import Alphabet, Normalize, Vocabulary
 
 # fmt: off
 __all__ = [
-    "Array", "Calls", "Choice", "Counter", "Documents", "MergeList", "Pairs", "Pipeline",
+    "Array", "Calls", "Choice", "Counter", "Documents", "MergeList", "Pairs", "Piece", "Pipeline",
     "Ranks", "Session", "StreamDecoder", "StreamEncoder", "Tokenizer", "TokenizerJson",
     "Tokens", "WordCounts", "Writer", "__version__", "check_pattern", "class_ranges",
     "counts_of_arrow", "curvature_units", "decode_tokens", "fewest_tokens", "find_bound",
