@@ -12,9 +12,9 @@ mod short_lines;
 use std::ops::Range;
 
 use crate::encode::ends::MOST_WORDS;
-use crate::keys::{SHORT, hash, short_key, with_length};
+use crate::keys::{SHORT, hash, hash_word, short_key, with_length};
 use crate::merges::Id;
-use longer_words::LongerWords;
+use longer_words::{LONG_IDS, LongerWords};
 use short_lines::{MOST_PACKED, Packed, ShortLines};
 
 /// Stands in place of the length in the key of a word that is not short.
@@ -71,9 +71,15 @@ impl Miss {
     }
 }
 
-/// Room for the ids of a batch of short words.
-pub(super) type Buffer = [Id; MOST_WORDS * MOST_PACKED];
-pub(super) const NO_IDS: Buffer = [0; MOST_WORDS * MOST_PACKED];
+/// Room for the ids of a batch of words that are in lines.
+pub(super) type Buffer = [Id; MOST_WORDS * MOST_IN_LINE];
+pub(super) const NO_IDS: Buffer = [0; MOST_WORDS * MOST_IN_LINE];
+/// The most ids of a word that is in a line, short or longer.
+const MOST_IN_LINE: usize = if MOST_PACKED > LONG_IDS {
+    MOST_PACKED
+} else {
+    LONG_IDS
+};
 
 /// Words with their ids.
 #[derive(Debug)]
@@ -99,13 +105,26 @@ impl Cache {
     #[inline(always)]
     pub(super) fn begin(&self, text: &[u8], start: usize, end: usize) -> Word {
         if end - start > SHORT {
-            let key = with_length(NOT_SHORT) | end as u128;
-            let hash = self.longer.prefetch(&text[start..end]);
-            return Word { key, start, hash };
+            self.begin_longer(text, start, end)
+        } else {
+            self.begin_short(text, start, end)
         }
+    }
+
+    #[inline(always)]
+    fn begin_short(&self, text: &[u8], start: usize, end: usize) -> Word {
         let key = short_key(text, start, end);
         let hash = hash(key);
         self.short.prefetch(hash);
+        Word { key, start, hash }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn begin_longer(&self, text: &[u8], start: usize, end: usize) -> Word {
+        let key = with_length(NOT_SHORT) | end as u128;
+        let hash = hash_word(&text[start..end]);
+        self.longer.prefetch_group(hash);
         Word { key, start, hash }
     }
 
@@ -120,19 +139,30 @@ impl Cache {
         ends: &[usize],
         words: &mut [Word],
     ) -> usize {
-        for (word, &end) in words.iter_mut().zip(ends) {
-            *word = self.begin(text, start, end);
+        let (mut longer, mut num_longer) = ([0_u16; MOST_WORDS], 0);
+        for (index, (word, &end)) in words.iter_mut().zip(ends).enumerate() {
+            *word = if end - start > SHORT {
+                longer[num_longer] = index as u16;
+                num_longer += 1;
+                self.begin_longer(text, start, end)
+            } else {
+                self.begin_short(text, start, end)
+            };
             start = end;
+        }
+        for &index in &longer[..num_longer] {
+            self.longer.prefetch_line(words[usize::from(index)].hash);
         }
         start
     }
 
-    /// Write the ids of the short words that are known, and the others as misses; returns the
-    /// numbers of ids and of misses.
+    /// Write the ids of the words that are in lines, and the others as misses; returns the numbers of
+    /// ids and of misses.
     // Not inlined, so that the loop has all registers.
     #[inline(never)]
     pub(super) fn copy_known(
         &mut self,
+        text: &[u8],
         words: &[Word],
         buffer: &mut Buffer,
         misses: &mut [Miss; MOST_WORDS],
@@ -142,16 +172,38 @@ impl Cache {
             let packed = self.entry(word);
             if let Some(end) = packed.and_then(|packed| packed.write(buffer, at, bits)) {
                 at = end;
-            } else {
-                misses[num_misses] = Miss {
-                    index: index as u16,
-                    at: at as u16,
-                    is_new: packed.is_none() && word.is_short(),
-                };
-                num_misses += 1;
+                continue;
             }
+            let is_new = packed.is_none() && word.is_short();
+            if !is_new && let Some(end) = self.copy_longer(text, word, buffer, at) {
+                at = end;
+                continue;
+            }
+            misses[num_misses] = Miss {
+                index: index as u16,
+                at: at as u16,
+                is_new,
+            };
+            num_misses += 1;
         }
         (at, num_misses)
+    }
+
+    /// Write the ids of a word that is not short, or whose ids do not fit an entry, if it is in a line;
+    /// returns where they end.
+    #[cold]
+    #[inline(never)]
+    fn copy_longer(
+        &self,
+        text: &[u8],
+        word: &Word,
+        buffer: &mut Buffer,
+        at: usize,
+    ) -> Option<usize> {
+        let place = word.place();
+        let ids = self.longer.find_line(text, place, word.hash)?;
+        buffer[at..at + LONG_IDS].copy_from_slice(&ids.all);
+        Some(at + ids.len())
     }
 
     /// The entry of a short word.
@@ -195,7 +247,7 @@ impl Cache {
                 }
             }
         }
-        let known = self.longer.find(&text[word.place()], word.hash);
+        let known = self.longer.find(text, word.place(), word.hash);
         ids.extend_from_slice(known.unwrap_or_default());
         known.is_some()
     }
@@ -210,6 +262,6 @@ impl Cache {
                 return;
             }
         }
-        self.longer.insert(&text[word.place()], word.hash, ids);
+        self.longer.insert(text, word.place(), word.hash, ids);
     }
 }

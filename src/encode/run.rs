@@ -157,7 +157,7 @@ impl Run<'_, '_> {
         let (text, encoder, desk) = (self.text, self.encoder, &mut *self.desk);
         let (cache, words) = (&mut desk.cache, &desk.words[..len]);
         let (buffer, misses) = (&mut desk.buffer, &mut desk.misses);
-        let (mut num_ids, mut num_misses) = cache.copy_known(words, buffer, misses);
+        let (mut num_ids, mut num_misses) = cache.copy_known(text, words, buffer, misses);
         let new = misses[..num_misses].iter().filter(|miss| miss.is_new);
         let num_new = new.count();
         if let Some(short) = &encoder.short
@@ -166,7 +166,7 @@ impl Run<'_, '_> {
             short.learn(text, words, &misses[..num_misses], cache);
             // Most words are copied faster than one is found alone.
             if num_new * LEAST_KNOWN > len {
-                (num_ids, num_misses) = cache.copy_known(words, buffer, misses);
+                (num_ids, num_misses) = cache.copy_known(text, words, buffer, misses);
             }
         }
         let misses = &misses[..num_misses];

@@ -6,15 +6,16 @@
 //! another word is loaded.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
-use crate::keys::{KEY, hash_word, short_key, with_length};
+use crate::keys::{KEY, hash_word, with_length};
 use crate::merges::Id;
 use crate::pages::prefer_large_pages;
 use crate::prefetch::prefetch;
 
 /// The longest word that fits two lines of cache, and the most ids.
 const LONG: usize = 63;
-const LONG_IDS: usize = 15;
+pub(super) const LONG_IDS: usize = 15;
 /// The longest word that is kept at all.
 const LONGEST: usize = 1 << 12;
 /// The most bytes of words and ids in the map.
@@ -32,8 +33,30 @@ type Key = [u128; (LONG + 1) / KEY];
 #[repr(align(128))]
 struct Line {
     key: Key,
-    ids: [Id; LONG_IDS],
-    num_ids: u32,
+    ids: LineIds,
+}
+
+/// The ids of a line.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LineIds {
+    /// The ids, and zeros behind them.
+    pub(super) all: [Id; LONG_IDS],
+    len: u32,
+}
+
+impl LineIds {
+    fn new(ids: &[Id]) -> Self {
+        let mut all = [0; LONG_IDS];
+        all[..ids.len()].copy_from_slice(ids);
+        Self {
+            all,
+            len: ids.len() as u32,
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.len as usize
+    }
 }
 
 /// A word that does not fit a line.
@@ -65,28 +88,47 @@ impl LongerWords {
         }
     }
 
-    /// The hash of a word that is looked up soon; the line where it may be is begun to be loaded.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn prefetch(&self, word: &[u8]) -> u64 {
-        let hash = hash_word(word);
-        if word.len() <= LONG
-            && let Some(line) = self.lines_like(hash).next()
-        {
-            prefetch(line);
-            prefetch(&line.ids[0]);
-        }
-        hash
+    /// Begin to load what tells where a word is that is looked up soon.
+    #[inline]
+    pub(super) fn prefetch_group(&self, hash: u64) {
+        prefetch(&self.groups[self.group(hash)]);
     }
 
+    /// The same for the line of the word, once the first is there.
     #[inline]
-    pub(super) fn find(&self, word: &[u8], hash: u64) -> Option<&[Id]> {
-        if word.len() <= LONG
-            && let Some(line) = self.lines_like(hash).find(|line| line.key == key_of(word))
-        {
-            return Some(&line.ids[..line.num_ids as usize]);
+    pub(super) fn prefetch_line(&self, hash: u64) {
+        if let Some(line) = self.lines_like(hash).next() {
+            prefetch(line);
+            prefetch(&line.ids);
         }
-        let odd = self.odd.get(&hash).filter(|odd| *odd.word == *word);
+    }
+
+    /// The ids of the word `text[place]`, if it is in a line.
+    #[inline]
+    pub(super) fn find_line(
+        &self,
+        text: &[u8],
+        place: Range<usize>,
+        hash: u64,
+    ) -> Option<&LineIds> {
+        if place.len() > LONG {
+            return None;
+        }
+        let key = key_at(text, place);
+        let line = self
+            .lines_like(hash)
+            .find(|line| are_equal(&line.key, &key));
+        line.map(|line| &line.ids)
+    }
+
+    /// The ids of the word `text[place]`, if it is known.
+    #[inline]
+    pub(super) fn find(&self, text: &[u8], place: Range<usize>, hash: u64) -> Option<&[Id]> {
+        if let Some(ids) = self.find_line(text, place.clone(), hash) {
+            return Some(&ids.all[..ids.len()]);
+        }
+        let odd = self.odd.get(&hash);
+        let odd = odd.filter(|odd| *odd.word == text[place]);
         odd.map(|odd| &*odd.ids)
     }
 
@@ -103,23 +145,22 @@ impl LongerWords {
         places.map(|place| &self.lines[group.lines[place] as usize])
     }
 
-    pub(super) fn insert(&mut self, word: &[u8], hash: u64, ids: &[Id]) {
-        if self.find(word, hash).is_some() {
+    /// Remember the ids of the word `text[place]`.
+    pub(super) fn insert(&mut self, text: &[u8], place: Range<usize>, hash: u64, ids: &[Id]) {
+        if self.find(text, place.clone(), hash).is_some() {
             // It came twice in a batch.
-        } else if word.len() <= LONG && ids.len() <= LONG_IDS {
-            self.insert_line(word, hash, ids);
-        } else if word.len() <= LONGEST {
-            self.insert_odd(word, hash, ids);
+        } else if place.len() <= LONG && ids.len() <= LONG_IDS {
+            let line = Line {
+                key: key_at(text, place),
+                ids: LineIds::new(ids),
+            };
+            self.insert_line(line, hash);
+        } else if place.len() <= LONGEST {
+            self.insert_odd(&text[place], hash, ids);
         }
     }
 
-    fn insert_line(&mut self, word: &[u8], hash: u64, ids: &[Id]) {
-        let mut line = Line {
-            key: key_of(word),
-            ids: [0; LONG_IDS],
-            num_ids: ids.len() as u32,
-        };
-        line.ids[..ids.len()].copy_from_slice(ids);
+    fn insert_line(&mut self, line: Line, hash: u64) {
         let index = self.group(hash);
         let group = &mut self.groups[index];
         let num_lines = group.places(0).next().unwrap_or(GROUP);
@@ -167,21 +208,50 @@ impl LongerWords {
     }
 }
 
+/// `MASKS[n]` keeps the first n bytes of a key.
+static MASKS: [Key; LONG + 1] = {
+    let mut masks = [[0; _]; LONG + 1];
+    let mut place = 0;
+    while place < (LONG + 1) * LONG {
+        let (length, byte) = (place / LONG, place % LONG);
+        if byte < length {
+            masks[length][byte / KEY] |= 0xFF << (8 * (byte % KEY));
+        }
+        place += 1;
+    }
+    masks
+};
+
+/// The key of the word `text[place]`.
 #[inline]
-fn key_of(word: &[u8]) -> Key {
+fn key_at(text: &[u8], place: Range<usize>) -> Key {
+    let bytes = match text[place.start..].first_chunk() {
+        Some(bytes) => *bytes,
+        None => padded(&text[place.clone()]),
+    };
     let mut key = [0; _];
-    let (chunks, rest) = word.as_chunks::<KEY>();
-    for (part, &chunk) in key.iter_mut().zip(chunks) {
-        *part = u128::from_le_bytes(chunk);
+    let chunks = bytes.as_chunks::<KEY>().0.iter().zip(&MASKS[place.len()]);
+    for (part, (&chunk, mask)) in key.iter_mut().zip(chunks) {
+        *part = u128::from_le_bytes(chunk) & mask;
     }
-    if let Some(part) = key.get_mut(chunks.len()).filter(|_| !rest.is_empty()) {
-        *part = match word.last_chunk::<KEY>() {
-            Some(&last) => u128::from_le_bytes(last) >> (8 * (KEY - rest.len())),
-            None => short_key(word, 0, word.len()) ^ with_length(word.len()),
-        };
-    }
-    key[key.len() - 1] |= with_length(word.len());
+    key[key.len() - 1] |= with_length(place.len());
     key
+}
+
+// Written out, or it is a call.
+#[inline]
+fn are_equal(left: &Key, right: &Key) -> bool {
+    let parts = left.iter().zip(right);
+    parts.fold(0, |differing, (a, b)| differing | (a ^ b)) == 0
+}
+
+/// The bytes of a word near the end of the text.
+#[cold]
+#[inline(never)]
+fn padded(word: &[u8]) -> [u8; LONG + 1] {
+    let mut bytes = [0; _];
+    bytes[..word.len()].copy_from_slice(word);
+    bytes
 }
 
 /// A byte of a hash that its group does not depend on; 0 stands for no word.
