@@ -294,3 +294,25 @@ impl Group {
         self.lines[place] = line as u32;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_found_wherever_they_stand() {
+        let text: Vec<u8> = (0..200).collect();
+        let mut words = LongerWords::new();
+        let places = |length: usize| [0, 1, 100, text.len() - length].map(|at| at..at + length);
+        for place in (0..=LONG + 9).flat_map(places) {
+            let hash = hash_word(&text[place.clone()]);
+            let ids = [place.start as Id, place.len() as Id];
+            words.insert(&text, place.clone(), hash, &ids);
+            let word = &text[place.clone()];
+            for (text, place) in [(&*text, place.clone()), (word, 0..word.len())] {
+                let expected: &[Id] = if word.is_empty() { &[0, 0] } else { &ids };
+                assert_eq!(words.find(text, place, hash), Some(expected));
+            }
+        }
+    }
+}
