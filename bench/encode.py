@@ -1,14 +1,16 @@
 """Encoding: mergewise against its peers, the ids checked before a time counts.
 
     python bench/encode.py en code multi long-words threads --corpora DIR --python PEERS/bin/python
-    python bench/encode.py models --corpora DIR --python PEERS/bin/python
+    python bench/encode.py models --corpora DIR --python PEERS/bin/python --candidate RC/bin/python
 
-DIR holds en.txt, code.txt and multi.txt; PEERS is an environment with bench/requirements.txt.
+DIR holds en.txt, code.txt and multi.txt; PEERS is an environment with bench/requirements.txt, and
+RC one with numpy and tokenizers 1.0.0rc3.
 A name also selects all cases it begins: `en` is en-1kb and en-1mb. `models` is one table of all
 models, `models-llama3` and `models-llama3-en` are parts of it; the other cases encode with cl100k.
 The tables go to stdout and into bench/results/encode.md, each in the place of its older self.
 """
 
+import argparse
 import sys
 from dataclasses import replace
 from itertools import groupby
@@ -18,7 +20,7 @@ from encode_cases import CASES, DEFAULT, MODELS, NOTES, Case
 from encode_peers import ONIGURUMA_PATTERN, SPECIAL_TOKENS, Job, Outcome
 from encode_tables import Encoding, comparison, models_table, speed_up
 from harness import BENCH, Harness, Verdict, parse, parser
-from measure import package, run
+from measure import package, run, versions
 from ranks import read_ranks, tokenizer_json
 
 # The tests read the same files.
@@ -38,9 +40,23 @@ memory is the process's, the documents and the loading included. A row counts on
 calls gave the ids of tiktoken, document by document. All of this is with cl100k, except where
 models are named."""
 
+CANDIDATE = "tokenizers-rc"
+
 
 class EncodingHarness(Harness):
     """Measures the cases of encoding."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        super().__init__("encode", options)
+        if options.candidate:
+            found = versions(self.script, options.candidate)
+            self.versions[CANDIDATE] = found["tokenizers"]
+
+    def python(self, competitor: str) -> str:
+        """The interpreter that has a competitor."""
+        if package(competitor) == CANDIDATE:
+            return str(self.options.candidate)
+        return super().python(competitor)
 
     def section(self, name: str, folder: Path) -> str:
         """Measures one named case; the text of its section."""
@@ -117,7 +133,8 @@ def judge(outcomes: list[Outcome], reference: Outcome, library: str) -> Verdict:
 def main() -> None:
     """Measures the cases named on the command line."""
     made = parser(__doc__.partition("\n")[0], CASES, DEFAULT, "encode.md")
-    harness = EncodingHarness("encode", parse(made, CASES))
+    made.add_argument("--candidate", help="the interpreter that has tokenizers 1.0.0rc3")
+    harness = EncodingHarness(parse(made, CASES))
     for library in {package(case.judge) for name in harness.options.names for case in CASES[name]}:
         if harness.versions[library] is None:
             made.error(f"{library} is needed to check the ids of all")

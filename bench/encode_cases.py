@@ -29,6 +29,7 @@ READERS = (
     "fastokens model",
     "splintr-rs model",
     "tokenizers model",
+    "tokenizers-rc model",
 )
 
 
@@ -90,6 +91,7 @@ NOTES = {
     "models": """\
 Models as their users have them: each competitor reads the model's tokenizer.json and finds its
 special tokens in the text, but adds none. Ids come as arrays, those of splintr-rs and tokenizers as
-lists. A cell is MB / CPU s and, in brackets, the CPU seconds divided by mergewise's; it is filled
-only if each call gave the ids of tokenizers, document by document.""",
+lists; tokenizers-rc is the candidate of its next release. A cell is MB / CPU s and, in brackets,
+the CPU seconds divided by mergewise's; it is filled only if each call gave the ids of tokenizers,
+document by document.""",
 }

@@ -223,6 +223,15 @@ def tokenizers_model(job: Job) -> Encoder:
     return _encodings(job, as_text=False)
 
 
+def tokenizers_rc_model(job: Job) -> Encoder:
+    """HuggingFace's next: 1.0.0rc3, in an environment of its own."""
+    encode = import_module("tokenizers").Tokenizer.from_file(job.tokenizer_json).encode_batch
+    return Encoder(
+        lambda documents: [one.ids for one in encode(documents, add_special_tokens=False)],
+        flat_lists,
+    )
+
+
 def _encodings(job: Job, *, as_text: bool) -> Encoder:
     """The ids of encodings; with `as_text` special tokens are ordinary text."""
     tokenizer = import_module("tokenizers").Tokenizer.from_file(job.tokenizer_json)
@@ -287,6 +296,7 @@ COMPETITORS: dict[str, Callable[[Job], Encoder]] = {
     "fastokens model": fastokens_model,
     "splintr-rs model": splintr_model,
     "tokenizers model": tokenizers_model,
+    "tokenizers-rc model": tokenizers_rc_model,
 }
 
 
