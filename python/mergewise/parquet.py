@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
 # What is made of a batch that is encoded takes several times its memory.
-BATCH_BYTES = 2_000_000
+BATCH_BYTES = 1_000_000
 COUNTED_BYTES = 8_000_000
 BATCH_ROWS = 4096
-# How many batches wait for those before them: 64 MB.
+# How many batches wait for those before them: 32 MB.
 MOST_AHEAD = 32
 
 InputPath: TypeAlias = Path | RemoteFile
@@ -79,8 +79,8 @@ def read_in_order(row_groups: Iterator[Iterator[Batch]], num_threads: int) -> It
     # Loaded here: see `read_ahead`.
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415
 
-    # Decompressing takes about a quarter of the time of encoding.
-    num_readers = max(1, (num_threads or os.cpu_count() or 1) // 4)
+    # Decompressing takes up to half of the time of encoding.
+    num_readers = max(1, (num_threads or os.cpu_count() or 1) // 2)
     reading: deque[tuple[Iterator[Batch], deque[Future[Batch | None]]]] = deque()
 
     def go_on(pool: ThreadPoolExecutor) -> None:
