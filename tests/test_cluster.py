@@ -89,6 +89,14 @@ def test_a_column_that_is_no_text_is_refused() -> None:
         list(task.count([pa.record_batch({"text": ["a"]})]))
 
 
+def test_a_worker_keeps_the_last_task() -> None:
+    first, second = (mw.cluster.Task(column=name) for name in ("first", "second"))
+    sent = [pickle.dumps(cluster_task.kept(task)) for task in (first, second)]
+    once, again, other, anew = (pickle.loads(sent[n]) for n in (0, 0, 1, 0))  # noqa: S301 - our own
+    assert again is once
+    assert [task.column for task in (once, other, anew)] == ["first", "second", "first"]
+
+
 def test_a_task_pickles_and_refuses_another_version(monkeypatch: pytest.MonkeyPatch) -> None:
     tokenizer = mw.train(mw.count(english()), num_merges=20)
     task = mw.cluster.Task(pattern="gpt2", special_tokens=["x"], tokenizer=tokenizer)

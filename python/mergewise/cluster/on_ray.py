@@ -10,7 +10,7 @@ from mergewise.arguments import check_count
 from mergewise.cluster.blocks import count_blocks, num_parts_for, sum_to_rows
 from mergewise.cluster.failures import in_one_line
 from mergewise.cluster.shards import Encoding, make_shard, plan
-from mergewise.cluster.task import Counting, Task
+from mergewise.cluster.task import Counting, Task, kept
 from mergewise.count_tables import batches_in, counts_of, schema_of
 from mergewise.counts import WordCounts
 from mergewise.encoding import EncodedFile
@@ -109,7 +109,7 @@ def encode_ray(
     make = ray.remote(make_shard).options(
         num_cpus=max(1, task.reading.num_threads), max_retries=MOST_RETRIES, retry_exceptions=True
     )
-    shared = ray.put(task)
+    shared = ray.put(kept(task))
     running = [make.remote(shared, number) for number in task.numbers]
     reports = {}
     waiting = {ref: number for number, ref in enumerate(running)}
@@ -135,7 +135,7 @@ def encode_dataset(
     check_dataset(dataset, column)
     task = Task(column=column, tokenizer=tokenizer, num_threads=num_threads)
     return dataset.map_batches(
-        partial(encode_table, task), batch_format="pyarrow", num_cpus=max(1, num_threads)
+        partial(encode_table, kept(task)), batch_format="pyarrow", num_cpus=max(1, num_threads)
     )
 
 

@@ -10,7 +10,7 @@ from mergewise.arguments import check_count
 from mergewise.cluster import blocks
 from mergewise.cluster.failures import in_one_line
 from mergewise.cluster.shards import Encoding, ShardTask, make_shard, plan
-from mergewise.cluster.task import Counting, Task
+from mergewise.cluster.task import Counting, Task, kept
 from mergewise.count_tables import KEY, counts_of
 from mergewise.counts import WordCounts
 from mergewise.encoding import EncodedFile
@@ -103,7 +103,8 @@ def encode_spark(
     task.begin()
     numbers = session.range(0, shards, 1, shards)
     with in_one_line():
-        made = numbers.mapInArrow(partial(make_shards, task), "id bigint, report string").collect()
+        make = partial(make_shards, kept(task))
+        made = numbers.mapInArrow(make, "id bigint, report string").collect()
     return task.finish(row.report for row in sorted(made, key=lambda row: row.id))
 
 
@@ -130,7 +131,7 @@ def encode_dataframe(
     task = Task(column=column, tokenizer=tokenizer, num_threads=num_threads)
     others = [field for field in dataframe.schema if field.name != column]
     schema = types.StructType(others).add("ids", types.ArrayType(types.IntegerType()))
-    return dataframe.mapInArrow(partial(encode_signed, task), schema)
+    return dataframe.mapInArrow(partial(encode_signed, kept(task)), schema)
 
 
 def encode_signed(task: Task, batches: Iterator[Any]) -> Iterator[Any]:

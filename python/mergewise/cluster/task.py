@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib import metadata
-from typing import Any, TypedDict
+from typing import Any, TypedDict, TypeVar, cast
 
 from mergewise import _core
 from mergewise.arguments import check_count, check_num_threads
@@ -24,6 +26,8 @@ MEMORY_LIMIT = 1 << 28
 SLICE_BYTES = 1 << 22
 BINARY = {"binary", "large_binary", "binary_view"}
 MOST_LIST_BYTES = 1 << 30
+
+AnyTask = TypeVar("AnyTask")
 
 
 class Counting(TypedDict, total=False):
@@ -151,6 +155,30 @@ class Task:
     def check_version(self) -> None:
         """Reject another version of mergewise."""
         check_version(self.version)
+
+
+def kept(task: AnyTask) -> AnyTask:
+    """What becomes the task when it is unpickled: each process does so once, and keeps the last.
+
+    The next batch or shard then finds the words that the tokenizer has seen.
+    """
+    return cast("AnyTask", Pickled(pickle.dumps(task)))
+
+
+@dataclass(frozen=True)
+class Pickled:
+    """A task on its way to workers."""
+
+    content: bytes
+
+    def __reduce__(self) -> tuple[Callable[[bytes], object], tuple[bytes]]:
+        return unpickled, (self.content,)
+
+
+@lru_cache(maxsize=1)
+def unpickled(content: bytes) -> object:
+    """The task that was pickled."""
+    return pickle.loads(content)  # noqa: S301 - as the engine itself unpickles
 
 
 def check_version(version: str) -> None:
