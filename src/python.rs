@@ -61,7 +61,6 @@ mod _core {
         tokenizer_json::PyTokenizerJson,
         training::{fewest_tokens, train_greedily},
         word_counts::PyWordCounts,
-        writer::PyPiece,
         writer::PyWriter,
     };
 

@@ -9,6 +9,7 @@
 
 mod array;
 mod index;
+mod options;
 mod output;
 mod piece;
 mod shares;
@@ -21,7 +22,6 @@ use std::sync::{Arc, Mutex};
 
 use crate::encode::{Call, Encoder};
 use crate::error::{Error, Result};
-use crate::merges::Id;
 use crate::parallel::{into_inner, lock};
 use crate::reading::{Batch, Block, Input, MOST_RECORD_BYTES, Order, Reading, Taken};
 use crate::watch::Watch;
@@ -32,6 +32,7 @@ use shares::Extent;
 use turns::Turns;
 
 pub use array::Numbers;
+pub use options::{Format, Options, Point, Sharding};
 pub use piece::Piece;
 pub use shares::Shares;
 
@@ -40,63 +41,6 @@ const MOST_WAITING: usize = 1 << 24;
 
 /// Documents in memory that are so many times a block are encoded by all threads.
 const LONG_IN_BLOCKS: usize = 16;
-
-/// How ids are written.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// The format of the files.
-    pub format: Format,
-    /// The type of an id.
-    pub numbers: Numbers,
-    /// The ids before those of each document.
-    pub before: Vec<Id>,
-    /// The ids behind those of each document.
-    pub behind: Vec<Id>,
-    /// The bytes of text that are read at once.
-    pub block_bytes: usize,
-    /// Where shards end.
-    pub sharding: Sharding,
-    /// The part of the documents that is for validation, from 0 to 1, if they are split.
-    pub validation: Option<f64>,
-    /// Whether lines that are no records, and documents that are not UTF-8 where the tokenizer cannot
-    /// encode such, are left out; else they are errors.
-    pub skips_bad: bool,
-    /// For each split, how many shards are there already, and where the last one ends.
-    pub done: Vec<(usize, Point)>,
-    /// A folder for temporary files, best on the disk of the output.
-    pub scratch: PathBuf,
-}
-
-/// Where a shard ends: always with a document.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Sharding {
-    /// With the last document.
-    One,
-    /// With the document that makes it this many ids long.
-    Ids(u64),
-    /// With the document that completes its share of the bytes of all inputs.
-    Shares(Shares),
-}
-
-/// The format of files of ids.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// An array of numpy, and one of where each document's ids begin and the last one's end.
-    Npy,
-    /// The bare numbers, and an array of where each document's begin and the last one's end.
-    Bare,
-    /// The two files of Megatron's `IndexedDataset`.
-    Megatron,
-}
-
-/// A place between documents: a block of the inputs, and a document of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub struct Point {
-    /// Which block, from 0.
-    pub block: u64,
-    /// Which document of the block, from 0.
-    pub document: u64,
-}
 
 /// The files of a shard.
 #[derive(Debug, Clone)]

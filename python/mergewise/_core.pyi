@@ -13,13 +13,13 @@ from mergewise.vocabulary import Alphabet, Normalize, Vocabulary
 
 # fmt: off
 __all__ = [
-    "Array", "Calls", "Choice", "Counter", "Documents", "MergeList", "Pairs", "Piece", "Pipeline",
-    "Ranks", "Session", "StreamDecoder", "StreamEncoder", "Tokenizer", "TokenizerJson",
-    "Tokens", "WordCounts", "Writer", "__version__", "check_pattern", "class_ranges",
-    "counts_of_arrow", "curvature_units", "decode_tokens", "fewest_tokens", "find_bound",
-    "from_oniguruma", "improve_merges", "measure_curvature", "measure_sigma", "named_patterns",
-    "other_names_of_patterns",
-    "rows_of_counts", "solve_exactly", "train_greedily", "verify_bound", "walk_curvature",
+    "Array", "Calls", "Choice", "Counter", "Documents", "MergeList", "Pairs", "Pipeline",
+    "Ranks", "Session", "StreamDecoder", "StreamEncoder", "Tokenizer", "TokenizerJson", "Tokens",
+    "WordCounts", "Writer", "__version__", "check_pattern", "class_ranges", "counts_of_arrow",
+    "curvature_units", "decode_tokens", "fewest_tokens", "find_bound", "from_oniguruma",
+    "improve_merges", "measure_curvature", "measure_sigma", "named_patterns",
+    "other_names_of_patterns", "rows_of_counts", "solve_exactly", "train_greedily", "verify_bound",
+    "walk_curvature",
 ]
 # fmt: on
 
@@ -305,9 +305,6 @@ class Documents:
     def __next__(self) -> tuple[list[bytes], bool]: ...
 
 @final
-class Piece: ...
-
-@final
 class Writer:
     def __new__(
         cls,
@@ -341,10 +338,8 @@ class Writer:
         field: str,
         progress: _Progress = None,
     ) -> None: ...
-    def encode_documents(
-        self, documents: _Texts, number: int, position: int, num_read: int, /
-    ) -> Piece: ...
-    def add_piece(self, piece: Piece, /) -> None: ...
+    def encode_documents(self, documents: _Texts, number: int, place: _Pair, /) -> object: ...
+    def add_piece(self, piece: object, /) -> None: ...
     @property
     def is_complete(self) -> bool: ...
     @property

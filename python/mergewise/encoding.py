@@ -299,16 +299,16 @@ def write_columns(
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415
 
     num_threads = num_threads or os.cpu_count() or 1
-    encoded: deque[tuple[PlacedTexts, Future[_core.Piece]]] = deque()
+    encoded: deque[tuple[PlacedTexts, Future[object]]] = deque()
     numbers = count(writer.num_blocks)
 
-    def encode(number: int, placed: PlacedTexts) -> _core.Piece:
+    def encode(number: int, placed: PlacedTexts) -> object:
         position, texts = placed
         extent = texts.extent
         with sources.naming_rows(texts):
             documents = texts.array.drop_null()
             place = (position + extent.start, len(extent))
-            return writer.encode_documents(documents, number, *place)
+            return writer.encode_documents(documents, number, place)
 
     with ThreadPoolExecutor(num_threads) as pool:
         batches = read_in_order(row_groups, num_threads)

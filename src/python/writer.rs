@@ -209,19 +209,17 @@ impl PyWriter {
         })
     }
 
-    /// Encode documents: the block `number` of the inputs, before which they have `position` bytes, and
-    /// for which `num_read` were read.
-    #[pyo3(signature = (documents, number, position, num_read, /))]
+    /// Encode documents: the block `number` of the inputs; `place` is how many bytes these have before
+    /// it, and how many were read for it.
+    #[pyo3(signature = (documents, number, place, /))]
     fn encode_documents(
         &self,
         py: Python<'_>,
         documents: Texts,
         number: u64,
-        position: u64,
-        num_read: u64,
+        place: (u64, u64),
     ) -> PyResult<PyPiece> {
         let documents = documents.slices();
-        let place = (position, num_read);
         self.with(|writer, encoding| {
             let watch = Watch::default();
             let piece =
