@@ -19,7 +19,7 @@ from transformers_calls import Comparison, Fast, examine
 
 import mergewise as mw
 from mergewise.demo import opticks
-from mergewise.errors import MergewiseError
+from mergewise.errors import InputError, MergewiseError
 from mergewise.integrations.transformers import MergewiseTokenizer
 
 CHAT = (
@@ -155,6 +155,23 @@ def test_a_changed_step_is_noticed(ours: MergewiseTokenizer) -> None:
     ours.add_bos_token = True
     ours.add_eos_token = False
     assert ours("a")["input_ids"] == [1, *ours("a", add_special_tokens=False)["input_ids"]]
+
+
+@pytest.mark.parametrize("step", [None, normalizers.NFC(), normalizers.Sequence([])])
+def test_a_step_that_stays_costs_nothing(ours: MergewiseTokenizer, step: Any) -> None:
+    ours.backend_tokenizer.normalizer = step
+    assert ours.engine() is ours.engine()
+
+
+def test_a_panic_of_tokenizers_is_an_error(ours: MergewiseTokenizer) -> None:
+    pair = ("the light of " * 9, "of the light " * 9)
+    long = {"max_length": 9, "stride": 4, "truncation": True, "return_overflowing_tokens": True}
+    with pytest.raises(InputError, match="stride"):
+        ours(*pair, **long)
+    assert ours.backend_tokenizer.truncation is None
+    with pytest.raises(BaseException, match="stride") as panic:
+        ours.to_transformers()(*pair, **long)
+    assert not isinstance(panic.value, Exception)
 
 
 def test_a_token_that_becomes_special_is_noticed(ours: MergewiseTokenizer) -> None:

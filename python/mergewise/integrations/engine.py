@@ -105,7 +105,8 @@ def state_of(backend: Any) -> tuple[object, ...]:  # noqa: ANN401 - of tokenizer
     model = backend.model
     return (
         backend.get_vocab_size(with_added_tokens=True),
-        *(step and step.__getstate__() for step in steps),
+        # A sequence of no steps is false.
+        *(None if step is None else step.__getstate__() for step in steps),
         type(model).__name__,
         *(getattr(model, name, None) for name in OF_THE_MODEL),
     )

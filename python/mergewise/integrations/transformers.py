@@ -237,6 +237,11 @@ class MergewiseTokenizer(transformers.PreTrainedTokenizerFast):  # type: ignore[
         before = Settings.of(self.backend_tokenizer)
         try:
             return super()._encode_plus(text, text_pair, **options)
+        except BaseException as error:
+            if type(error).__name__ != "PanicException":
+                raise
+            # tokenizers panics at some strides, and a panic is no Exception.
+            raise InputError(str(error)) from None
         finally:
             before.apply(self.backend_tokenizer)
 
