@@ -39,4 +39,5 @@ pub use encoder::Encoder;
 pub(crate) use encoder::Steps;
 pub use offsets::Unit;
 pub use prepare::{PrefixSpace, Preparation};
+pub(crate) use search::Ways;
 pub use words::Unknown;

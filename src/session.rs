@@ -12,7 +12,7 @@ mod tests;
 use std::borrow::Borrow;
 use std::sync::Arc;
 
-use crate::encode::{Call, Choice, Encoder, Unit};
+use crate::encode::{Call, Choice, Encoder, Unit, Ways};
 use crate::error::Result;
 use crate::merges::Id;
 use crate::tokenizer::Tokenizer;
@@ -109,6 +109,12 @@ impl<T: Borrow<Tokenizer>> Session<T> {
     pub fn text(&self) -> Vec<u8> {
         self.growing.text_from(0)
     }
+
+    /// How many bytes the text has.
+    #[must_use]
+    pub fn num_bytes(&self) -> usize {
+        self.growing.num_bytes()
+    }
 }
 
 /// The ids of a text that comes in parts, as soon as nothing that follows changes them.
@@ -168,6 +174,19 @@ impl<T: Borrow<Tokenizer>> EncodingStream<T> {
         Ok(ids)
     }
 
+    /// How many ids of the text were given out, with those before it.
+    #[must_use]
+    pub fn num_given(&self) -> usize {
+        let num_before = self.call.frame.before.len();
+        self.num_given.map_or(0, |number| num_before + number)
+    }
+
+    /// How many bytes of the text have come whose ids are not sure.
+    #[must_use]
+    pub fn num_waiting(&self) -> usize {
+        self.growing.num_bytes() - self.growing.settled.num_bytes
+    }
+
     /// The ids up to the one at `end` that were not given out.
     fn give(&mut self, end: usize) -> Vec<Id> {
         let start = self.num_given.unwrap_or(0);
@@ -191,6 +210,8 @@ struct Growing {
     ids: Vec<Id>,
     /// Up to where the text is settled.
     settled: Settled,
+    /// What is known of the word behind that.
+    ways: Ways,
 }
 
 impl Growing {
@@ -235,7 +256,8 @@ impl Growing {
                     .encode_between(context, text, after, call, ids, watch)
                     .map_err(|error| error.moved(num_bytes, 0))
             };
-            if let Some((end, after)) = encoder.settle(context, part, call, watch) {
+            self.ways.begin(num_bytes);
+            if let Some((end, after)) = encoder.settle(context, part, &mut self.ways, call, watch) {
                 encode(&rest[..end], Some(after), &mut self.ids)?;
                 self.settled = Settled {
                     num_bytes: num_bytes + end,

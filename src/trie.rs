@@ -19,12 +19,20 @@ pub(crate) struct Trie {
     labels: Vec<u8>,
 }
 
+/// What tokens that begin with a string go on with.
 #[derive(Debug, Clone, Copy)]
-struct Node {
+pub(crate) struct Node {
     /// The first child in the low bits; above them, the number of further ones. 0: no child.
     children: u32,
     /// The token whose string ends here.
     token: Number,
+}
+
+impl Node {
+    /// The token that is this string, or `Number::NONE`.
+    pub(crate) fn token(self) -> Number {
+        self.token
+    }
 }
 
 const CHILD_BITS: u32 = 24;
@@ -92,8 +100,7 @@ impl Trie {
         let Some((&first, rest)) = text.split_first() else {
             return Number::NONE;
         };
-        let first = self.nodes.get(self.first[usize::from(first)] as usize);
-        let Some(mut node) = first.copied() else {
+        let Some(mut node) = self.first(first) else {
             return Number::NONE;
         };
         let mut longest = node.token;
@@ -109,21 +116,16 @@ impl Trie {
         longest
     }
 
-    /// Whether some token begins with `text`, which is not empty.
-    pub(crate) fn begins(&self, text: &[u8]) -> bool {
-        let Some((&first, rest)) = text.split_first() else {
-            return true;
-        };
-        let first = self.nodes.get(self.first[usize::from(first)] as usize);
-        let last = first.and_then(|&first| {
-            rest.iter()
-                .try_fold(first, |node, &byte| self.child(node, byte))
-        });
-        last.is_some()
+    /// The node of one byte, if some token begins with it.
+    #[inline]
+    pub(crate) fn first(&self, byte: u8) -> Option<Node> {
+        let node = self.nodes.get(self.first[usize::from(byte)] as usize);
+        node.copied()
     }
 
+    /// The node of a string that a byte follows, if some token begins with it.
     #[inline]
-    fn child(&self, node: Node, byte: u8) -> Option<Node> {
+    pub(crate) fn child(&self, node: Node, byte: u8) -> Option<Node> {
         if node.children == 0 {
             return None;
         }

@@ -28,7 +28,7 @@ PIECES = [
     *("\u00a0", "\u200d", *EMOJI[:6], *ODD_SPACES[:6]),
 ]
 ENDLESS = ["a", "ab", " ", "\n", "=", "-", "x7Q", "\u0301", "é", "漢", "\r\n", "aaab", "ba"]
-LONGEST = 400
+LONGEST = 600
 
 
 class Operations:
@@ -61,7 +61,8 @@ class Operations:
             start = draw.randrange(len(PROSE))
             return PROSE[start : start + draw.randrange(1, 40)]
         if kind < 7:
-            return draw.choice(ENDLESS) * draw.randrange(1, 30)
+            # Some are longer than any token, and settle within themselves.
+            return draw.choice(ENDLESS) * draw.randrange(1, draw.choice([30, 30, 30, 300]))
         if kind < 9 and self.specials:
             special = draw.choice(self.specials)
             start = draw.randrange(len(special) + 1)

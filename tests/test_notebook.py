@@ -37,6 +37,8 @@ def values(folder: Path) -> dict[str, Any]:
         "files": tok.encode_files(folder / "a.txt", folder / "a.npy", shards=3),
         "documents": mw.open_tokens(folder / "a.json"),
         "session": tok.session(),
+        "stream": tok.stream_encoder(),
+        "decoder": tok.stream_decoder(),
     }
 
 

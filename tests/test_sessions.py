@@ -65,6 +65,17 @@ def test_a_stream_gives_out_ids_before_its_end() -> None:
     assert [*encoder.add(text), *encoder.finish()] == trained("cl100k").encode(text)
 
 
+def test_reprs_say_how_far_they_are() -> None:
+    tok = trained("cl100k")
+    session, encoder, decoder = tok.session(), tok.stream_encoder(), tok.stream_decoder()
+    session.append("a é")
+    assert repr(session) == f"<Session: {len(session)} ids of 4 bytes>"
+    assert encoder.add("a word") == tok.encode("a")
+    assert repr(encoder) == "<StreamEncoder: 1 ids given out, 5 bytes waiting>"
+    decoder.add(*tok.encode("abc")[:1])
+    assert repr(decoder) == "<StreamDecoder: 1 ids decoded>"
+
+
 def test_ids_around_a_text_follow_it() -> None:
     tok = trained("gpt2")
     end = tok.special_tokens["<|end|>"]

@@ -11,6 +11,8 @@
 //! Whether two tokens can stand side by side is decided quickly where ranks rise from a token's parts
 //! to the token, as those of trained vocabularies do; elsewhere their merging is tried.
 
+mod ways;
+
 use crate::error::Result;
 use crate::keys::hash_pair;
 use crate::merges::Ranks;
@@ -18,6 +20,7 @@ use crate::pages::in_large_pages;
 use crate::trie::Trie;
 use crate::vocabulary::{Number, Vocabulary};
 use crate::watch::Watch;
+pub(crate) use ways::Ways;
 
 const NONE: Number = Number::NONE;
 
@@ -47,8 +50,6 @@ pub(super) struct Search {
     trie: Trie,
     tokens: Vec<Token>,
     pairs: PairTable,
-    /// The length of the longest token.
-    longest: usize,
     /// Whether ranks do not always rise from the parts of a token to the token; empty if they do for
     /// all tokens.
     is_odd: Vec<bool>,
@@ -95,10 +96,8 @@ impl Search {
         let trie = Trie::new(strings, |token, shorter| {
             tokens[token.index()].shorter = shorter;
         })?;
-        let lengths = made.iter().map(|&number| vocabulary.string(number).len());
         Some(Self {
             trie,
-            longest: lengths.max().unwrap_or(0),
             pairs: PairTable::new(vocabulary),
             is_odd: odd_tokens(vocabulary, &tokens),
             tokens: in_large_pages(&tokens),
@@ -115,6 +114,12 @@ impl Search {
     ) -> Result<()> {
         scratch.begin(word.len());
         self.go_on(vocabulary, word, scratch, watch, |_, _| false)
+    }
+
+    /// The length of the longest token that a word begins with.
+    pub(super) fn first_length(&self, word: &[u8]) -> usize {
+        let longest = self.tokens.get(self.trie.longest(word).index());
+        longest.map_or(0, |token| token.length as usize)
     }
 
     /// Append tokens of a word to those in the scratch until the word ends, or `is_last` is true for
@@ -171,60 +176,6 @@ impl Search {
             }
         }
         Ok(())
-    }
-
-    /// The ends of those tokens of a word's beginning that stay whatever follows it, the last first.
-    ///
-    /// The tokens of the word up to its last token that ends within the beginning are those of this
-    /// much of it, taken alone; and its next token, which is no longer than the longest one, begins as
-    /// the rest of the beginning does. So all such ways to go on are followed back, each through the
-    /// last tokens of beginnings, to where they meet.
-    pub(super) fn settled_ends(&self, vocabulary: &Vocabulary, beginning: &[u8]) -> Vec<usize> {
-        let lasts = self.last_tokens(vocabulary, beginning);
-        let length = |at: usize| {
-            let last = self.tokens.get(lasts[at].index());
-            last.map_or(0, |token| token.length as usize)
-        };
-        let mut is_way = vec![false; lasts.len()];
-        for at in lasts.len().saturating_sub(self.longest)..lasts.len() {
-            let may_go_on = || self.trie.begins(&beginning[at..]);
-            is_way[at] = (at == 0 || length(at) > 0) && may_go_on();
-        }
-        let mut num_ways = is_way.iter().filter(|&&is_way| is_way).count();
-        let mut ends = Vec::new();
-        for at in (1..lasts.len()).rev().filter(|&at| length(at) > 0) {
-            if !is_way[at] {
-                continue;
-            }
-            if num_ways == 1 {
-                ends.push(at);
-            }
-            let before = &mut is_way[at - length(at)];
-            num_ways -= usize::from(std::mem::replace(before, true));
-        }
-        ends
-    }
-
-    /// For each place of a text, the last of the tokens of the text up to there; none at its beginning
-    /// and inside symbols.
-    fn last_tokens(&self, vocabulary: &Vocabulary, text: &[u8]) -> Vec<Number> {
-        let mut lasts = vec![NONE; text.len() + 1];
-        for start in 0..text.len() {
-            let last = lasts[start];
-            if last == NONE && start > 0 {
-                continue;
-            }
-            let mut candidate = self.trie.longest(&text[start..]);
-            while candidate != NONE {
-                let token = &self.tokens[candidate.index()];
-                let next = &mut lasts[start + token.length as usize];
-                if *next == NONE && (last == NONE || self.stand(vocabulary, last, candidate)) {
-                    *next = candidate;
-                }
-                candidate = token.shorter;
-            }
-        }
-        lasts
     }
 
     /// Whether two tokens stay what they are, side by side.

@@ -272,8 +272,24 @@ fn no_word_changes_tokens_that_are_settled() {
         let vocabulary = vocabulary_of(&pairs(&mut random, 12, 2, 6));
         let words = Words::new(vocabulary, Unknown::Refused, false, Vec::new());
         let beginning = word(&mut random, 14);
-        let settled = words.settled_ends(&beginning);
+        let mut settled = words.settled_ends(&beginning, &mut Ways::default());
         num_settled += settled.len();
+        // The same byte by byte, without what is settled.
+        let (mut ways, mut start) = (Ways::default(), 0);
+        for end in 1..=beginning.len() {
+            let ends = words.settled_ends(&beginning[start..end], &mut ways);
+            if let Some(&last) = ends.first() {
+                start += last;
+                ways.keep(end - start, last);
+                settled.push(start);
+            }
+        }
+        // Nothing is settled earlier than when it is read at once, nor later.
+        assert_eq!(
+            start,
+            settled.first().copied().unwrap_or(0),
+            "{beginning:?}"
+        );
         // All that can follow, up to the longest token.
         let mut rests = vec![Vec::new()];
         for at in 0..if cfg!(miri) { 40 } else { 120 } {

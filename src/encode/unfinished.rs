@@ -5,7 +5,7 @@
 //!
 //! - behind a special token that no longer one can replace;
 //! - between words where the pattern has come to the end of one, or where no merge can join;
-//! - inside a word, behind tokens that no further byte changes (`Search::settled_ends`).
+//! - inside a word, behind tokens that no further byte changes ([`Ways`]).
 //!
 //! All of them are places of the text as it was given: where preparation changes it, before a character
 //! that is normalised by itself. With a pipeline only special tokens count, and words that are looked up
@@ -17,6 +17,7 @@ use std::borrow::Cow;
 use super::context::Context;
 use super::encoder::{Encoder, Given};
 use super::prepare::{PrefixSpace, Preparation};
+use super::search::Ways;
 use super::sink::Sink;
 use crate::encode::characters::{is_inside, length_from};
 use crate::error::Result;
@@ -88,11 +89,13 @@ impl Encoder {
     }
 
     /// A late place, not 0, up to which a text that follows `context` is settled, and what is before
-    /// the rest then. Where it finds one, it may find a later one in the rest.
+    /// the rest then. Where it finds one, it may find a later one in the rest. `ways` are what it found
+    /// inside the word at the end, for the next time.
     pub(crate) fn settle(
         &self,
         context: Context,
         text: &[u8],
+        ways: &mut Ways,
         call: &Call,
         watch: &Watch,
     ) -> Option<(usize, Context)> {
@@ -143,7 +146,7 @@ impl Encoder {
                 .place(at)
                 .filter(|&place| !self.specials.span(text, place))
         };
-        self.settle_words(context, &known.text, &place)
+        self.settle_words(context, &known.text, ways, &place)
     }
 
     /// The same in a stretch that is prepared, as far as it is known; `place` gives the places of the
@@ -152,6 +155,7 @@ impl Encoder {
         &self,
         context: Context,
         known: &[u8],
+        ways: &mut Ways,
         place: &dyn Fn(usize) -> Option<usize>,
     ) -> Option<(usize, Context)> {
         let last = |last_cut: &dyn Fn(&[u8]) -> Option<usize>| {
@@ -160,16 +164,19 @@ impl Encoder {
         };
         if let Some(scanner) = self.pattern().scanner() {
             let cut = last(&|text| scanner.last_safe_cut(text));
-            return self.settle_scanned(context, scanner, known, cut, place);
+            return self.settle_scanned(context, scanner, known, cut, ways, place);
         }
         match &self.joins {
             _ if self.pattern().cuts_texts() || self.fused().is_some() => None,
             Some(joins) => match last(&|text| joins.last_cut(text)) {
                 Some(cut) => Some((place(cut)?, Context::Words)),
-                None => Some((self.settle_word(context, known, place)?.1, Context::Words)),
+                None => Some((
+                    self.settle_word(context, known, ways, place)?.1,
+                    Context::Words,
+                )),
             },
             None => {
-                let settled = self.settle_word(context, known, place)?;
+                let settled = self.settle_word(context, known, ways, place)?;
                 Some((settled.1, Context::Word(None)))
             }
         }
@@ -183,6 +190,7 @@ impl Encoder {
         scanner: &Scanner,
         known: &[u8],
         cut: Option<usize>,
+        ways: &mut Ways,
         place: &dyn Fn(usize) -> Option<usize>,
     ) -> Option<(usize, Context)> {
         let begun = match context {
@@ -211,7 +219,7 @@ impl Encoder {
         if at > 0 {
             return None;
         }
-        let (end, place) = self.settle_word(context, &known[..word.end], place)?;
+        let (end, place) = self.settle_word(context, &known[..word.end], ways, place)?;
         let state = scanner.state_behind(state, &known[..end]);
         Some((place, Context::Word(Some(state))))
     }
@@ -221,13 +229,16 @@ impl Encoder {
         &self,
         context: Context,
         known: &[u8],
+        ways: &mut Ways,
         place: &dyn Fn(usize) -> Option<usize>,
     ) -> Option<(usize, usize)> {
         if !matches!(context, Context::Word(_)) && self.words.may_be_whole(known.len()) {
             return None;
         }
-        let mut ends = self.words.settled_ends(known).into_iter();
-        ends.find_map(|end| Some((end, place(end)?)))
+        let mut ends = self.words.settled_ends(known, ways).into_iter();
+        let (end, place) = ends.find_map(|end| Some((end, place(end)?)))?;
+        ways.keep(known.len() - end, place);
+        Some((end, place))
     }
 }
 

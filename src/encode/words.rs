@@ -9,8 +9,8 @@ use std::borrow::Cow;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::encode::joins::Joins;
-use crate::encode::long::Tools;
-use crate::encode::search::{Scratch, Search};
+use crate::encode::long::{Tools, WINDOW};
+use crate::encode::search::{Scratch, Search, Ways};
 use crate::encode::short::ShortWords;
 use crate::encode::unused::Unused;
 use crate::error::{Error, Result};
@@ -18,7 +18,8 @@ use crate::merges::Id;
 use crate::vocabulary::{Number, Symbols, Vocabulary};
 use crate::watch::Watch;
 
-/// A longer word is encoded by windows even if it comes alone.
+/// A longer word is encoded by windows even if it comes alone, unless it begins with a token that is in
+/// none of them.
 const LONGEST_SEARCHED: usize = 63;
 
 /// What becomes of a character that is no token.
@@ -182,8 +183,8 @@ impl Words {
     }
 
     /// The ends of those tokens of a word's beginning that stay whatever follows it, the last first;
-    /// none where that is not known.
-    pub(super) fn settled_ends(&self, beginning: &[u8]) -> Vec<usize> {
+    /// none where that is not known. `ways` are what was found of it before.
+    pub(super) fn settled_ends(&self, beginning: &[u8], ways: &mut Ways) -> Vec<usize> {
         let is_fused = matches!(self.unknown, Unknown::Token { fuse: true, .. });
         let Some(search) = &self.search else {
             return Vec::new();
@@ -203,7 +204,10 @@ impl Words {
                 }
             }
         }
-        let ends = search.settled_ends(&self.vocabulary, &beginning[start..]);
+        if start > 0 {
+            ways.begin_anew();
+        }
+        let ends = search.settled_ends(&self.vocabulary, &beginning[start..], ways);
         let ends = ends.into_iter().map(|end| start + end);
         ends.chain((start > 0).then_some(start)).collect()
     }
@@ -252,6 +256,7 @@ impl Words {
         {
             if let Some(tools) = self.tools()
                 && word.len() > LONGEST_SEARCHED
+                && search.first_length(word) <= WINDOW
             {
                 let push = |_, tokens: &[Number]| writer.push_all(tokens);
                 tools.encode(&[word], scratch, watch, push)?;

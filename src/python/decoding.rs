@@ -17,6 +17,8 @@ use crate::merges::Id;
 pub(super) struct PyStreamDecoder {
     tokenizer: Py<PyTokenizer>,
     stream: Stream,
+    /// How many ids have come.
+    num_ids: usize,
     /// Python's decoder of UTF-8, unless what is not UTF-8 becomes U+FFFD.
     characters: Option<Py<PyAny>>,
 }
@@ -44,6 +46,7 @@ impl PyStreamDecoder {
         Ok(Self {
             tokenizer,
             stream,
+            num_ids: 0,
             characters,
         })
     }
@@ -51,12 +54,18 @@ impl PyStreamDecoder {
     /// The text that these ids complete.
     #[pyo3(signature = (*ids))]
     fn add<'py>(&mut self, py: Python<'py>, ids: Ids) -> PyResult<Bound<'py, PyString>> {
-        self.advance(py, &ids.0, false)
+        let text = self.advance(py, &ids.0, false)?;
+        self.num_ids += ids.0.len();
+        Ok(text)
     }
 
     /// The rest of the text.
     fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
         self.advance(py, &[], true)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<StreamDecoder: {} ids decoded>", self.num_ids)
     }
 }
 

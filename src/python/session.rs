@@ -110,7 +110,8 @@ impl PySession {
     }
 
     fn __repr__(&self) -> String {
-        format!("<Session: {} ids>", self.session.num_ids())
+        let (num_ids, num_bytes) = (self.session.num_ids(), self.session.num_bytes());
+        format!("<Session: {num_ids} ids of {num_bytes} bytes>")
     }
 }
 
@@ -149,5 +150,10 @@ impl PyStreamEncoder {
         let tokenizer = self.tokenizer.0.get();
         let ids = tokenizer.run(py, 0, |_, watch| self.stream.finish(watch))?;
         tokenizer.list(py, &ids)
+    }
+
+    fn __repr__(&self) -> String {
+        let (num_ids, num_bytes) = (self.stream.num_given(), self.stream.num_waiting());
+        format!("<StreamEncoder: {num_ids} ids given out, {num_bytes} bytes waiting>")
     }
 }
