@@ -13,7 +13,7 @@ use std::borrow::Borrow;
 use std::sync::Arc;
 
 use crate::encode::{Call, Choice, Encoder, Unit, Ways};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::merges::Id;
 use crate::tokenizer::Tokenizer;
 use crate::watch::Watch;
@@ -210,8 +210,10 @@ struct Growing {
     ids: Vec<Id>,
     /// Up to where the text is settled.
     settled: Settled,
-    /// What is known of the word behind that.
+    /// What is known of the word behind that, as far as no special token can change it, and up to the
+    /// end of the text.
     ways: Ways,
+    rest_ways: Ways,
 }
 
 impl Growing {
@@ -251,14 +253,14 @@ impl Growing {
             } = self.settled;
             let rest = &self.text[num_bytes - self.chunks.end().num_bytes..];
             let part = &rest[..size.min(rest.len())];
-            let encode = |text, after, ids: &mut Vec<Id>| {
-                encoder
-                    .encode_between(context, text, after, call, ids, watch)
-                    .map_err(|error| error.moved(num_bytes, 0))
-            };
+            let moved = |error: Error| error.moved(num_bytes, 0);
             self.ways.begin(num_bytes);
             if let Some((end, after)) = encoder.settle(context, part, &mut self.ways, call, watch) {
-                encode(&rest[..end], Some(after), &mut self.ids)?;
+                let settled = &rest[..end];
+                encoder
+                    .encode_between(context, settled, after, call, &mut self.ids, watch)
+                    .map_err(moved)?;
+                self.rest_ways.leave(end);
                 self.settled = Settled {
                     num_bytes: num_bytes + end,
                     num_ids: self.chunks.end().num_ids + self.ids.len(),
@@ -270,7 +272,16 @@ impl Growing {
             } else if part.len() < rest.len() {
                 size *= 2;
             } else {
-                return encode(rest, None, &mut self.ids);
+                return encoder
+                    .encode_behind(
+                        context,
+                        rest,
+                        &mut self.rest_ways,
+                        call,
+                        &mut self.ids,
+                        watch,
+                    )
+                    .map_err(moved);
             }
         }
     }

@@ -19,6 +19,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Sequence
 from functools import cache, partial
+from itertools import chain
 from operator import attrgetter, methodcaller
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -55,6 +56,8 @@ class Difference(NamedTuple):
 
 def plain(value: Any) -> Any:
     """A value whose parts can be compared, with their types."""
+    if isinstance(value, (list, tuple)):
+        return value if is_plain(value) else type(value)(map(plain, value))
     if isinstance(value, np.ndarray):
         kind = plain(value.tolist()) if value.dtype == object else value.tolist()
         return (str(value.dtype), value.shape, kind)
@@ -62,9 +65,15 @@ def plain(value: Any) -> Any:
         return (str(value.dtype), tuple(value.shape), value.tolist())
     if isinstance(value, transformers.BatchEncoding):
         return [(name, plain(column)) for name, column in value.items()]
-    if isinstance(value, (list, tuple)):
-        return type(value)(map(plain, value))
     return value
+
+
+def is_plain(values: Sequence[Any]) -> bool:
+    """Whether these are numbers and texts, or sequences of them; most are, and there are many."""
+    kinds = set(map(type, values))
+    if kinds <= {list, tuple}:
+        kinds = set(map(type, chain.from_iterable(values)))
+    return kinds <= {bool, int, str, type(None)}
 
 
 def answer(ask: Callable[[Any], Any], tokenizer: Any) -> Any:

@@ -32,7 +32,7 @@ use crate::watch::Watch;
 
 const KEY: usize = 32;
 /// How long a window is; a key holds its length too.
-pub(super) const WINDOW: usize = KEY - 1;
+const WINDOW: usize = KEY - 1;
 /// The distance from the beginning of a window to that of the next.
 const STEP: usize = 24;
 /// How many bytes the search goes on without windows, at first and at most.

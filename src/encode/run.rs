@@ -23,7 +23,7 @@ pub(super) struct Desk {
     words: [Word; MOST_WORDS],
     buffer: Buffer,
     misses: [Miss; MOST_WORDS],
-    scratch: Scratch,
+    pub(super) scratch: Scratch,
     long_words: LongWords,
     /// The tokens of one word.
     pieces: Vec<Piece>,

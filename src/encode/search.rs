@@ -32,6 +32,15 @@ pub(super) struct Scratch {
     pub(super) end: usize,
     /// A bit for each place of the word that is known not to be the end of one of its tokens.
     dead_ends: Vec<u64>,
+    /// With which a search for the tokens of a word begins, if the word does.
+    pub(super) begun: Begun,
+}
+
+/// A string, and what it becomes.
+#[derive(Debug, Default)]
+pub(crate) struct Begun {
+    text: Vec<u8>,
+    tokens: Vec<Number>,
 }
 
 impl Scratch {
@@ -41,6 +50,11 @@ impl Scratch {
         self.end = 0;
         self.dead_ends.clear();
         self.dead_ends.resize(length / 64 + 1, 0);
+    }
+
+    /// Whether the first tokens of a word are known.
+    pub(super) fn knows(&self, word: &[u8]) -> bool {
+        !self.begun.tokens.is_empty() && word.starts_with(&self.begun.text)
     }
 }
 
@@ -113,13 +127,11 @@ impl Search {
         watch: &Watch,
     ) -> Result<()> {
         scratch.begin(word.len());
+        if scratch.knows(word) {
+            scratch.tokens.extend_from_slice(&scratch.begun.tokens);
+            scratch.end = scratch.begun.text.len();
+        }
         self.go_on(vocabulary, word, scratch, watch, |_, _| false)
-    }
-
-    /// The length of the longest token that a word begins with.
-    pub(super) fn first_length(&self, word: &[u8]) -> usize {
-        let longest = self.tokens.get(self.trie.longest(word).index());
-        longest.map_or(0, |token| token.length as usize)
     }
 
     /// Append tokens of a word to those in the scratch until the word ends, or `is_last` is true for
@@ -136,6 +148,7 @@ impl Search {
             tokens,
             end: start,
             dead_ends,
+            ..
         } = scratch;
         // Of the tokens from here on, the longer ones in their place are known to lead nowhere.
         let mut num_given = tokens.len();

@@ -17,7 +17,7 @@ use std::borrow::Cow;
 use super::context::Context;
 use super::encoder::{Encoder, Given};
 use super::prepare::{PrefixSpace, Preparation};
-use super::search::Ways;
+use super::search::{Begun, Ways};
 use super::sink::Sink;
 use crate::encode::characters::{is_inside, length_from};
 use crate::error::Result;
@@ -69,22 +69,45 @@ impl<'t> Known<'t> {
 }
 
 impl Encoder {
-    /// Append the ids of a text between two places up to which the whole is settled, or behind the last.
+    /// Append the ids of a text between two places up to which the whole is settled.
     pub(crate) fn encode_between(
         &self,
         before: Context,
         text: &[u8],
-        after: Option<Context>,
+        after: Context,
         call: &Call,
         ids: &mut Vec<Id>,
         watch: &Watch,
     ) -> Result<()> {
         let given = match after {
-            Some(Context::Word(_)) => Given::Part(text, before),
+            Context::Word(_) => Given::Part(text, before),
             _ => Given::Rest(text, before),
         };
         self.with_desk(|desk| {
             self.encode_given(given, &call.finders, desk, &mut Sink::keeping(ids), watch)
+        })
+    }
+
+    /// Append the ids of the text behind the last such place. `ways` are what it finds of the word at
+    /// its beginning, for the next time.
+    pub(crate) fn encode_behind(
+        &self,
+        before: Context,
+        text: &[u8],
+        ways: &mut Ways,
+        call: &Call,
+        ids: &mut Vec<Id>,
+        watch: &Watch,
+    ) -> Result<()> {
+        let given = Given::Rest(text, before);
+        self.with_desk(|desk| {
+            if let Context::Word(_) = before {
+                desk.scratch.begun = self.words.begun(text, ways);
+            }
+            let done =
+                self.encode_given(given, &call.finders, desk, &mut Sink::keeping(ids), watch);
+            desk.scratch.begun = Begun::default();
+            done
         })
     }
 

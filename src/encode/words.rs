@@ -9,8 +9,8 @@ use std::borrow::Cow;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::encode::joins::Joins;
-use crate::encode::long::{Tools, WINDOW};
-use crate::encode::search::{Scratch, Search, Ways};
+use crate::encode::long::Tools;
+use crate::encode::search::{Begun, Scratch, Search, Ways};
 use crate::encode::short::ShortWords;
 use crate::encode::unused::Unused;
 use crate::error::{Error, Result};
@@ -18,8 +18,7 @@ use crate::merges::Id;
 use crate::vocabulary::{Number, Symbols, Vocabulary};
 use crate::watch::Watch;
 
-/// A longer word is encoded by windows even if it comes alone, unless it begins with a token that is in
-/// none of them.
+/// A longer word is encoded by windows even if it comes alone, unless its first tokens are known.
 const LONGEST_SEARCHED: usize = 63;
 
 /// What becomes of a character that is no token.
@@ -212,6 +211,17 @@ impl Words {
         ends.chain((start > 0).then_some(start)).collect()
     }
 
+    /// The tokens of a word, or of the most of it, if it is long; those of others are found as fast
+    /// without. `ways` are what was found of it before.
+    pub(super) fn begun(&self, word: &[u8], ways: &mut Ways) -> Begun {
+        match &self.search {
+            Some(search) if word.len() > LONGEST_SEARCHED => {
+                search.begun(&self.vocabulary, word, ways)
+            }
+            _ => Begun::default(),
+        }
+    }
+
     /// Whether a word that begins with this many bytes may be a token that is looked up as a whole.
     pub(super) fn may_be_whole(&self, num_bytes: usize) -> bool {
         self.looks_up_whole && num_bytes <= self.longest
@@ -256,7 +266,7 @@ impl Words {
         {
             if let Some(tools) = self.tools()
                 && word.len() > LONGEST_SEARCHED
-                && search.first_length(word) <= WINDOW
+                && !scratch.knows(word)
             {
                 let push = |_, tokens: &[Number]| writer.push_all(tokens);
                 tools.encode(&[word], scratch, watch, push)?;

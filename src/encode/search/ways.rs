@@ -5,7 +5,7 @@
 //! are followed back, each through the last tokens of beginnings, to where they meet. What was found is
 //! kept: a byte more costs at most a question for each way.
 
-use super::{NONE, Search};
+use super::{Begun, NONE, Search};
 use crate::trie::Node;
 use crate::vocabulary::{Number, Vocabulary};
 
@@ -87,6 +87,28 @@ impl Ways {
         self.open = open.filter(|&(start, _)| self.is_reached(start)).collect();
     }
 
+    /// Leave out the first bytes, as many as are settled.
+    pub(crate) fn leave(&mut self, num_bytes: usize) {
+        match self.beginning.len().checked_sub(num_bytes) {
+            Some(rest) => self.keep(rest, num_bytes),
+            None => self.begin(self.place + num_bytes),
+        }
+    }
+
+    /// The beginning up to its last token, and its tokens.
+    fn begun(&self) -> Begun {
+        let mut ends = (1..self.lasts.len()).rev();
+        let end = ends.find(|&at| self.is_reached(at)).unwrap_or(0);
+        let ends = std::iter::successors(Some(end), |&at| Some(self.lasts[at].start));
+        let ends = ends.take_while(|&at| at > 0);
+        let mut tokens: Vec<Number> = ends.map(|at| self.lasts[at].token).collect();
+        tokens.reverse();
+        Begun {
+            text: self.beginning[..end].to_vec(),
+            tokens,
+        }
+    }
+
     /// Whether tokens end at a place, or it is the first.
     fn is_reached(&self, at: usize) -> bool {
         at == 0 || self.lasts[at].token != NONE
@@ -124,13 +146,30 @@ impl Search {
         beginning: &[u8],
         ways: &mut Ways,
     ) -> Vec<usize> {
+        self.read(vocabulary, beginning, ways);
+        ways.settled_ends()
+    }
+
+    /// The tokens of a word's beginning up to the last that ends within it. What `ways` say of another
+    /// beginning of it is used.
+    pub(crate) fn begun(
+        &self,
+        vocabulary: &Vocabulary,
+        beginning: &[u8],
+        ways: &mut Ways,
+    ) -> Begun {
+        self.read(vocabulary, beginning, ways);
+        ways.begun()
+    }
+
+    /// Find the ways of a beginning.
+    fn read(&self, vocabulary: &Vocabulary, beginning: &[u8], ways: &mut Ways) {
         if !beginning.starts_with(&ways.beginning) {
             ways.begin_anew();
         }
         for &byte in &beginning[ways.beginning.len()..] {
             self.go_on_with(vocabulary, byte, ways);
         }
-        ways.settled_ends()
     }
 
     /// Add a byte to a beginning.
