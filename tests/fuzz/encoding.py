@@ -286,6 +286,24 @@ def check_encode(data: bytes) -> None:
         assert b"".join(parts) == text + other
         in_parts = [token for part in parts for token in tok.encode(part, allowed_special="all")]
         assert in_parts == tok.encode(text + other, allowed_special="all"), f"in parts {parts}"
+        for length in (1, 1 + len(text) // 2):
+            check_stream(tok, text + other, length)
+
+
+def check_stream(tok: mw.Tokenizer, text: bytes, length: int) -> None:
+    """A text in parts has the ids of the whole, unless a part has an unknown character."""
+    try:
+        written = text.decode()
+    except UnicodeDecodeError:
+        return
+    encoder = tok.stream_encoder(allowed_special="all")
+    parts = [written[at : at + length] for at in range(0, len(written), length)]
+    try:
+        streamed = [token for part in parts for token in encoder.add(part)] + encoder.finish()
+    except UnknownTokenError:
+        return
+    expected = tok.encode(text, allowed_special="all")
+    assert streamed == expected, f"{parts!r}: {streamed}, expected {expected}"
 
 
 def read_in_parts(text: bytes, tok: mw.Tokenizer, block_bytes: int) -> list[bytes]:
