@@ -73,7 +73,7 @@ impl Miss {
 
 /// Room for the ids of a batch of words that are in lines.
 pub(super) type Buffer = [Id; MOST_WORDS * MOST_IN_LINE];
-pub(super) const NO_IDS: Buffer = [0; MOST_WORDS * MOST_IN_LINE];
+pub(super) static NO_IDS: Buffer = [0; MOST_WORDS * MOST_IN_LINE];
 /// The most ids of a word that is in a line, short or longer.
 const MOST_IN_LINE: usize = if MOST_PACKED > LONG_IDS {
     MOST_PACKED

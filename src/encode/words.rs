@@ -332,9 +332,12 @@ impl Writer<'_> {
             return tokens.iter().try_for_each(|&token| self.push(token));
         }
         tokens.iter().try_for_each(|&token| {
-            unused.take_apart(token, &mut |part| match unused.is_unknown(part) {
-                true => self.push_unknown(self.words.vocabulary.text_of(part)),
-                false => self.push(part),
+            unused.take_apart(token, &mut |part| {
+                if unused.is_unknown(part) {
+                    self.push_unknown(self.words.vocabulary.text_of(part))
+                } else {
+                    self.push(part)
+                }
             })
         })
     }
