@@ -95,7 +95,7 @@ notices: .venv/.tools  ## write third_party/NOTICES.txt anew, after a change of 
 test-kills: $(SET_UP)  ## kill commands that write files at random moments, 250 times
 	$(BIN)/python tests/kills.py --kills 250
 
-.venv/.zig: .venv/.tools
+.venv/.zig: .venv/.builder
 	$(BIN)/python -m pip install --quiet "ziglang>=0.13"
 	touch $@
 
