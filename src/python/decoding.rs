@@ -58,6 +58,11 @@ impl PyStreamDecoder {
     fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyString>> {
         self.advance(py, &[], true)
     }
+
+    fn __repr__(&self) -> String {
+        let size = self.tokenizer.get().0.vocab_size();
+        format!("<StreamDecoder: of a tokenizer with {size} tokens>")
+    }
 }
 
 impl PyStreamDecoder {
