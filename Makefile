@@ -102,7 +102,8 @@ test-kills: $(SET_UP)  ## kill commands that write files at random moments, 250 
 .PHONY: wheels
 wheels: .venv/.zig  ## build wheels for all targets in dist/, install and try those that run here: make wheels [TARGETS="..."]
 	$(BIN)/python release/wheels.py build $(TARGETS) --out dist
-	$(BIN)/python release/wheels.py try dist/*-manylinux*_$$(uname -m).whl dist/*.tar.gz
+	$(BIN)/python release/wheels.py try dist/*-manylinux*_$$(uname -m).whl
+	$(BIN)/python release/wheels.py try dist/*.tar.gz --python $(BIN)/python
 
 # With AVX2, where there is: tests call what other processors run, too. Miri has no AVX-512.
 x86_64_FEATURES := -Ctarget-feature=+avx2,+bmi1,+bmi2,+lzcnt,+popcnt
