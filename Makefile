@@ -14,13 +14,15 @@ help:  ## list the commands
 .venv/.builder: pyproject.toml
 	@command -v cargo > /dev/null || { echo "no Rust here: install it from https://rustup.rs" >&2; exit 1; }
 	@command -v cc > /dev/null || { echo "no C compiler here: install gcc or clang" >&2; exit 1; }
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check "maturin>=1.9,<2"
-	touch $@
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check "maturin>=1.9,<2"
+	@touch $@
 
 .venv/.built: .venv/.builder $(SOURCES)
-	$(BIN)/maturin develop --release --quiet
-	touch $@
+	@echo "compiling the Rust core, which takes minutes"
+	@mkdir -p target
+	@$(BIN)/maturin develop --release > target/build.log 2>&1 || { cat target/build.log >&2; exit 1; }
+	@touch $@
 
 .venv/.tools: .venv/.builder
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
