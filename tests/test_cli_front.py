@@ -20,7 +20,7 @@ import mergewise as mw
 from mergewise.cli.completion import commands_of
 from mergewise.cli.parser import COMMANDS, make_parser
 from mergewise.optimize import improving
-from mergewise.progress import SearchReporter, Ticker
+from mergewise.progress import Reporter, SearchReporter, Ticker
 from mergewise.sources import size_of_standard_input
 
 TEXT = "low lower lowest\n" * 20
@@ -169,6 +169,29 @@ def test_a_dash_is_standard_output(
     assert errors  # the facts, which are no part of the output
     if begins == b"{":
         json.loads(output)
+
+
+def test_standard_input_may_replace_an_output(tokenizer: Path, tmp_path: Path) -> None:
+    counts = tmp_path / "c.counts"
+    for text in (b"low", b"low lower"):
+        assert call("count", "-", "-o", counts, stdin=text).status == 0
+        assert mw.WordCounts.from_file(counts).num_symbols == len(text)
+    made = tmp_path / "t.json"
+    for _ in range(2):
+        assert call("train", "-", "--merges", "1", "-o", made, stdin=b"low low").status == 0
+    ids = tmp_path / "ids.npy"
+    for _ in range(2):
+        assert call("encode", tokenizer, "-", "-o", ids, stdin=b"low low").status == 0
+
+
+def test_the_end_of_a_pipe_tells_no_wrong_size(capsys: pytest.CaptureFixture[str]) -> None:
+    reporter = Reporter(progress=True, label="count", total=0, unit="B")
+    reporter.close(0)
+    reporter(1_500)
+    reporter.close(0)
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.startswith("count: done in")
+    assert second.startswith("count: 1.5 kB, ")
 
 
 @pytest.mark.parametrize("options", [[], ["--json"], ["--pieces"], ["--pieces", "--json"]])

@@ -85,10 +85,10 @@ def code(string: bytes | str) -> str:
 
 
 def percent(part: float, digits: int = 2) -> str:
-    """A part of a whole as people read it, on one line.
+    r"""A part of a whole as people read it, on one line.
 
     >>> percent(0.031), percent(0.7, 0)
-    ('3.10\\xa0%', '70\\xa0%')
+    ('3.10\xa0%', '70\xa0%')
     """
     return f"{100 * part:.{digits}f}\u00a0%"
 

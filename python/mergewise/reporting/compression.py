@@ -96,8 +96,8 @@ def band_note(subject: Measured, band: Band | str) -> str:
     if band.share < 1:
         note += (
             f" Searched were proofs for the {band.num_words:,} most frequent words, "
-            f"{percent(band.share, 0)} of the corpus; the others are bounded roughly, so the band is "
-            "wider than it need be."
+            f"{percent(band.share, 0)} of the corpus; the others are bounded roughly, so the band "
+            "is wider than it need be."
         )
     return note
 

@@ -49,10 +49,10 @@ def headings(first: str, subjects: Sequence[Measured], *names: str) -> list[str]
 
 
 def difference(ours: float | None, theirs: float | None) -> str:
-    """How much more ours are than theirs, or fewer, in words; of fractions, how much less.
+    r"""How much more ours are than theirs, or fewer, in words; of fractions, how much less.
 
     >>> difference(970, 1000), difference(3.3, 3.0), difference(2.7, 3.0), difference(5, 5)
-    ('3.00\\xa0% fewer', '10.00\\xa0% more', '10.00\\xa0% less', 'the same')
+    ('3.00\xa0% fewer', '10.00\xa0% more', '10.00\xa0% less', 'the same')
     """
     if ours == theirs and ours is not None:
         return "the same"
