@@ -14,13 +14,15 @@ help:  ## list the commands
 .venv/.builder: pyproject.toml
 	@command -v cargo > /dev/null || { echo "no Rust here: install it from https://rustup.rs" >&2; exit 1; }
 	@command -v cc > /dev/null || { echo "no C compiler here: install gcc or clang" >&2; exit 1; }
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check "maturin>=1.9,<2"
-	touch $@
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check "maturin>=1.9,<2"
+	@touch $@
 
 .venv/.built: .venv/.builder $(SOURCES)
-	$(BIN)/maturin develop --release --quiet
-	touch $@
+	@echo "compiling the Rust core, which takes minutes"
+	@mkdir -p target
+	@$(BIN)/maturin develop --release > target/build.log 2>&1 || { cat target/build.log >&2; exit 1; }
+	@touch $@
 
 .venv/.tools: .venv/.builder
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
@@ -95,14 +97,15 @@ notices: .venv/.tools  ## write third_party/NOTICES.txt anew, after a change of 
 test-kills: $(SET_UP)  ## kill commands that write files at random moments, 250 times
 	$(BIN)/python tests/kills.py --kills 250
 
-.venv/.zig: .venv/.tools
+.venv/.zig: .venv/.builder
 	$(BIN)/python -m pip install --quiet "ziglang>=0.13"
 	touch $@
 
 .PHONY: wheels
 wheels: .venv/.zig  ## build wheels for all targets in dist/, install and try those that run here: make wheels [TARGETS="..."]
 	$(BIN)/python release/wheels.py build $(TARGETS) --out dist
-	$(BIN)/python release/wheels.py try dist/*-manylinux*_$$(uname -m).whl dist/*.tar.gz
+	$(BIN)/python release/wheels.py try dist/*-manylinux*_$$(uname -m).whl
+	$(BIN)/python release/wheels.py try dist/*.tar.gz --python $(BIN)/python
 
 # With AVX2, where there is: tests call what other processors run, too. Miri has no AVX-512.
 x86_64_FEATURES := -Ctarget-feature=+avx2,+bmi1,+bmi2,+lzcnt,+popcnt

@@ -114,7 +114,8 @@ class Harness:
         known = ", ".join(f"{key} {value}" for key, value in self.versions.items() if value)
         today = dt.datetime.now(tz=dt.timezone.utc).date()
         made = f"`python bench/{self.name}.py {section} --corpora DIR{options}`, {today}"
-        return f"{made}, {processor()} ({os.cpu_count()} cores). {known}."
+        load = f"load {os.getloadavg()[0]:.0f}"
+        return f"{made}, {processor()} ({os.cpu_count()} cores, {load}). {known}."
 
     def write(self, title: str, section: Callable[[str, Path], str]) -> None:
         """Makes the sections named on the command line; `section` gets a name and a folder."""

@@ -28,6 +28,7 @@ TARGETS = {
     "x86_64-unknown-linux-musl": "musllinux_1_2",
     "aarch64-unknown-linux-gnu": "manylinux2014",
     "aarch64-unknown-linux-musl": "musllinux_1_2",
+    "aarch64-apple-darwin": None,
     "x86_64-pc-windows-gnu": None,
 }
 PYTHONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
@@ -54,6 +55,9 @@ def first_example() -> str:
 def build(targets: Sequence[str], folder: Path) -> None:
     """The source distribution and the wheels, in `folder`."""
     maturin = [sys.executable, "-m", "maturin"]
+    # zig is a module of this Python, and maturin asks the first `python3` of PATH for it.
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    environment = {**os.environ, "PATH": path}
     subprocess.run([*maturin, "sdist", "--out", folder], cwd=ROOT, check=True)
     for target in targets:
         compatibility = TARGETS[target]
@@ -61,7 +65,7 @@ def build(targets: Sequence[str], folder: Path) -> None:
         # zig does not link for Windows; there the linker is that of mingw-w64.
         linker = [] if "windows" in target else ["--zig"]
         command = [*maturin, "build", "--release", *linker, "--target", target, *promise]
-        subprocess.run([*command, "--out", folder], cwd=ROOT, check=True)
+        subprocess.run([*command, "--out", folder], cwd=ROOT, check=True, env=environment)
 
 
 def check_contents(wheel: Path) -> None:

@@ -221,7 +221,7 @@ def decoded_one_by_one(
 ) -> list[bytes]:
     stdin = io.TextIOWrapper(Slow("".join(f"{i}\n" for i in ids).encode()))
     monkeypatch.setattr(sys, "stdin", stdin)
-    return list(decode.decoded_stream(tokenizer))
+    return list(decode.decoded_stream(tokenizer, decode.written_numbers()))
 
 
 def test_half_a_character_waits_for_the_other(

@@ -18,9 +18,9 @@ from processes import HANGS
 
 import mergewise as mw
 from mergewise.cli.completion import commands_of
-from mergewise.cli.parser import make_parser
+from mergewise.cli.parser import COMMANDS, make_parser
 from mergewise.optimize import improving
-from mergewise.progress import SearchReporter, Ticker
+from mergewise.progress import Reporter, SearchReporter, Ticker
 from mergewise.sources import size_of_standard_input
 
 TEXT = "low lower lowest\n" * 20
@@ -68,6 +68,8 @@ def forbid_reading(monkeypatch: pytest.MonkeyPatch) -> None:
         ("report {tokenizer} {corpus} --time-limit -1 -o r.html", 2, "expected seconds"),
         ("report {tokenizer} {corpus} -o no/r.html", 1, "No such file"),
         ("report {tokenizer} {corpus} --threads x -o r.html", 2, "a whole number"),
+        ("report {tokenizer} {corpus} -o r.pdf", 2, "a page is HTML: expected a name that ends in"),
+        ("encode {tokenizer} {corpus} -o ids.txt", 2, "hint: leave -o out to write ids as text"),
     ],
 )
 def test_mistakes_are_found_before_the_work(
@@ -84,10 +86,18 @@ def test_mistakes_are_found_before_the_work(
 
 def test_solve_and_explain_check_their_outputs_first(tmp_path: Path) -> None:
     missing = tmp_path / "no"
-    for name in ("solve", "explain"):
-        done = call(name, "abab", "--merges", "1", "-o", missing / "x.json")
+    for name, output in (("solve", "x.json"), ("explain", "x.html")):
+        done = call(name, "abab", "--merges", "1", "-o", missing / output)
         assert (done.status, done.output) == (1, b"")
     assert call("explain", "abab", "--merges", "1", "--svg", missing / "x").status == 1
+    done = call("explain", "abab", "--merges", "1", "-o", tmp_path / "x.pdf")
+    assert (done.status, "a page is HTML" in done.errors) == (2, True)
+
+
+def test_without_a_command_all_are_listed() -> None:
+    done = call()
+    assert (done.status, done.output) == (2, b"")
+    assert COMMANDS.keys() <= {line.split()[0] for line in done.errors.splitlines() if line}
 
 
 def test_a_token_at_the_end_of_documents_can_be_added(
@@ -161,6 +171,29 @@ def test_a_dash_is_standard_output(
         json.loads(output)
 
 
+def test_standard_input_may_replace_an_output(tokenizer: Path, tmp_path: Path) -> None:
+    counts = tmp_path / "c.counts"
+    for text in (b"low", b"low lower"):
+        assert call("count", "-", "-o", counts, stdin=text).status == 0
+        assert mw.WordCounts.from_file(counts).num_symbols == len(text)
+    made = tmp_path / "t.json"
+    for _ in range(2):
+        assert call("train", "-", "--merges", "1", "-o", made, stdin=b"low low").status == 0
+    ids = tmp_path / "ids.npy"
+    for _ in range(2):
+        assert call("encode", tokenizer, "-", "-o", ids, stdin=b"low low").status == 0
+
+
+def test_the_end_of_a_pipe_tells_no_wrong_size(capsys: pytest.CaptureFixture[str]) -> None:
+    reporter = Reporter(progress=True, label="count", total=0, unit="B")
+    reporter.close(0)
+    reporter(1_500)
+    reporter.close(0)
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.startswith("count: done in")
+    assert second.startswith("count: 1.5 kB, ")
+
+
 @pytest.mark.parametrize("options", [[], ["--json"], ["--pieces"], ["--pieces", "--json"]])
 @pytest.mark.parametrize("lines", [["--lines"], []])
 def test_decode_reads_what_encode_writes(
@@ -191,6 +224,15 @@ def test_decode_reads_every_file_of_encode(tokenizer: Path, corpus: Path, tmp_pa
         call("decode", tokenizer, manifest, "--split", s).text for s in ("train", "validation")
     ]
     assert sorted("".join(splits).splitlines()) == sorted(TEXT.splitlines())
+
+
+@pytest.mark.parametrize("dtype", ["uint16", "uint32"])
+def test_decode_reads_the_array_of_a_pipe(dtype: str, tokenizer: Path, corpus: Path) -> None:
+    array, _ = piped("encode", tokenizer, corpus, "--dtype", dtype, "-q", "-o", "-")
+    assert call("decode", tokenizer, "--dtype", dtype, stdin=array).text == TEXT
+    cut = call("decode", tokenizer, "--dtype", dtype, stdin=array[:-1])
+    assert (cut.status, "behind the last number" in cut.errors) == (1, True)
+    assert call("decode", tokenizer, "--dtype", dtype, "--lines", stdin=array).status == 2
 
 
 def test_decode_can_leave_special_tokens_out(tokenizer: Path) -> None:

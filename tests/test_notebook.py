@@ -39,6 +39,7 @@ def values(folder: Path) -> dict[str, Any]:
         "session": tok.session(),
         "stream": tok.stream_encoder(),
         "decoder": tok.stream_decoder(),
+        "all of a tokenizer": tok.vocabulary,
     }
 
 
@@ -48,6 +49,13 @@ def test_reprs_are_one_short_line(tmp_path: Path) -> None:
         assert "\n" not in line, name
         assert len(line) <= 150, (name, line)
         assert type(value).__name__ in line, name
+
+
+def test_a_pattern_has_the_name_of_its_model() -> None:
+    for name in ("gpt2", "llama3", "qwen2"):
+        counts = mw.count(["low low"], pattern=name)
+        assert f"pattern='{name}'" in repr(counts)
+        assert f"pattern='{name}'" in repr(mw.train(counts, num_merges=1))
 
 
 class Elements(HTMLParser):

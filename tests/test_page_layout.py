@@ -109,7 +109,8 @@ def test_differences_are_told(browser: Browser, pages: dict[str, Path]) -> None:
             assert said == (
                 "the same"
                 if ours == number
-                else f"{abs(ours / number - 1) * 100:.2f} % {'fewer' if ours < number else 'more'}"
+                else f"{abs(ours / number - 1) * 100:.2f}\xa0% "
+                + ("fewer" if ours < number else "more")
             )
         assert cells["merges"][2] == "the same"
         head = page.locator(".verdict").inner_text()
@@ -133,6 +134,10 @@ def test_text_from_right_to_left_is_isolated(browser: Browser, pages: dict[str, 
         assert places == sorted(places)  # the first token is the rightmost
         isolated = "all => new Set(all.map(e => getComputedStyle(e).unicodeBidi)).has('isolate')"
         assert page.eval_on_selector_all(".chip", isolated)
+        page.fill("#text", f"{ARABIC} ({ARABIC})")
+        page.wait_for_function("document.querySelector('.tokens').textContent.includes(')')")
+        bracketed = "all => all.filter(e => /^\\P{L}+$/u.test(e.textContent)).map(e => e.dir)"
+        assert set(page.eval_on_selector_all(".chip", bracketed)) == {"rtl"}
         page.fill("#text", "low lower lowest of all")
         page.wait_for_function("document.querySelector('.chip').textContent.startsWith('l')")
         places = page.eval_on_selector_all(
@@ -144,6 +149,8 @@ def test_text_from_right_to_left_is_isolated(browser: Browser, pages: dict[str, 
     with opened(browser, pages["explain"]) as page:
         names = page.locator(".step.current .list bdi").all_inner_texts()
         assert names == [*"باب▁بابا"]
+        popped = page.locator(".popped del").first
+        assert popped.evaluate("e => /^− [0-9]+ $/.test(e.firstChild.textContent)")
 
 
 def test_a_bound_that_is_not_tight_says_so(pages: dict[str, Path]) -> None:

@@ -13,7 +13,7 @@ from mergewise.arguments import check_count
 from mergewise.errors import FormatError
 from mergewise.files import checked_path, replacing
 from mergewise.parquet import import_pyarrow
-from mergewise.vocabulary import Normalize, brief
+from mergewise.vocabulary import Normalize, brief_pattern
 
 SUFFIX = ".counts"
 PARQUET_SUFFIX = ".parquet"
@@ -157,7 +157,8 @@ class WordCounts:
 
     def __repr__(self) -> str:
         unique, words = f"{self.num_unique:,}", f"{self.num_words:,}"
-        return f"<WordCounts: {unique} different of {words} words, pattern={brief(self.pattern)}>"
+        pattern = brief_pattern(self.pattern)
+        return f"<WordCounts: {unique} different of {words} words, pattern={pattern}>"
 
     def __getstate__(self) -> bytes:
         return self.core.to_bytes()

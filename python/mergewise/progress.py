@@ -75,6 +75,7 @@ class Reporter:
         self.total = total
         self.unit = unit
         self.num_tokens = num_tokens
+        self.most = 0
 
     def after(self, before: int) -> Callable[..., None] | None:
         """What reports the work done on top of that before; None if a report has no effect."""
@@ -83,6 +84,7 @@ class Reporter:
 
     def __call__(self, done: int) -> None:
         """Report the work done so far."""
+        self.most = max(self.most, done)
         if self.ticker is not None:
             seconds = self.ticker.seconds
             state = bar(done, self.total, self.unit, seconds)
@@ -100,9 +102,11 @@ class Reporter:
         return "".join(f", {human(int(n / seconds), unit)}/s" for n, unit in amounts)
 
     def close(self, done: int) -> None:
-        """Report the end of the work."""
+        """Report the end of the work; of a pipe, whose size nobody knows, what was seen of it."""
         if self.ticker is not None:
-            self.ticker.close(f"{human(done, self.unit)}{self.speed(done, self.ticker.seconds)}")
+            seen = max(done, self.most)
+            speed = self.speed(seen, self.ticker.seconds)
+            self.ticker.close(f"{human(seen, self.unit)}{speed}" if seen else "done")
         if self.callback is not None:
             self.callback(done, self.total)
 

@@ -99,7 +99,7 @@ def check_output(output: PathLike, inputs: Iterable[PathLike]) -> None:
     target = Path(os.path.realpath(checked_path(output)))
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.fspath(output))
-    for given in [os.fspath(given) for given in inputs]:
+    for given in [os.fspath(given) for given in inputs if os.fspath(given) != "-"]:
         if Path(given).is_dir() and Path(os.path.realpath(given)) in target.parents:
             message = f"found an output in the input {given}, where it would be read as a text"
             raise InputError(message, path=output, hint="write it to another folder")

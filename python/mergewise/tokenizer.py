@@ -19,7 +19,7 @@ from mergewise.saving import save
 from mergewise.sources import DocumentMode, PathLike
 from mergewise.specials import Specials, choice_of
 from mergewise.token_files import TokenFormat
-from mergewise.vocabulary import brief
+from mergewise.vocabulary import brief_pattern
 
 # What a notebook shows in its tokens, and how many special tokens.
 SAMPLE = "The quick brown fox doesn't jump over 1,234 lazy dogs: naïve, 日本語."
@@ -277,7 +277,7 @@ class Tokenizer(Coder):
         return self
 
     def __repr__(self) -> str:
-        return f"<Tokenizer: {self.vocab_size:,} tokens, pattern={brief(self.pattern)}>"
+        return f"<Tokenizer: {self.vocab_size:,} tokens, pattern={brief_pattern(self.pattern)}>"
 
     def _repr_html_(self) -> str:
         from mergewise.pages.notebook import coloured, facts  # noqa: PLC0415 - for notebooks alone
@@ -287,7 +287,7 @@ class Tokenizer(Coder):
         values = {
             "tokens": f"{self.vocab_size:,}",
             "merges": f"{len(self._merges):,}",
-            "pattern": brief(self.pattern),
+            "pattern": brief_pattern(self.pattern),
             "special tokens": f"{special} and {more:,} more" if more > 0 else special or "none",
         }
         try:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
+from mergewise import _core
 from mergewise.framing import Framing
 
 Alphabet: TypeAlias = Literal["bytes", "chars"]
@@ -119,6 +120,9 @@ class Vocabulary:
     roles: Mapping[str, int] = field(default_factory=dict)
     extras: Mapping[str, Any] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        return f"<Vocabulary: {len(self.tokens):,} tokens, pattern={brief_pattern(self.pattern)}>"
+
     @property
     def steps(self) -> str | None:
         """The steps before merging as the core reads them, if they are given step by step."""
@@ -140,12 +144,23 @@ class Vocabulary:
 
 
 def brief(text: str | None, most: int = 48) -> str:
-    """A pattern or a text as a repr shows it: in one line, and cut if it is long.
+    """A text as a repr shows it: in one line, and cut if it is long.
 
-    >>> brief("gpt2"), brief(None), brief("a" * 9, 8)
-    ("'gpt2'", 'None', "'aaaaaaa…'")
+    >>> brief("a b"), brief(None), brief("a" * 9, 8)
+    ("'a b'", 'None', "'aaaaaaa…'")
     """
     return repr(text if text is None or len(text) <= most else f"{text[: most - 1]}…")
+
+
+def brief_pattern(pattern: str | None) -> str:
+    """A pattern as a repr shows it: by the name of the models that have it, if there is one.
+
+    >>> brief_pattern("gpt2"), brief_pattern(dict(_core.other_names_of_patterns())["llama3"])
+    ("'gpt2'", "'llama3'")
+    """
+    known = {name for name, _, _ in _core.named_patterns()}
+    others = {means: name for name, means in _core.other_names_of_patterns() if means not in known}
+    return brief(pattern if pattern is None else others.get(pattern, pattern))
 
 
 def vocabulary_of(

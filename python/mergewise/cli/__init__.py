@@ -38,9 +38,13 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def run(arguments: list[str] | None) -> int:
-    """Run a command; 0, or 1 after an error."""
+    """Run a command, or list them; the exit status."""
     words = sys.argv[1:] if arguments is None else arguments
-    parsed = parse(make_parser(COMMANDS.keys() & set(words)), words)
+    parser = make_parser(COMMANDS.keys() & set(words))
+    if not words:
+        parser.print_help(sys.stderr)
+        return 2
+    parsed = parse(parser, words)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     with warnings.catch_warnings():

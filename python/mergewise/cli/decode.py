@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import struct
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import cast
@@ -36,6 +37,7 @@ def add_decode(parser: Parser) -> None:
       mergewise encode t.json --lines < a.txt | mergewise decode t.json --lines
       mergewise decode tokenizer.json ids.npy
       mergewise encode t.json --json < a.txt | mergewise decode t.json
+      mergewise encode t.json a.txt -o - --dtype uint32 | mergewise decode t.json --dtype uint32
     """
     add_tokenizer(parser)
     text = "a file of ids: .npy, Megatron's .bin, a manifest in .json, or, with --dtype, the bare "
@@ -44,7 +46,8 @@ def add_decode(parser: Parser) -> None:
     parser.add_flag("--lines", "a line of text for each line of ids, or each document of a file")
     parser.add_flag("--pieces", "the input is tokens, as `mergewise encode --pieces` writes them")
     parser.add_flag("--skip-special-tokens", "write the text without special tokens")
-    parser.add_choice("--dtype", ["uint16", "uint32"], "the type of bare numbers in FILE")
+    text = "the type of bare numbers in FILE, or in standard input"
+    parser.add_choice("--dtype", ["uint16", "uint32"], text)
     text = "which documents of a manifest (default train)"
     parser.add_choice("--split", ["train", "validation"], text, "train")
 
@@ -55,13 +58,16 @@ def run_decode(parsed: argparse.Namespace) -> None:
     is_piped = parsed.file == "-"
     if parsed.pieces and not is_piped:
         parsed.refuse("--pieces is for standard input")
+    if parsed.dtype and is_piped and (parsed.lines or parsed.pieces):
+        parsed.refuse("bare numbers of standard input (--dtype) have no lines")
     tell_awaited([parsed.file], "tokens" if parsed.pieces else "ids")
     if not is_piped:
         texts = decoded_file(tokenizer, parsed)
     elif parsed.lines or parsed.pieces:
         texts = decoded_lines(tokenizer, parsed)
     else:
-        texts = decoded_stream(tokenizer, skips_special=parsed.skip_special_tokens)
+        batches = bare_numbers(parsed.dtype) if parsed.dtype else written_numbers()
+        texts = decoded_stream(tokenizer, batches, skips_special=parsed.skip_special_tokens)
     for text in texts:
         sys.stdout.buffer.write(text)
         sys.stdout.buffer.flush()
@@ -96,12 +102,13 @@ def without_specials(tokenizer: Tokenizer, ids: Iterable[int]) -> list[int]:
     return [token_id for token_id in ids if token_id not in special]
 
 
-def decoded_stream(tokenizer: Tokenizer, *, skips_special: bool = False) -> Iterator[bytes]:
+def decoded_stream(
+    tokenizer: Tokenizer, batches: Iterable[list[int]], *, skips_special: bool = False
+) -> Iterator[bytes]:
     """The text of all ids, as they come, in whole characters."""
     # Bytes that are not UTF-8 pass through unchanged.
     decoder = tokenizer.stream_decoder(errors="surrogateescape")
-    for words in words_of_standard_input():
-        ids = ids_of(words)
+    for ids in batches:
         kept = without_specials(tokenizer, ids) if skips_special else ids
         yield decoder.add(*kept).encode(errors="surrogateescape")
     yield decoder.finish().encode(errors="surrogateescape")
@@ -132,6 +139,26 @@ def ids_of_line(line: bytes) -> list[int]:
     ([1, 2], [1, 2])
     """
     return ids_of((line.translate(MARKS) if line.startswith(b"[") else line).split())
+
+
+def bare_numbers(dtype: str) -> Iterator[list[int]]:
+    """The ids of standard input as `mergewise encode -o -` writes them, as they come."""
+    stdin = cast("io.BufferedReader", sys.stdin.buffer)
+    letter, size = {"uint16": ("H", 2), "uint32": ("I", 4)}[dtype]
+    begun = b""
+    while read := stdin.read1(READ_BYTES):
+        numbers = begun + read
+        whole = len(numbers) // size
+        begun = numbers[whole * size :]
+        yield list(struct.unpack(f"<{whole}{letter}", numbers[: whole * size]))
+    if begun:
+        found = f"{len(begun)} bytes behind the last number"
+        raise ValueError(f"standard input: found {found}, expected numbers of {size} bytes")
+
+
+def written_numbers() -> Iterator[list[int]]:
+    """The ids of standard input as `mergewise encode` writes them, with --json or not."""
+    return map(ids_of, words_of_standard_input())
 
 
 def words_of_standard_input() -> Iterator[list[bytes]]:

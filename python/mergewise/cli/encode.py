@@ -28,6 +28,8 @@ LAYOUT = (
     "skip_bad",
     "manifest",
 )
+# Names of text, which an array is not.
+TEXTS = {".txt", ".csv", ".tsv", ".json", ".jsonl"}
 # The text that is encoded before its ids are written: as Python integers they take more memory.
 GROUP_BYTES = 1 << 21
 
@@ -114,6 +116,10 @@ def check_options(parsed: argparse.Namespace) -> None:
             parsed.refuse(f"--{name} does not go with -o")
     if parsed.output is None and parsed.token_format:
         parsed.refuse("--format needs -o")
+    if parsed.output and not parsed.token_format and parsed.output.suffix.lower() in TEXTS:
+        found = parsed.output.name
+        words = f"-o writes an array, found {found!r}; hint: leave -o out to write ids as text"
+        parsed.refuse(f"{words} (`> {found}`), or give --format bin")
     for name in ("end_of_document", "documents", "dtype", *LAYOUT):
         if parsed.output is None and getattr(parsed, name):
             parsed.refuse(f"--{name.replace('_', '-')} needs -o")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from mergewise.cli.options import Parser, given_text
+from mergewise.cli.options import Parser, check_page, given_text
 from mergewise.cli.output import put, put_json, terminal
 from mergewise.explaining import Explanation, explain
 from mergewise.sources import check_output
@@ -29,6 +29,8 @@ def add_explain(parser: Parser) -> None:
 
 def run_explain(parsed: argparse.Namespace) -> None:
     """`mergewise explain`."""
+    if parsed.output is not None:
+        check_page(parsed)
     for path in (parsed.output, parsed.svg):
         if path is not None:
             check_output(path, [])

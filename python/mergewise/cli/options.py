@@ -53,6 +53,13 @@ def output_path(argument: str) -> Path:
     return STANDARD_OUTPUT if argument == "-" else Path(argument)
 
 
+def check_page(parsed: argparse.Namespace) -> None:
+    """Exit with status 2 if the name of a page promises another format."""
+    if parsed.output.suffix.lower() not in {"", ".html", ".htm"}:
+        found = parsed.output.name
+        parsed.refuse(f"a page is HTML: expected a name that ends in .html, found {found!r}")
+
+
 def given_text(parsed: argparse.Namespace) -> str | None:
     """The TEXT of the arguments, or that of the file that it names; status 2 if that is unclear."""
     text: str | None = parsed.text

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from mergewise.cli.corpora import add_inputs, files_among, files_of_counts
-from mergewise.cli.options import Parser, keywords
+from mergewise.cli.options import Parser, check_page, keywords
 from mergewise.cli.output import put, put_json
 from mergewise.cli.tokenizers import add_tokenizer, read_tokenizer
 from mergewise.counts import WordCounts
@@ -45,6 +45,7 @@ def add_report(parser: Parser) -> None:
 def run_report(parsed: argparse.Namespace) -> None:
     """`mergewise report`."""
     paths = [parsed.tokenizer, *parsed.compare]
+    check_page(parsed)
     check_output(parsed.output, [*parsed.files, *files_among(*paths)])
     names = names_of(paths)
     if len(names) < len(paths):

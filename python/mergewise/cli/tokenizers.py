@@ -8,16 +8,18 @@ from typing import Any
 
 from mergewise import formats
 from mergewise.cli.options import STANDARD_OUTPUT, Parser
-from mergewise.formats.regexes import PATTERNS
+from mergewise.formats.regexes import OTHER_NAMES, PATTERNS
 from mergewise.sources import PathLike, check_output
 from mergewise.tokenizer import Tokenizer
 
-PATTERN_HELP = f"{', '.join(PATTERNS)}, a regular expression, or none: merges cross words"
+PATTERN_HELP = f"{', '.join([*PATTERNS, *OTHER_NAMES])}, a regular expression, or none: "
+PATTERN_HELP += "merges cross words"
 
 
 def add_tokenizer(parser: Parser, metavar: str = "TOKENIZER") -> None:
     """The file of a tokenizer, its format and its pattern."""
-    text = "a tokenizer.json, .tiktoken, .model, vocab.json or its folder, codes, or Tekken's"
+    text = "a tokenizer.json, .tiktoken, .model, .gguf, vocab.json, codes, Tekken's, or the folder "
+    text += "of one"
     parser.add_file("tokenizer", text, metavar)
     add_reading(parser)
 

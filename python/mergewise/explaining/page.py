@@ -130,7 +130,8 @@ def heap(run: Greedy, step: Step) -> str:
     rows = "".join(
         tag("li", *(entry(run, step, one) for one in level)) for level in levels(step.heap)
     )
-    popped = "".join(tag("del", f"− {isolated(words.entry_name(run, one))}") for one in step.popped)
+    names = ((-one[0], isolated(words.pair_name(run, one[1:]))) for one in step.popped)
+    popped = "".join(tag("del", f"− {count} {name}") for count, name in names)
     left = tag("p", popped, class_="popped") if popped else ""
     return (tag("ol", rows, class_="heap") if rows else tag("p", "empty", class_="soft")) + left
 

@@ -18,7 +18,7 @@ from mergewise.errors import CertificateError
 from mergewise.files import checked_path, write_files
 from mergewise.merge_lists import no_merges
 from mergewise.tokenizer import Tokenizer
-from mergewise.vocabulary import Alphabet, Normalize, PrefixSpace, brief
+from mergewise.vocabulary import Alphabet, Normalize, PrefixSpace, brief_pattern
 
 Against: TypeAlias = Literal["merges", "vocabularies"]
 
@@ -147,7 +147,7 @@ class Certificate:
                 "tokens": f"{self.tokens:,}",
                 "proved": self.claim,
                 tokens: f"{self.num_merges:,}",
-                "pattern": brief(self.pattern),
+                "pattern": brief_pattern(self.pattern),
                 "of the counts": f"{self.fingerprint[:12]}…",
             },
         )

@@ -84,6 +84,15 @@ def code(string: bytes | str) -> str:
     return tag("code", isolated(shown(raw)), class_="token")
 
 
+def percent(part: float, digits: int = 2) -> str:
+    r"""A part of a whole as people read it, on one line.
+
+    >>> percent(0.031), percent(0.7, 0)
+    ('3.10\xa0%', '70\xa0%')
+    """
+    return f"{100 * part:.{digits}f}\u00a0%"
+
+
 def isolated(text: str) -> str:
     """A text from elsewhere: its direction does not change the order of what stands around it.
 

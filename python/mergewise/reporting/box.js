@@ -125,7 +125,8 @@
       if (chosen) this.select(Number(chosen.dataset.index));
     });
     output.addEventListener("keydown", (event) => {
-      const moves = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity };
+      const right = output.dir === "rtl" ? -1 : 1;
+      const moves = { ArrowLeft: -right, ArrowRight: right, Home: -Infinity, End: Infinity };
       const move = moves[event.key];
       if (move === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
       event.preventDefault();
@@ -155,6 +156,8 @@
       element.setAttribute("role", "option");
       element.title = `${shown(token.bytes)} = ${token.id}`;
       element.textContent = readable(token.bytes);
+      // Brackets have no direction of their own: they open as those of the text around them.
+      if (!/\p{L}/u.test(element.textContent)) element.dir = output.dir;
       return element;
     }
 

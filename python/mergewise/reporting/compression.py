@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from html import escape
 
-from mergewise.pages import isolated, table, tag
+from mergewise.pages import isolated, percent, table, tag
 from mergewise.reporting.band import Band
 from mergewise.reporting.charts import Curve, Words, curves_chart
 from mergewise.reporting.measuring import Measured
@@ -90,14 +90,14 @@ def band_note(subject: Measured, band: Band | str) -> str:
         note = f"With all its merges, {name} makes as few tokens as possible: proved."
     else:
         note = (
-            f"With all its merges, {name} makes at most {100 * excess:.2f} % more tokens than the "
+            f"With all its merges, {name} makes at most {percent(excess)} more tokens than the "
             f"best possible: proved, and not yet proved closer than that."
         )
     if band.share < 1:
         note += (
             f" Searched were proofs for the {band.num_words:,} most frequent words, "
-            f"{band.share:.0%} of the corpus; the others are bounded roughly, so the band is "
-            "wider than it need be."
+            f"{percent(band.share, 0)} of the corpus; the others are bounded roughly, so the band "
+            "is wider than it need be."
         )
     return note
 

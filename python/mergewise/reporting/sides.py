@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import cycle
 
-from mergewise.pages import isolated, tag
+from mergewise.pages import isolated, percent, tag
 from mergewise.reporting.measuring import Measured
 
 # The classes of the colours, which begin anew after the last.
@@ -49,14 +49,14 @@ def headings(first: str, subjects: Sequence[Measured], *names: str) -> list[str]
 
 
 def difference(ours: float | None, theirs: float | None) -> str:
-    """How much more ours are than theirs, or fewer, in words; of fractions, how much less.
+    r"""How much more ours are than theirs, or fewer, in words; of fractions, how much less.
 
     >>> difference(970, 1000), difference(3.3, 3.0), difference(2.7, 3.0), difference(5, 5)
-    ('3.00 % fewer', '10.00 % more', '10.00 % less', 'the same')
+    ('3.00\xa0% fewer', '10.00\xa0% more', '10.00\xa0% less', 'the same')
     """
     if ours == theirs and ours is not None:
         return "the same"
     if ours is None or not theirs:
         return "–"
     smaller = "less" if isinstance(ours, float) else "fewer"
-    return f"{100 * abs(ours / theirs - 1):.2f} % {smaller if ours < theirs else 'more'}"
+    return f"{percent(abs(ours / theirs - 1))} {smaller if ours < theirs else 'more'}"
