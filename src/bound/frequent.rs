@@ -16,7 +16,7 @@ use crate::watch::Watch;
 const NUM_SHARDS: usize = 4;
 
 /// The frequent strings of one length.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct FrequentStrings {
     /// The symbols at which they begin, ascending, and which string begins there.
     pub(super) places: Vec<u32>,

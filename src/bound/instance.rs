@@ -22,6 +22,9 @@ pub const LONGEST: usize = 255;
 /// be more, the longest strings have no price.
 const CUTS_OF_A_SYMBOL: usize = 40;
 const ROOM_FOR_CUTS: usize = 20_000_000;
+/// So many times that room is worth its time if then every frequent string has a price: one without
+/// weakens the bound much, and in words without spaces the longest strings are many, but rare.
+const ROOM_FOR_ALL: usize = 2;
 
 /// Symbols and strings are numbered with 32 bits; the last number is `StringIndex::NONE`.
 const MOST: usize = u32::MAX as usize;
@@ -84,24 +87,31 @@ impl Instance {
     }
 
     fn find_strings(&mut self, num_threads: usize, watch: &Watch) -> Result<()> {
-        let num_symbols = self.pieces.symbols.len();
+        let room = CUTS_OF_A_SYMBOL * self.pieces.symbols.len() + ROOM_FOR_CUTS;
         // For each length the strings of that length, from left to right.
         let mut lengths: Vec<Vec<StringIndex>> = Vec::new();
         let mut frequent = FrequentStrings::of_one_symbol(&self.pieces);
-        let mut room = CUTS_OF_A_SYMBOL * num_symbols + ROOM_FOR_CUTS;
+        let mut num_cuts = 0;
+        // The first strings for which there is no room.
+        let mut beyond: Option<Beyond> = None;
         for length in 2..=self.longest + 1 {
             watch.check()?;
             frequent = frequent.longer(&self.pieces, self.floor, num_threads, watch)?;
             if frequent.num_strings == 0 {
+                beyond = None;
                 break;
             }
-            let num_places = frequent.places.len();
-            if length > self.longest || num_places * (length - 1) > room {
-                self.longest = length - 1;
-                self.repeats = repeats::find(&self.pieces, frequent, length, self.floor, watch)?;
+            num_cuts += frequent.places.len() * (length - 1);
+            if beyond.is_none() && (length > self.longest || num_cuts > room) {
+                beyond = Some(Beyond {
+                    length,
+                    strings: frequent.clone(),
+                    num_shorter: self.num_strings,
+                });
+            }
+            if length > self.longest || num_cuts > ROOM_FOR_ALL * room {
                 break;
             }
-            room -= num_places * (length - 1);
             let first = self.num_strings as u32;
             self.num_strings += frequent.num_strings;
             if self.num_strings >= MOST {
@@ -112,6 +122,16 @@ impl Instance {
             }
             let strings = frequent.strings.iter().map(|string| first + string.0);
             lengths.push(strings.map(StringIndex).collect());
+        }
+        if let Some(beyond) = beyond {
+            self.longest = beyond.length - 1;
+            self.num_strings = beyond.num_shorter;
+            lengths.truncate(self.longest - 1);
+            for reach in &mut self.reach {
+                *reach = (*reach).min(self.longest as u8);
+            }
+            let (strings, length) = (beyond.strings, beyond.length);
+            self.repeats = repeats::find(&self.pieces, strings, length, self.floor, watch)?;
         }
         self.fill_rows(&lengths);
         Ok(())
@@ -157,6 +177,14 @@ impl Instance {
     pub(super) fn num_losses(&self) -> usize {
         self.num_strings + self.repeats.num_strings
     }
+}
+
+/// Frequent strings of the first length that has no price.
+struct Beyond {
+    length: usize,
+    strings: FrequentStrings,
+    /// The number of shorter strings.
+    num_shorter: usize,
 }
 
 /// The words cut at every pair that is not frequent, without pieces of one symbol.
