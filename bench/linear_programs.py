@@ -38,30 +38,33 @@ def spans_of(word: bytes) -> list[tuple[int, int]]:
 
 
 def forest_program(words: Mapping[bytes, int], num_merges: int) -> Program:
-    """Trees over each word whose inner nodes, in part or whole, have the strings of M merges."""
+    """Trees over each word whose inner nodes, in part or whole, have the strings of M merges.
+
+    Each merge joins the same two parts wherever it makes its string.
+    """
     program = Program()
-    strings: dict[bytes, int] = {}
+    splits: dict[bytes, dict[int, int]] = {}
     for word, count in words.items():
         if len(word) < 2:
             continue
         # How often a part is used by the nodes above it, minus how often it is made.
         used: dict[tuple[int, int], dict[int, float]] = {}
         for start, end in spans_of(word):
-            string = word[start:end]
-            if string not in strings:
-                strings[string] = program.variable(0, 1)
-            made: dict[int, float] = {}
+            ours = splits.setdefault(word[start:end], {})
             for middle in range(start + 1, end):
+                if middle - start not in ours:
+                    ours[middle - start] = program.variable(0, 1)
                 node = program.variable(count)
-                made[node] = 1
+                program.at_most(0, {node: 1, ours[middle - start]: -1})
                 for part in ((start, middle), (middle, end)):
                     used.setdefault(part, {})[node] = 1
-            program.at_most(0, {**made, strings[string]: -1})
-            for node in made:
                 used.setdefault((start, end), {})[node] = -1
         for (start, end), terms in used.items():
             program.at_most(1 if end == start + 1 else 0, terms)
-    program.at_most(num_merges, dict.fromkeys(strings.values(), 1.0))
+    for ours in splits.values():
+        program.at_most(1, dict.fromkeys(ours.values(), 1.0))
+    merges = (merge for ours in splits.values() for merge in ours.values())
+    program.at_most(num_merges, dict.fromkeys(merges, 1.0))
     return program
 
 

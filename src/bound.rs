@@ -17,6 +17,7 @@
 
 mod against;
 mod batch;
+mod claim;
 mod descent;
 mod frequent;
 mod instance;
@@ -27,6 +28,7 @@ mod repeats;
 mod rounding;
 mod schedule;
 mod span_prices;
+mod split_prices;
 mod start;
 mod step;
 mod symbol_prices;
@@ -36,8 +38,9 @@ mod verify;
 mod words;
 
 pub use against::Against;
+pub use claim::{Claim, Flaw};
 pub use descent::{DescentProgress, FoundPrices, descend};
 pub use instance::{Instance, LONGEST};
 pub use schedule::DescentOptions;
-pub use verify::{Claim, Flaw, verify};
+pub use verify::verify;
 pub use words::Words;

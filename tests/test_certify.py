@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from random import Random
 
@@ -53,6 +54,35 @@ def test_no_merge_list_exceeds_the_bound() -> None:
         cert.verify(counts, tokenizer=tokenizer)
         cert.verify(counts, by="formal")
     assert num_tight > 300
+
+
+def test_all_nodes_of_a_string_have_one_tree() -> None:
+    random = Random(8)  # noqa: S311
+    pairs = list(product("ab", repeat=2))
+    triples = [*product("ab", pairs), *product(pairs, "ab")]
+    num_rivals = 0
+    for _ in range(500):
+        merges = random.sample([*pairs, *triples, *product(pairs, pairs)], k=20)
+        merges.sort(key=lambda merge: len(leaves(merge)) + random.choice([0, 0, 1]))
+        found: dict[str, set[formal.Tree]] = {}
+        for _ in range(3):
+            for token in formal.apply(merges, random.choices("ab", k=12)):
+                collect_nodes(token, found)
+        strings = ["".join(leaves(merge)) for merge in merges]
+        num_rivals += sum(strings.count(string) > 1 for string in found)
+        assert all(len(trees) == 1 for trees in found.values()), merges
+    assert num_rivals > 500
+
+
+def leaves(tree: formal.Tree) -> list[str]:
+    return [tree] if isinstance(tree, str) else [*leaves(tree[0]), *leaves(tree[1])]
+
+
+def collect_nodes(tree: formal.Tree, found: dict[str, set[formal.Tree]]) -> None:
+    if not isinstance(tree, str):
+        found.setdefault("".join(leaves(tree)), set()).add(tree)
+        collect_nodes(tree[0], found)
+        collect_nodes(tree[1], found)
 
 
 @pytest.mark.filterwarnings("ignore:stopped after")

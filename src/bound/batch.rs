@@ -90,6 +90,9 @@ pub(super) struct Batch<'a> {
     pub(super) pressure: Vec<f32>,
     /// The loss of each string in these pieces, then that of each repeat.
     pub(super) losses: Vec<f32>,
+    /// The loss of each split in these pieces, if splits are told apart: then `losses` has only what
+    /// pieces add in which symbols alone have a price.
+    pub(super) split_losses: Vec<f32>,
     pub(super) num_strings: usize,
 }
 

@@ -17,6 +17,7 @@ use super::batch::Batch;
 use super::instance::Instance;
 use super::rounding::{self, RoundedBatch};
 use super::schedule::{DescentOptions, Schedule, Stride};
+use super::split_prices::Splits;
 use super::step::{self, Scratch, Step};
 use super::{long, start};
 use crate::error::{Error, Result};
@@ -31,6 +32,9 @@ const BETWEEN_EVALUATIONS: f64 = 0.15;
 
 /// The width of corners that are not smoothed.
 const SHARP: f32 = 1e-6;
+
+/// The losses of how many strings one thread adds up at once.
+const SUMMED_AT_ONCE: usize = 1 << 15;
 
 /// Prices and what they prove.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -89,15 +93,14 @@ pub fn descend(
 }
 
 impl FoundPrices {
-    /// Keep these prices if their bound is the smallest so far.
+    /// Keep these prices if their bound, given too, is the smallest so far.
     fn keep(
         &mut self,
-        batches: Vec<RoundedBatch>,
+        (batches, total): (Vec<RoundedBatch>, i128),
         instance: &Instance,
         options: &DescentOptions,
         progress: &DescentProgress,
     ) {
-        let total = rounding::total(instance, &batches, options.bits);
         if total < self.total {
             self.total = total;
             self.gain = whole_tokens(total, options.bits);
@@ -117,6 +120,8 @@ struct Descent<'a> {
     /// The losses of the strings, and behind them those of the repeats, which are too long for a
     /// price.
     shares: Shares,
+    /// The losses of the splits, then how much each counts, while they are told apart.
+    splits: Vec<f32>,
     num_steps: usize,
     options: &'a DescentOptions,
 }
@@ -128,6 +133,7 @@ impl<'a> Descent<'a> {
             instance,
             batches: batches.map(Mutex::new).collect(),
             shares: Shares::new(instance.num_losses()),
+            splits: Vec::new(),
             num_steps: 0,
             options,
         }
@@ -194,24 +200,35 @@ impl<'a> Descent<'a> {
     }
 
     fn step(&mut self, stride: &Stride, is_late: impl Fn() -> bool + Sync) -> Result<()> {
-        let width = stride.width;
-        let against = self.instance.against;
+        let (instance, width) = (self.instance, stride.width);
+        let against = instance.against;
+        let by_split = stride.by_split && against == Against::Merges;
+        let splits = by_split.then_some(instance.splits.as_slice());
         self.for_each_batch(
             &is_late,
             |batch, (sums, scratch): &mut (Vec<f64>, Scratch)| {
                 long::weigh(batch, against, width, sums);
-                step::weigh(batch, width, scratch);
+                step::weigh(batch, width, splits, scratch);
             },
         )?;
-        self.sum_losses();
+        self.sum_losses()?;
         let floor = match against {
-            Against::Merges => self.instance.least() as f32,
+            Against::Merges => instance.least() as f32,
             Against::Vocabularies => 0.0,
         };
-        let num_merges = self.instance.num_merges;
-        self.shares.update(num_merges, floor, stride.softness);
+        let softness = stride.softness;
+        self.shares.update(instance.num_merges, floor, softness);
+        if by_split {
+            let begins = &instance.splits;
+            self.shares.share_out(begins, &mut self.splits, softness);
+        }
         let step = Step {
             shares: self.shares.of_spans(width),
+            splits: splits.map(|begins| Splits {
+                begins,
+                shares: &self.splits,
+                width,
+            }),
             adam: Adam::new(stride.rate, self.num_steps),
             threshold: self.shares.threshold,
         };
@@ -226,14 +243,24 @@ impl<'a> Descent<'a> {
         Ok(())
     }
 
-    fn sum_losses(&mut self) {
-        let losses = &mut self.shares.losses;
-        losses.fill(0.0);
-        for batch in &self.batches {
-            for (sum, loss) in losses.iter_mut().zip(&parallel::lock(batch).losses) {
-                *sum += loss;
+    /// Add up the losses of the batches: a string loses what it does in pieces without prices of spans,
+    /// and as much as its largest split.
+    fn sum_losses(&mut self) -> Result<()> {
+        let batches: Vec<_> = self.batches.iter().map(parallel::lock).collect();
+        let threads = self.options.num_threads;
+        let of_strings: Vec<&[f32]> = batches.iter().map(|b| b.losses.as_slice()).collect();
+        sum_up(&of_strings, &mut self.shares.losses, threads)?;
+        let of_splits: Vec<&[f32]> = batches.iter().map(|b| b.split_losses.as_slice()).collect();
+        let num_splits = of_splits.first().map_or(0, |losses| losses.len());
+        self.splits.resize(num_splits, 0.0);
+        sum_up(&of_splits, &mut self.splits, threads)?;
+        if num_splits > 0 {
+            for string in 0..self.instance.num_strings {
+                let splits = &self.splits[self.instance.splits_of(string)];
+                self.shares.losses[string] += splits.iter().copied().fold(0.0, f32::max);
             }
         }
+        Ok(())
     }
 
     /// Lower prices until no long string counts.
@@ -243,7 +270,7 @@ impl<'a> Descent<'a> {
         self.for_each_batch(is_late, |batch, sums: &mut Vec<f64>| {
             long::weigh(batch, against, SHARP, sums);
         })?;
-        self.sum_losses();
+        self.sum_losses()?;
         let losses = &self.shares.losses[self.instance.num_strings..];
         let threshold = self.shares.threshold;
         self.for_each_batch(is_late, |batch, (): &mut ()| {
@@ -252,13 +279,28 @@ impl<'a> Descent<'a> {
     }
 
     /// The prices as integers, and what they prove.
-    fn evaluate(&mut self, limit: &Watch) -> Result<Vec<RoundedBatch>> {
+    fn evaluate(&mut self, limit: &Watch) -> Result<(Vec<RoundedBatch>, i128)> {
         self.settle(limit)?;
-        parallel::map(self.options.num_threads, self.batches.len(), |index| {
+        let (instance, bits) = (self.instance, self.options.bits);
+        let rounded: Vec<Mutex<RoundedBatch>> = self.batches.iter().map(|_| Mutex::default()).collect();
+        // Sums of integers do not depend on which thread adds what.
+        let mut losses: Vec<Vec<i128>> = Vec::new();
+        losses.resize_with(self.options.num_threads.max(1), Vec::new);
+        parallel::for_each(&mut losses, self.batches.len(), |losses, index| {
             limit.check()?;
             let batch = parallel::lock(&self.batches[index]);
-            Ok(rounding::round(&batch, self.instance, self.options.bits))
-        })
+            *parallel::lock(&rounded[index]) = rounding::round(&batch, instance, bits, losses);
+            Ok(())
+        })?;
+        let mut sums = vec![0; instance.num_splits() + instance.repeats.num_strings];
+        for losses in losses {
+            for (sum, loss) in sums.iter_mut().zip(losses) {
+                *sum += loss;
+            }
+        }
+        let rounded = rounded.into_iter().map(parallel::into_inner).collect::<Vec<_>>();
+        let total = rounding::total(instance, &rounded, &sums, bits);
+        Ok((rounded, total))
     }
 
     /// The strings that lose most, one for each merge.
@@ -272,12 +314,32 @@ impl<'a> Descent<'a> {
     }
 }
 
+/// Add up rows of numbers, always in the same order.
+fn sum_up(rows: &[&[f32]], sums: &mut [f32], num_threads: usize) -> Result<()> {
+    let num_chunks = sums.len().div_ceil(SUMMED_AT_ONCE);
+    let chunks = parallel::map(num_threads, num_chunks, |index| {
+        let start = index * SUMMED_AT_ONCE;
+        let mut chunk = vec![0.0; SUMMED_AT_ONCE.min(sums.len() - start)];
+        for row in rows {
+            for (sum, number) in chunk.iter_mut().zip(&row[start..]) {
+                *sum += number;
+            }
+        }
+        Ok(chunk)
+    })?;
+    for (sum, number) in sums.iter_mut().zip(chunks.concat()) {
+        *sum = number;
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::Duration;
 
-    use super::super::verify::{Claim, verify};
+    use super::super::claim::Claim;
+    use super::super::verify::verify;
     use super::super::words::Words;
     use super::*;
     use crate::greedy::tests::Dice;
@@ -325,8 +387,7 @@ mod tests {
             let asked = AtomicUsize::new(0);
             let step = descent.step(&stride, || asked.fetch_add(1, Ordering::Relaxed) >= time);
             assert_eq!(step, Err(Error::Interrupted));
-            let rounded = descent.evaluate(&watch).expect("nothing stops it");
-            let total = rounding::total(&instance, &rounded, OPTIONS.bits);
+            let (rounded, total) = descent.evaluate(&watch).expect("nothing stops it");
             let discounts = rounded.into_iter().flat_map(|batch| batch.discounts);
             let discounts: Vec<u32> = discounts.collect();
             assert_eq!(verify(&words, &claim, &discounts), Ok(total));

@@ -6,6 +6,8 @@
 //! vocabularies, a piece is a whole word. The items of a symbol are the symbol itself and the strings
 //! with a price that begin there, of the lengths 2, 3, ...; they lie in one row, in this order.
 
+use std::ops::Range;
+
 use super::against::Against;
 use super::frequent::FrequentStrings;
 use super::repeats::{self, Repeats};
@@ -46,6 +48,9 @@ pub struct Instance {
     /// The string of each item, row after row; `NONE` for the symbols.
     pub(super) strings: Vec<StringIndex>,
     pub(super) num_strings: usize,
+    /// Where the splits of each string begin, and where the last end: against merges one for each cut,
+    /// the leftmost first; against vocabularies one.
+    pub(super) splits: Vec<u32>,
     /// Frequent strings that are too long for a price.
     pub(super) repeats: Repeats,
 }
@@ -80,6 +85,7 @@ impl Instance {
             pieces,
             strings: Vec::new(),
             num_strings: 0,
+            splits: Vec::new(),
             repeats: Repeats::default(),
         };
         instance.find_strings(num_threads, watch)?;
@@ -134,7 +140,39 @@ impl Instance {
             self.repeats = repeats::find(&self.pieces, strings, length, self.floor, watch)?;
         }
         self.fill_rows(&lengths);
+        self.number_splits()
+    }
+
+    fn number_splits(&mut self) -> Result<()> {
+        let mut lengths = vec![2_u8; self.num_strings];
+        if self.against == Against::Merges {
+            let mut row = 0;
+            for &reach in &self.reach {
+                for length in 2..=reach {
+                    lengths[self.strings[row + length as usize - 1].at()] = length;
+                }
+                row += reach as usize;
+            }
+        }
+        self.splits = vec![0];
+        let mut end = 0;
+        for length in lengths {
+            end += length as usize - 1;
+            if end >= MOST {
+                return Err(Error::CorpusTooLarge);
+            }
+            self.splits.push(end as u32);
+        }
         Ok(())
+    }
+
+    /// The splits of a string.
+    pub(super) fn splits_of(&self, string: usize) -> Range<usize> {
+        self.splits[string] as usize..self.splits[string + 1] as usize
+    }
+
+    pub(super) fn num_splits(&self) -> usize {
+        self.splits[self.num_strings] as usize
     }
 
     fn fill_rows(&mut self, lengths: &[Vec<StringIndex>]) {

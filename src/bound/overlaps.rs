@@ -54,6 +54,32 @@ impl Overlaps {
         first..self.groups.len() as u32
     }
 
+    /// Call `visit(item, weigh_disjoint)` for each of `groups`, with one of its items; given what a span
+    /// weighs, by its first symbol and its item, `weigh_disjoint` is the most that disjoint ones do.
+    pub(super) fn for_each_group<T>(
+        &self,
+        groups: Range<usize>,
+        mut visit: impl FnMut(usize, &dyn Fn(&dyn Fn(usize, usize) -> T) -> T),
+    ) where
+        T: Copy + Default + PartialOrd + Add<Output = T>,
+    {
+        for group in &self.groups[groups] {
+            let spans = &self.spans[group.spans.clone()];
+            let weigh_disjoint = |weigh: &dyn Fn(usize, usize) -> T| {
+                let weigh = |span: &Span| weigh(span.start as usize, span.item as usize);
+                heaviest_disjoint(spans, group.length, |span| span.start, weigh).0
+            };
+            visit(spans[0].item as usize, &weigh_disjoint);
+        }
+    }
+
+    /// The items of `groups`.
+    pub(super) fn items(&self, groups: Range<usize>) -> impl Iterator<Item = usize> {
+        let groups = self.groups[groups].iter();
+        let spans = groups.flat_map(|group| &self.spans[group.spans.clone()]);
+        spans.map(|span| span.item as usize)
+    }
+
     /// Call `drop` for each item of `groups` that is not among the heaviest disjoint ones.
     pub(super) fn drop_lighter<T>(
         &self,

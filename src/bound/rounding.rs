@@ -6,7 +6,7 @@
 #![allow(clippy::cast_sign_loss)]
 
 use super::against::Against;
-use super::batch::{Batch, items_of};
+use super::batch::{Batch, Piece, items_of};
 use super::instance::Instance;
 use crate::prices::{largest_losses, round_price};
 
@@ -17,38 +17,42 @@ pub(super) struct RoundedBatch {
     pub(super) discounts: Vec<u32>,
     /// The sum of what the symbols cost less than 1.
     rest: i128,
-    /// Of each string, then of each repeat.
-    losses: Vec<i128>,
     /// Against vocabularies, the most that a string without a price can lose.
     floor: i128,
 }
 
-/// What all batches together prove, in units of 1 / 2^`bits`.
-pub(super) fn total(instance: &Instance, batches: &[RoundedBatch], bits: u32) -> i128 {
+/// What all batches together prove, in units of 1 / 2^`bits`, given the losses that [`round`] summed.
+pub(super) fn total(
+    instance: &Instance,
+    batches: &[RoundedBatch],
+    losses: &[i128],
+    bits: u32,
+) -> i128 {
     let floor = match instance.against {
         Against::Merges => i128::from(instance.least()) << bits,
         Against::Vocabularies => batches.iter().map(|batch| batch.floor).max().unwrap_or(0),
     };
-    let mut losses = vec![0; instance.num_losses()];
-    for batch in batches {
-        for (sum, loss) in losses.iter_mut().zip(&batch.losses) {
-            *sum += loss;
-        }
-    }
-    let long = losses.split_off(instance.num_strings);
-    let floor = long.into_iter().fold(floor, i128::max);
-    let (counted, _) = largest_losses(losses, instance.num_merges, floor);
+    let (of_splits, long) = losses.split_at(instance.num_splits());
+    let largest = |string| of_splits[instance.splits_of(string)].iter().max();
+    let of_strings = (0..instance.num_strings).filter_map(largest);
+    let floor = long.iter().copied().fold(floor, i128::max);
+    let (counted, _) = largest_losses(of_strings.copied().collect(), instance.num_merges, floor);
     batches.iter().map(|batch| batch.rest).sum::<i128>() + counted
 }
 
-/// Round the prices of a batch.
-pub(super) fn round(batch: &Batch, instance: &Instance, bits: u32) -> RoundedBatch {
+/// Round the prices of a batch, and add what each split loses, then each repeat, to `losses`.
+pub(super) fn round(
+    batch: &Batch,
+    instance: &Instance,
+    bits: u32,
+    losses: &mut Vec<i128>,
+) -> RoundedBatch {
+    losses.resize(instance.num_splits() + instance.repeats.num_strings, 0);
     let mut rounded = RoundedBatch {
         discounts: Vec::with_capacity(match instance.against {
             Against::Merges => batch.num_items(),
             Against::Vocabularies => batch.rows.len() - 1,
         }),
-        losses: vec![0; instance.num_losses()],
         ..RoundedBatch::default()
     };
     let one = 1 << bits;
@@ -72,26 +76,58 @@ pub(super) fn round(batch: &Batch, instance: &Instance, bits: u32) -> RoundedBat
                 rounded.floor = rounded.floor.max(i128::from(piece.unpriced) * highest);
             }
         }
-        if !piece.overlaps().is_empty() {
-            let losses = exact.losses.clone();
-            let drop = |item: usize| exact.losses[item] = 0;
-            let overlaps = &batch.overlaps;
-            overlaps.drop_lighter(piece.overlaps(), |item| losses[item], drop);
-        }
-        let weight = i128::from(piece.weight);
-        rounded.rest += weight * i128::from(exact.rest);
-        for (string, &loss) in batch.strings[items_of(rows)].iter().zip(&exact.losses) {
-            if loss > 0 {
-                rounded.losses[string.at()] += weight * i128::from(loss);
-            }
-        }
+        rounded.rest += i128::from(piece.weight) * i128::from(exact.rest);
+        add_losses(batch, piece, instance, &mut exact, losses);
     }
-    add_repeats(batch, instance, one, &mut rounded);
+    add_repeats(batch, instance, one, &rounded.discounts, losses);
     rounded
 }
 
+/// Add what the strings of a piece lose at each split.
+fn add_losses(
+    batch: &Batch,
+    piece: &Piece,
+    instance: &Instance,
+    exact: &mut RoundedPiece,
+    losses: &mut [i128],
+) {
+    let rows = piece.rows(&batch.rows);
+    let strings = &batch.strings[items_of(rows)];
+    let weight = i128::from(piece.weight);
+    let splits = |item: usize| (1..).zip(instance.splits_of(strings[item].at()));
+    let loss = |exact: &RoundedPiece, start: usize, item: usize, cut: usize| match instance.against {
+        Against::Merges => exact.loss(rows, start, item, cut),
+        Against::Vocabularies => exact.losses[item],
+    };
+    let groups = piece.overlaps();
+    batch.overlaps.for_each_group(groups.clone(), |item, weigh_disjoint| {
+        for (cut, split) in splits(item) {
+            let heaviest = weigh_disjoint(&|start, item| loss(exact, start, item, cut));
+            losses[split] += weight * i128::from(heaviest);
+        }
+    });
+    for item in batch.overlaps.items(groups) {
+        exact.losses[item] = 0;
+    }
+    for (start, ends) in rows.windows(2).enumerate() {
+        for item in (ends[0] - rows[0]) as usize..(ends[1] - rows[0]) as usize {
+            if exact.losses[item] > 0 {
+                for (cut, split) in splits(item) {
+                    losses[split] += weight * i128::from(loss(exact, start, item, cut));
+                }
+            }
+        }
+    }
+}
+
 /// Add what long strings lose by the prices of their symbols.
-fn add_repeats(batch: &Batch, instance: &Instance, one: i64, rounded: &mut RoundedBatch) {
+fn add_repeats(
+    batch: &Batch,
+    instance: &Instance,
+    one: i64,
+    discounts: &[u32],
+    losses: &mut [i128],
+) {
     if batch.repeats.is_empty() {
         return;
     }
@@ -101,7 +137,7 @@ fn add_repeats(batch: &Batch, instance: &Instance, one: i64, rounded: &mut Round
             Against::Merges => batch.rows[symbol] as usize,
             Against::Vocabularies => symbol,
         };
-        let price = one - i64::from(rounded.discounts[item]);
+        let price = one - i64::from(discounts[item]);
         sums.push(sums[symbol] + price.max(0));
     }
     for repeat in &batch.repeats {
@@ -111,7 +147,7 @@ fn add_repeats(batch: &Batch, instance: &Instance, one: i64, rounded: &mut Round
             Against::Merges => excess.clamp(0, one),
             Against::Vocabularies => excess.max(0),
         };
-        rounded.losses[instance.num_strings + repeat.index()] +=
+        losses[instance.num_splits() + repeat.index()] +=
             i128::from(repeat.weight) * i128::from(loss);
     }
 }
@@ -122,6 +158,7 @@ struct RoundedPiece {
     prices: Vec<i64>,
     /// Whether a span costs what its symbols do, if that is not more than 1.
     adds_up: bool,
+    /// What each span loses at most.
     losses: Vec<i64>,
     /// The sum of what the symbols cost less than 1.
     rest: i64,
@@ -190,6 +227,14 @@ impl RoundedPiece {
                 out[from + item] = (most - price) as u32;
             }
         }
+    }
+
+    /// Against merges, what a span that begins at the symbol `start` loses if it is made of the two
+    /// parts that `cut` says.
+    fn loss(&self, rows: &[u32], start: usize, item: usize, cut: usize) -> i64 {
+        let row = (rows[start] - rows[0]) as usize;
+        let right = (rows[start + cut] - rows[0]) as usize + item - row - cut;
+        (self.prices[row + cut - 1] + self.prices[right] - self.prices[item]).max(0)
     }
 
     /// The losses of a piece against vocabularies.

@@ -28,6 +28,11 @@ const MOST_STEPS: usize = 20_000;
 /// With more steps the schedule does not change.
 const MANY_STEPS: f64 = 480.0;
 
+/// With so many steps, those behind this fraction of the way tell the splits of a string apart. It takes
+/// many steps to gain by that.
+const STEPS_FOR_SPLITS: f64 = 700.0;
+const BEFORE_SPLITS: f64 = 0.4;
+
 /// Pieces are long if they have more symbols than this on average.
 const LONG: usize = 20;
 
@@ -41,6 +46,8 @@ pub(super) struct Stride {
     pub(super) width: f32,
     /// Over which fraction of the threshold the share of a string rises from 0 to 1.
     pub(super) softness: f32,
+    /// Whether the splits of a string are told apart.
+    pub(super) by_split: bool,
 }
 
 /// The steps from the first to the last.
@@ -49,6 +56,7 @@ pub(super) struct Schedule {
     /// When the last evaluation should be done.
     pub(super) end: Option<Instant>,
     has_long_pieces: bool,
+    by_split: bool,
     num_steps: usize,
     most_steps: usize,
     /// How long a step takes, and how long an exact evaluation.
@@ -67,6 +75,7 @@ impl Schedule {
             begin,
             end,
             has_long_pieces: instance.reach.len() > LONG * instance.pieces.ends.len(),
+            by_split: false,
             num_steps: 0,
             most_steps: options.num_steps.unwrap_or(usual),
             pace: Duration::ZERO,
@@ -102,6 +111,8 @@ impl Schedule {
             return None;
         }
         self.num_steps += 1;
+        // Once begun, it goes on.
+        self.by_split |= progress >= BEFORE_SPLITS && self.expected_steps() >= STEPS_FOR_SPLITS;
         Some(self.stride(progress))
     }
 
@@ -148,6 +159,7 @@ impl Schedule {
             rate: between(first_rate, last_rate),
             width: between(0.05 / leisure, last_rate),
             softness: between(0.5 / leisure, 0.015 / leisure),
+            by_split: self.by_split,
         }
     }
 }

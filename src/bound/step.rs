@@ -6,13 +6,16 @@ use std::ops::Range;
 
 use super::batch::{Batch, items_of};
 use super::overlaps::Overlaps;
-use super::{span_prices, symbol_prices};
+use super::split_prices::{Spans, Splits};
+use super::{span_prices, split_prices, symbol_prices};
 use crate::prices::{Adam, SpanShares, smooth_plus};
 
 /// What a step needs to know of the other batches.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step<'a> {
     pub(super) shares: SpanShares<'a>,
+    /// The splits of the strings, if these are told apart.
+    pub(super) splits: Option<Splits<'a>>,
     pub(super) adam: Adam,
     /// The loss from which on a string counts.
     pub(super) threshold: f32,
@@ -25,9 +28,14 @@ pub(super) struct Scratch {
     pulls: Vec<f32>,
 }
 
-/// Sum up the losses of the strings in a batch.
-pub(super) fn weigh(batch: &mut Batch, width: f32, scratch: &mut Scratch) {
+/// Sum up the losses of the strings in a batch; those of their splits, if it is told where the splits
+/// of each begin.
+pub(super) fn weigh(batch: &mut Batch, width: f32, splits: Option<&[u32]>, scratch: &mut Scratch) {
     batch.losses[..batch.num_strings].fill(0.0);
+    batch.split_losses.clear();
+    if let Some(&[.., num_splits]) = splits {
+        batch.split_losses.resize(num_splits as usize, 0.0);
+    }
     let beyond = -width / 2.0;
     for piece in &batch.pieces {
         let rows = piece.rows(&batch.rows);
@@ -49,8 +57,23 @@ pub(super) fn weigh(batch: &mut Batch, width: f32, scratch: &mut Scratch) {
                 symbol_prices::find_excess(rows, prices, &mut scratch.excess);
                 scratch.excess.as_mut_slice()
             }
-            (false, _) => {
+            (false, is_plain) => {
                 let excess = &mut batch.excess[piece.first_price as usize..];
+                if let Some(begins) = splits {
+                    if !is_plain {
+                        span_prices::find_excess(rows, prices, excess);
+                        let excess = &mut excess[..strings.len()];
+                        keep_heaviest(&batch.overlaps, groups, width, excess);
+                    }
+                    let spans = Spans {
+                        rows,
+                        strings,
+                        prices,
+                        excess: (!is_plain).then_some(excess),
+                    };
+                    split_prices::weigh(spans, weight, begins, width, &mut batch.split_losses);
+                    continue;
+                }
                 span_prices::find_excess(rows, prices, excess);
                 &mut excess[..strings.len()]
             }
@@ -92,8 +115,20 @@ pub(super) fn descend(batch: &mut Batch, step: &Step, scratch: &mut Scratch) {
                 keep_heaviest(&batch.overlaps, groups, shares.width, excess);
                 symbol_prices::pull(rows, strings, prices, |item, _| excess[item], shares, pulls);
             }
-            (false, _) => {
-                span_prices::pull(rows, strings, prices, &batch.excess[from..], shares, pulls);
+            (false, is_plain) => {
+                let excess = &batch.excess[from..];
+                match step.splits {
+                    None => span_prices::pull(rows, strings, prices, excess, shares, pulls),
+                    Some(splits) => {
+                        let spans = Spans {
+                            rows,
+                            strings,
+                            prices,
+                            excess: (!is_plain).then_some(excess),
+                        };
+                        split_prices::pull(spans, splits, pulls);
+                    }
+                }
             }
         }
         if !batch.pressure.is_empty() {

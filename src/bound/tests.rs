@@ -48,8 +48,18 @@ fn best_gain(words: &Words, num_merges: usize) -> u64 {
     solution.expect("no thread fails").utility
 }
 
-/// Find prices, and check that the verifier finds what they are said to prove.
+/// Find prices in a few steps, and check that the verifier finds what they are said to prove.
 fn find(words: &Words, claim: &Claim, tokens: &[Vec<Id>], num_threads: usize) -> FoundPrices {
+    find_in(NUM_STEPS, words, claim, tokens, num_threads)
+}
+
+fn find_in(
+    num_steps: usize,
+    words: &Words,
+    claim: &Claim,
+    tokens: &[Vec<Id>],
+    num_threads: usize,
+) -> FoundPrices {
     let Claim {
         against,
         num_merges,
@@ -59,7 +69,7 @@ fn find(words: &Words, claim: &Claim, tokens: &[Vec<Id>], num_threads: usize) ->
         ..
     } = *claim;
     let options = DescentOptions {
-        num_steps: Some(NUM_STEPS),
+        num_steps: Some(num_steps),
         deadline: None,
         bits,
         num_threads,
@@ -76,7 +86,7 @@ fn find(words: &Words, claim: &Claim, tokens: &[Vec<Id>], num_threads: usize) ->
     )
     .expect("nothing stops it");
     let found = descend(&instance, tokens, &options, &watch, &progress).expect("nothing stops it");
-    assert_eq!(progress.read(), (NUM_STEPS, Some(found.gain)));
+    assert_eq!(progress.read(), (num_steps, Some(found.gain)));
     let claim = Claim {
         longest: instance.longest,
         counted: instance.counted(),
@@ -100,6 +110,25 @@ fn no_list_gains_more_than_the_bound_and_the_verifier_agrees() {
             );
         }
     }
+}
+
+/// With so many steps the splits of a string are told apart.
+const MANY_STEPS: usize = 800;
+
+#[test]
+fn many_steps_prove_the_optimum_more_often_than_few() {
+    let mut dice = Dice(5);
+    let (mut few, mut many) = (0, 0);
+    for _ in 0..60 {
+        let words = dice.words();
+        let claim = claim(Against::Merges, 1 + dice.below(3), 0, 9);
+        let best = best_gain(&words, claim.num_merges);
+        let found = find_in(MANY_STEPS, &words, &claim, &[], 1);
+        assert!(found.gain >= best, "{words:?} {claim:?}");
+        many += usize::from(found.gain == best);
+        few += usize::from(find(&words, &claim, &[], 1).gain == best);
+    }
+    assert!(many > few, "{many} {few}");
 }
 
 #[test]

@@ -5,61 +5,12 @@
 //! symbol shorter are. Lengths are taken one after the other, so that only the prices of all spans
 //! and the strings of one length are in memory. Cost: linear in the number of cuts of all spans.
 
-use std::fmt;
-
 use rustc_hash::FxHashMap;
 
 use super::against::Against;
+use super::claim::{Claim, Flaw};
 use super::words::Words;
 use crate::merges::Id;
-
-/// What a proof claims to bound, and which strings have prices.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Claim {
-    /// Against what the bound holds.
-    pub against: Against,
-    /// The number of merges, or of strings.
-    pub num_merges: usize,
-    /// Strings that occur at most this often have no prices.
-    pub floor: u64,
-    /// No longer string has a price; at least 2, so that a pair without one is rare.
-    pub longest: usize,
-    /// Longer strings up to this length cost as much as their symbols; those beyond are taken to
-    /// occur as often as their beginnings.
-    pub counted: usize,
-    /// Prices are in units of 1 / 2^bits; at most 30.
-    pub bits: u32,
-}
-
-/// Why discounts prove nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Flaw {
-    /// There are too many or too few.
-    Number {
-        /// How many there are.
-        found: usize,
-        /// How many are needed.
-        expected: usize,
-    },
-    /// The last is cut short, or one is too large.
-    Damaged,
-    /// The claim is unsupported: more bits than 30, a longest length below 2 or, like the number of
-    /// merges or of symbols, beyond what 32 bits can number.
-    Claim,
-}
-
-impl fmt::Display for Flaw {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Number { found, expected } => {
-                write!(f, "found {found} discounts, expected {expected}")
-            }
-            Self::Damaged => write!(f, "a discount is cut short or too large"),
-            Self::Claim => write!(f, "its unit, its longest length or its size is unsupported"),
-        }
-    }
-}
 
 const NONE: u32 = u32::MAX;
 
@@ -224,7 +175,7 @@ struct Check<'a> {
     rows: Vec<usize>,
     one: i64,
     /// Against merges those of all items, against vocabularies those of the symbols. That of a span is
-    /// its discount until `loss` computes the price.
+    /// its discount until `set_price` computes the price.
     prices: Vec<i64>,
     /// Of each string.
     losses: Vec<i128>,
@@ -281,40 +232,67 @@ impl Check<'_> {
             if strings.num_strings == 0 {
                 return;
             }
-            let mut losses = vec![0; strings.num_strings];
-            let mut found: Vec<(u32, usize, i64)> = Vec::new();
-            for places in strings.places.chunk_by(|a, b| a.0 == b.0) {
+            let num_splits = match self.claim.against {
+                Against::Merges => length - 1,
+                Against::Vocabularies => 1,
+            };
+            // Of each string the loss at each split.
+            let mut losses = vec![0; strings.num_strings * num_splits];
+            let mut found: Vec<(u32, usize)> = Vec::new();
+            let mut places: Vec<(usize, i64)> = Vec::new();
+            for in_piece in strings.places.chunk_by(|a, b| a.0 == b.0) {
                 found.clear();
-                for &(_, symbol, string) in places {
-                    let symbol = symbol as usize;
-                    found.push((string, symbol, self.loss(symbol, length)));
+                for &(_, symbol, string) in in_piece {
+                    self.set_price(symbol as usize, length);
+                    found.push((string, symbol as usize));
                 }
                 found.sort_unstable();
-                let count = i128::from(self.pieces.counts[places[0].0 as usize]);
+                let count = i128::from(self.pieces.counts[in_piece[0].0 as usize]);
                 for same in found.chunk_by(|a, b| a.0 == b.0) {
-                    losses[same[0].0 as usize] += count * heaviest(same, length);
+                    for split in 0..num_splits {
+                        let loss = |&(_, at): &(u32, usize)| (at, self.loss(at, length, split + 1));
+                        places.clear();
+                        places.extend(same.iter().map(loss));
+                        losses[same[0].0 as usize * num_splits + split] +=
+                            count * heaviest(&places, length);
+                    }
                 }
             }
-            self.losses.extend(losses);
+            let of_strings = losses.chunks(num_splits);
+            let largest = of_strings.map(|splits| splits.iter().copied().max().unwrap_or(0));
+            self.losses.extend(largest);
         }
     }
 
-    /// What a span loses; those of the spans inside it must have been computed before.
-    fn loss(&mut self, symbol: usize, length: usize) -> i64 {
-        if self.claim.against == Against::Vocabularies {
-            let sum: i64 = self.prices[symbol..symbol + length].iter().sum();
-            return (sum - self.one).max(0);
+    /// Against merges, the price of a span from its discount; those of the spans inside it must have
+    /// been computed before.
+    fn set_price(&mut self, symbol: usize, length: usize) {
+        if self.claim.against == Against::Merges {
+            let costs = (1..length).map(|cut| self.cost_of_parts(symbol, length, cut));
+            let price = costs.max().unwrap_or(0).min(self.one);
+            let item = self.rows[symbol] + length - 1;
+            self.prices[item] = price - self.prices[item];
         }
-        let row = self.rows[symbol];
-        let dearest = (1..length)
-            .map(|cut| {
-                self.prices[row + cut - 1] + self.prices[self.rows[symbol + cut] + length - cut - 1]
-            })
-            .max()
-            .unwrap_or(0);
-        let price = dearest.min(self.one) - self.prices[row + length - 1];
-        self.prices[row + length - 1] = price;
-        dearest - price
+    }
+
+    fn cost_of_parts(&self, symbol: usize, length: usize, cut: usize) -> i64 {
+        let (left, right) = (self.rows[symbol], self.rows[symbol + cut]);
+        self.prices[left + cut - 1] + self.prices[right + length - cut - 1]
+    }
+
+    /// What a span loses, against merges if it is made of the two parts that `cut` says.
+    fn loss(&self, symbol: usize, length: usize, cut: usize) -> i64 {
+        let loss = match self.claim.against {
+            Against::Merges => {
+                let price = self.prices[self.rows[symbol] + length - 1];
+                self.cost_of_parts(symbol, length, cut) - price
+            }
+            Against::Vocabularies => {
+                let sum: i64 = self.prices[symbol..symbol + length].iter().sum();
+                sum - self.one
+            }
+        };
+        loss.max(0)
     }
 
     /// The most that a string too long for a price loses, up to the length `counted`; and how often
@@ -413,15 +391,15 @@ impl Check<'_> {
 
 /// The largest sum of losses over disjoint places of one string of `length` symbols, given from left
 /// to right.
-fn heaviest(places: &[(u32, usize, i64)], length: usize) -> i128 {
+fn heaviest(places: &[(usize, i64)], length: usize) -> i128 {
     if let [place] = places {
-        return place.2.into();
+        return place.1.into();
     }
     // best[i]: of the first i places.
     let mut best: Vec<i128> = vec![0];
     let mut free = 0;
-    for (index, &(_, start, loss)) in places.iter().enumerate() {
-        while places[free].1 + length <= start {
+    for (index, &(start, loss)) in places.iter().enumerate() {
+        while places[free].0 + length <= start {
             free += 1;
         }
         best.push(best[index].max(best[free] + i128::from(loss)));

@@ -46,6 +46,29 @@ impl Shares {
         }
     }
 
+    /// Share out what each string counts to its splits whose loss is near the largest, given where the
+    /// splits of each string begin and what each loses, which becomes its share.
+    pub(crate) fn share_out(&self, begins: &[u32], splits: &mut [f32], softness: f32) {
+        for (string, ends) in begins.windows(2).enumerate() {
+            let splits = &mut splits[ends[0] as usize..ends[1] as usize];
+            let share = self.of_strings[string];
+            if share == 0.0 {
+                splits.fill(0.0);
+                continue;
+            }
+            let largest = splits.iter().copied().fold(0.0, f32::max);
+            let bottom = largest - softness * self.threshold.max(largest).max(1.0);
+            let mut all = 0.0;
+            for split in splits.iter_mut() {
+                *split = (*split - bottom).max(0.0);
+                all += *split;
+            }
+            for split in splits {
+                *split *= share / all;
+            }
+        }
+    }
+
     /// The shares of spans, with corners smoothed over `width`.
     pub(crate) fn of_spans(&self, width: f32) -> SpanShares<'_> {
         SpanShares {

@@ -6,20 +6,24 @@ of 1/`one`, from which prices follow. Every list of discounts gives a bound that
 found them need not be trusted.
 
 **Merge lists.** A list of M merges makes of each word a row of binary trees; each inner node is a
-span of the word, with the string of one of the merges. Give each symbol a price of at most 1 and
-each span one too, and let the loss of a span be what its dearest two parts cost more than it does:
+span of the word, with the string of one of the merges. In all words a string is cut into the same
+two parts: what happened inside a node was decided inside it, by the order of the merges, and so is
+what happens to its string alone. So each of the M strings has one *split*. Give each symbol a price
+of at most 1 and each span one too, and let the loss of a span at a split be what its two parts cost
+more than it does:
 
-    loss(e) = max over cuts of e of price(left) + price(right), minus price(e);  at least 0
+    loss(e, split) = price(left) + price(right) - price(e);  at least 0
 
 Climbing a tree from its leaves, the prices of its symbols sum to at most the price of its root,
 which is at most 1, plus the losses of its inner nodes. Over all trees: the prices of all symbols
 sum to at most the number of trees plus the losses of all inner nodes, which have only M different
-strings. So
+strings, each with one split. So
 
     saved = symbols - trees <= sum of (1 - price) over the symbols + the M largest losses of strings
 
-where the loss of a string is the sum over its occurrences; as no two nodes of one string overlap,
-the heaviest set of occurrences that do not overlap will do.
+where the loss of a string is the largest of its splits, and that of a split the sum over the
+occurrences; as no two nodes of one string overlap, the heaviest set of occurrences that do not
+overlap will do.
 
 Strings that occur at most `floor` times, or are longer than `counted`, get no price. Every string
 that contains one of them is one of them: so take all their nodes out, from the roots down. Each
@@ -94,15 +98,18 @@ def merge_bound(
         for piece in cut(word, priced):
             pieces[piece] += count
     total = 0
-    losses: dict[Word, int] = defaultdict(int)
+    of_splits: dict[tuple[Word, int], int] = defaultdict(int)
     prices: dict[Word, list[int]] = {}
     rest = iter(discounts)
     for piece in sorted(pieces):
         prices[piece], places = losses_in(piece, rest, priced, one)
         total += pieces[piece] * sum(one - price for price in prices[piece])
-        for string, lost in places.items():
-            losses[string] += pieces[piece] * heaviest(lost, len(string))
+        for split, lost in places.items():
+            of_splits[split] += pieces[piece] * heaviest(lost, len(split[0]))
     check_end(rest)
+    losses: dict[Word, int] = defaultdict(int)
+    for (string, _), loss in of_splits.items():
+        losses[string] = max(losses[string], loss)
     counted = max(counted, longest)
     long, too_long = long_losses(
         pieces, prices, one=one, floor=floor, longest=longest, counted=counted, most=one
@@ -206,8 +213,16 @@ def cut(word: Word, priced: set[Word]) -> list[Word]:
 
 def losses_in(
     piece: Word, discounts: Iterator[int], priced: set[Word], one: int
-) -> tuple[list[int], dict[Word, list[tuple[int, int]]]]:
-    """What the symbols of a piece cost; and where each string loses how much."""
+) -> tuple[list[int], dict[tuple[Word, int], list[tuple[int, int]]]]:
+    """What the symbols of a piece cost; and where each string loses how much at each split.
+
+    A split is a string and the length of its left part. Here *ab* costs 0 and loses all, so that
+    *abc* loses nothing where it is made of *ab* and *c*:
+
+    >>> prices, places = losses_in("abc", iter([0, 4, 0, 0, 0, 0]), {"ab", "bc", "abc"}, 4)
+    >>> prices, places["ab", 1], places["abc", 1], places["abc", 2]
+    ([4, 4, 4], [(0, 8)], [(0, 4)], [(0, 0)])
+    """
     written: dict[tuple[int, int], int] = {}
     for start in range(len(piece)):
         end = start + 1
@@ -216,15 +231,18 @@ def losses_in(
         numbers = take(discounts, end - start, piece)
         written.update({(start, start + n): off for n, off in enumerate(numbers, start=1)})
     prices: dict[tuple[int, int], int] = {}
-    places: dict[Word, list[tuple[int, int]]] = defaultdict(list)
+    places: dict[tuple[Word, int], list[tuple[int, int]]] = defaultdict(list)
     for start, end in sorted(written, key=lambda span: span[1] - span[0]):
         off = written[start, end]
         if end == start + 1:
             prices[start, end] = one - off
             continue
-        parts = max(prices[start, middle] + prices[middle, end] for middle in range(start + 1, end))
-        prices[start, end] = min(one, parts) - off
-        places[piece[start:end]].append((start, parts - prices[start, end]))
+        middles = range(start + 1, end)
+        parts = {middle: prices[start, middle] + prices[middle, end] for middle in middles}
+        prices[start, end] = min(one, max(parts.values())) - off
+        for middle, cost in parts.items():
+            split = piece[start:end], middle - start
+            places[split].append((start, max(0, cost - prices[start, end])))
     return [prices[start, start + 1] for start in range(len(piece))], places
 
 

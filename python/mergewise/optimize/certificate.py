@@ -22,7 +22,7 @@ from mergewise.vocabulary import Alphabet, Normalize, PrefixSpace, brief_pattern
 
 Against: TypeAlias = Literal["merges", "vocabularies"]
 
-MAGIC = b"mergewise certificate 2\n"
+MAGIC = b"mergewise certificate 3\n"
 # Fields that stand in a file only where they differ from the first choice.
 OPTIONS: dict[str, tuple[Any, ...]] = {
     "drops_gaps": (False, True),
