@@ -282,7 +282,8 @@ impl<'a> Descent<'a> {
     fn evaluate(&mut self, limit: &Watch) -> Result<(Vec<RoundedBatch>, i128)> {
         self.settle(limit)?;
         let (instance, bits) = (self.instance, self.options.bits);
-        let rounded: Vec<Mutex<RoundedBatch>> = self.batches.iter().map(|_| Mutex::default()).collect();
+        let rounded: Vec<Mutex<RoundedBatch>> =
+            self.batches.iter().map(|_| Mutex::default()).collect();
         // Sums of integers do not depend on which thread adds what.
         let mut losses: Vec<Vec<i128>> = Vec::new();
         losses.resize_with(self.options.num_threads.max(1), Vec::new);
@@ -298,7 +299,10 @@ impl<'a> Descent<'a> {
                 *sum += loss;
             }
         }
-        let rounded = rounded.into_iter().map(parallel::into_inner).collect::<Vec<_>>();
+        let rounded = rounded
+            .into_iter()
+            .map(parallel::into_inner)
+            .collect::<Vec<_>>();
         let total = rounding::total(instance, &rounded, &sums, bits);
         Ok((rounded, total))
     }

@@ -6,10 +6,10 @@
 //! cost more. So every list of the right length proves a bound.
 
 use super::against::Against;
+use super::claim::{Claim, Flaw};
 use super::descent::{DescentProgress, descend};
 use super::instance::{Instance, LONGEST};
 use super::schedule::DescentOptions;
-use super::claim::{Claim, Flaw};
 use super::verify::verify;
 use super::words::Words;
 use crate::counts::WordCounts;

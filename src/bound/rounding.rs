@@ -95,17 +95,20 @@ fn add_losses(
     let strings = &batch.strings[items_of(rows)];
     let weight = i128::from(piece.weight);
     let splits = |item: usize| (1..).zip(instance.splits_of(strings[item].at()));
-    let loss = |exact: &RoundedPiece, start: usize, item: usize, cut: usize| match instance.against {
+    let loss = |exact: &RoundedPiece, start: usize, item: usize, cut: usize| match instance.against
+    {
         Against::Merges => exact.loss(rows, start, item, cut),
         Against::Vocabularies => exact.losses[item],
     };
     let groups = piece.overlaps();
-    batch.overlaps.for_each_group(groups.clone(), |item, weigh_disjoint| {
-        for (cut, split) in splits(item) {
-            let heaviest = weigh_disjoint(&|start, item| loss(exact, start, item, cut));
-            losses[split] += weight * i128::from(heaviest);
-        }
-    });
+    batch
+        .overlaps
+        .for_each_group(groups.clone(), |item, weigh_disjoint| {
+            for (cut, split) in splits(item) {
+                let heaviest = weigh_disjoint(&|start, item| loss(exact, start, item, cut));
+                losses[split] += weight * i128::from(heaviest);
+            }
+        });
     for item in batch.overlaps.items(groups) {
         exact.losses[item] = 0;
     }

@@ -46,7 +46,10 @@ impl<'a> Spans<'a> {
         for start in 0..self.rows.len() - 1 {
             let row = (self.rows[start] - base) as usize;
             for item in row + 1..(self.rows[start + 1] - base) as usize {
-                if self.excess.is_none_or(|excess| excess[item] > f32::NEG_INFINITY) {
+                if self
+                    .excess
+                    .is_none_or(|excess| excess[item] > f32::NEG_INFINITY)
+                {
                     visit(Span {
                         item,
                         string: self.strings[item],
