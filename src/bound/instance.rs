@@ -88,12 +88,13 @@ impl Instance {
             splits: Vec::new(),
             repeats: Repeats::default(),
         };
-        instance.find_strings(num_threads, watch)?;
+        let room = CUTS_OF_A_SYMBOL * instance.pieces.symbols.len() + ROOM_FOR_CUTS;
+        instance.find_strings(room, num_threads, watch)?;
         Ok(instance)
     }
 
-    fn find_strings(&mut self, num_threads: usize, watch: &Watch) -> Result<()> {
-        let room = CUTS_OF_A_SYMBOL * self.pieces.symbols.len() + ROOM_FOR_CUTS;
+    /// Find the strings that have a price, given how many cuts are worth their time.
+    fn find_strings(&mut self, room: usize, num_threads: usize, watch: &Watch) -> Result<()> {
         // For each length the strings of that length, from left to right.
         let mut lengths: Vec<Vec<StringIndex>> = Vec::new();
         let mut frequent = FrequentStrings::of_one_symbol(&self.pieces);
@@ -248,4 +249,35 @@ fn cut(words: &Words, floor: u64, num_threads: usize, watch: &Watch) -> Result<W
         place += word.len();
     }
     Ok(Words::united(pieces.into_iter()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_strings_have_a_price_or_those_for_which_there_is_room() {
+        let mut words = Words::default();
+        words.push(&[0, 1, 2, 3, 4, 5], 3);
+        words.push(&[0, 1, 2, 3, 4, 6], 3);
+        let watch = Watch::default();
+        let of_length = |longest: usize| {
+            let instance = Instance::new(&words, Against::Merges, 2, 1, longest, 1, &watch);
+            instance.expect("nothing stops it")
+        };
+        let (all, short) = (of_length(9), of_length(3));
+        // Two words with n - 1 cuts of each of their 7 - n strings of n symbols: 10, 16, 18, 16, 10.
+        for (room, expected) in [(70, &all), (35, &all), (34, &short), (26, &short)] {
+            let mut found = of_length(9);
+            found.reach.fill(1);
+            found.num_strings = 0;
+            let done = found.find_strings(room, 1, &watch);
+            assert_eq!(done, Ok(()));
+            assert_eq!(found.longest, expected.longest);
+            assert_eq!(found.reach, expected.reach);
+            assert_eq!(found.strings, expected.strings);
+            assert_eq!(found.splits, expected.splits);
+            assert_eq!(found.repeats.places, expected.repeats.places);
+        }
+    }
 }
