@@ -23,7 +23,7 @@ const NUM_BATCHES: usize = 16;
 const LEAST_ITEMS_OF_A_BATCH: usize = 1 << 12;
 
 /// With fewer items no piece is light.
-const MANY_ITEMS: usize = 1 << 21;
+const MANY_ITEMS: usize = 1 << 19;
 /// A piece is light if its weight times this is at most the floor, and if the symbols of all light
 /// pieces times `LIGHT_OF_ALL` are at most all symbols.
 const LIGHT_BESIDE_FLOOR: u64 = 3;

@@ -28,9 +28,10 @@ const MOST_STEPS: usize = 20_000;
 /// With more steps the schedule does not change.
 const MANY_STEPS: f64 = 480.0;
 
-/// With so many steps, those behind this fraction of the way tell the splits of a string apart. It takes
-/// many steps to gain by that.
+/// With so many steps, and not more splits than that, the steps behind this fraction of the way tell the
+/// splits of a string apart. It takes many steps to gain by that, and the more the more splits there are.
 const STEPS_FOR_SPLITS: f64 = 700.0;
+const MOST_SPLITS: usize = 1 << 17;
 const BEFORE_SPLITS: f64 = 0.4;
 
 /// Pieces are long if they have more symbols than this on average.
@@ -56,6 +57,7 @@ pub(super) struct Schedule {
     /// When the last evaluation should be done.
     pub(super) end: Option<Instant>,
     has_long_pieces: bool,
+    has_few_splits: bool,
     by_split: bool,
     num_steps: usize,
     most_steps: usize,
@@ -75,6 +77,7 @@ impl Schedule {
             begin,
             end,
             has_long_pieces: instance.reach.len() > LONG * instance.pieces.ends.len(),
+            has_few_splits: instance.num_splits() <= MOST_SPLITS,
             by_split: false,
             num_steps: 0,
             most_steps: options.num_steps.unwrap_or(usual),
@@ -112,7 +115,9 @@ impl Schedule {
         }
         self.num_steps += 1;
         // Once begun, it goes on.
-        self.by_split |= progress >= BEFORE_SPLITS && self.expected_steps() >= STEPS_FOR_SPLITS;
+        self.by_split |= self.has_few_splits
+            && progress >= BEFORE_SPLITS
+            && self.expected_steps() >= STEPS_FOR_SPLITS;
         Some(self.stride(progress))
     }
 
