@@ -123,7 +123,7 @@ def test_typing_shows_the_tokens_of_encode(browser: Browser, tmp_path: Path) -> 
             assert page.inner_text(".summary").startswith(f"{number:,} {noun} · ")
         page.fill("#text", "")
         page.type("#text", WINDOW)
-        page.wait_for_function("document.querySelectorAll('.chip').length > 0")
+        page.locator(".chip").first.wait_for()
         type_text(page, WINDOW)
         assert shown_ids(page) == expected_ids(tokenizer, WINDOW)
 
@@ -137,7 +137,7 @@ def test_a_long_text_is_shown_bit_by_bit(browser: Browser, tmp_path: Path) -> No
         page.evaluate("text => { document.getElementById('text').value = text }", text)
         page.focus("#text")
         page.keyboard.press("x")
-        page.wait_for_function("document.querySelector('.more').checkVisibility()")
+        page.locator(".more").wait_for()
         typed = page.input_value("#text")
         assert typed == text + "x"
         ids = expected_ids(tokenizer, typed)
@@ -147,7 +147,7 @@ def test_a_long_text_is_shown_bit_by_bit(browser: Browser, tmp_path: Path) -> No
         assert page.inner_text(".summary").startswith(f"{len(ids):,} tokens")
         # Whoever scrolls to the end sees more, and so does whoever asks for it.
         page.evaluate("document.querySelector('.tokens').scrollTop = 1e9")
-        page.wait_for_function(f"document.querySelectorAll('.chip').length > {len(first)}")
+        page.locator(".chip").nth(len(first)).wait_for()
         page.click(".more")
         page.evaluate("for (const m = document.querySelector('.more'); !m.hidden;) m.click()")
         assert shown_ids(page) == ids

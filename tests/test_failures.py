@@ -304,7 +304,8 @@ def test_every_verb_says_in_a_line_which_file_is_missing(
     TOKENIZER.save(tokenizer)
     more: list[str | Path] = [] if command in {"count", "train"} else [tokenizer]
     options = {"train": ["--merges", "1"], "certify": ["--against", "merges"]}.get(command, [])
-    output = ["--save" if command == "certify" else "-o", tmp_path / "x.json"]
+    ending = {"encode": "npy", "report": "html"}.get(command, "json")
+    output = ["--save" if command == "certify" else "-o", tmp_path / f"x.{ending}"]
     done = subprocess.run(
         [
             *PROGRAM,

@@ -453,10 +453,12 @@ def test_an_output_that_is_an_input_is_refused_before_the_work(
 ) -> None:
     corpus = tmp_path / "corpus"
     (corpus / "below").mkdir(parents=True)
-    text, tokenizer = corpus / "text.json", tmp_path / "tok.json"
+    ending = {"encode": "npy", "report": "html"}.get(command, "json")
+    text, tokenizer = corpus / f"text.{ending}", tmp_path / f"tok.{ending}"
     text.write_text("low lower " * 9)
-    os.link(text, corpus / "same.json")
-    TOKENIZER.save(tokenizer)
+    os.link(text, corpus / f"same.{ending}")
+    TOKENIZER.save(tmp_path / "tok.json")
+    (tmp_path / "tok.json").rename(tokenizer)
     texts = {path: path.read_bytes() for path in (text, tokenizer)}
     more = [] if command in {"count", "train"} else [tokenizer]
     options = {"train": ["--merges", "1"], "certify": ["--against", "merges", "--time-limit", "1"]}
@@ -469,16 +471,17 @@ def test_an_output_that_is_an_input_is_refused_before_the_work(
 
     (tmp_path / "link").symlink_to(corpus)
     for given in (corpus, corpus / "below" / "..", tmp_path / "link"):
-        inside = corpus / "below" / "x.json"
+        inside = corpus / "below" / f"x.{ending}"
         assert f"{inside}: found an output in the input {given}" in run(given, inside)
-    for same in (text, corpus / "same.json", f"{corpus}/t*.json", tmp_path / "link" / "text.json"):
+    link = tmp_path / "link" / text.name
+    for same in (text, corpus / f"same.{ending}", f"{corpus}/t*.{ending}", link):
         assert f"{text}: found an output that is an input" in run(same, text)
     if command in {"encode", "report", "certify"}:
         assert f"{tokenizer}: found an output that is an input" in run(text, tokenizer)
-    missing = tmp_path / "missing" / "x.json"
+    missing = tmp_path / "missing" / f"x.{ending}"
     assert f"{missing}: No such file or directory" in run(text, missing)
     assert {path: path.read_bytes() for path in (text, tokenizer)} == texts
-    assert names_in(corpus) == ["below", "same.json", "text.json"]
+    assert names_in(corpus) == ["below", f"same.{ending}", text.name]
 
 
 def test_encode_files_refuses_its_inputs_as_output(tmp_path: Path) -> None:

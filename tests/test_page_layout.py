@@ -127,7 +127,7 @@ def test_differences_are_told(browser: Browser, pages: dict[str, Path]) -> None:
 def test_text_from_right_to_left_is_isolated(browser: Browser, pages: dict[str, Path]) -> None:
     with opened(browser, pages["one"]) as page:
         page.fill("#text", ARABIC)
-        page.wait_for_function("document.querySelectorAll('.chip').length > 3")
+        page.locator(".chip").nth(3).wait_for()
         places = page.eval_on_selector_all(
             ".chip", "all => all.map(e => e.getBoundingClientRect()).map(r => [r.top, -r.right])"
         )
@@ -135,11 +135,11 @@ def test_text_from_right_to_left_is_isolated(browser: Browser, pages: dict[str, 
         isolated = "all => new Set(all.map(e => getComputedStyle(e).unicodeBidi)).has('isolate')"
         assert page.eval_on_selector_all(".chip", isolated)
         page.fill("#text", f"{ARABIC} ({ARABIC})")
-        page.wait_for_function("document.querySelector('.tokens').textContent.includes(')')")
+        page.locator(".tokens").get_by_text(")").first.wait_for()
         bracketed = "all => all.filter(e => /^\\P{L}+$/u.test(e.textContent)).map(e => e.dir)"
         assert set(page.eval_on_selector_all(".chip", bracketed)) == {"rtl"}
         page.fill("#text", "low lower lowest of all")
-        page.wait_for_function("document.querySelector('.chip').textContent.startsWith('l')")
+        page.locator(".chip:first-child").get_by_text("l").wait_for()
         places = page.eval_on_selector_all(
             ".chip", "all => all.map(e => e.getBoundingClientRect()).map(r => [r.top, r.left])"
         )
