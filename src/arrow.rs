@@ -38,6 +38,7 @@ pub(crate) struct Array {
 }
 
 /// The strings of an array.
+#[derive(Default)]
 pub(crate) struct Strings {
     bytes: Vec<u8>,
     /// Where each string ends, and whether it is there: if not, the row is null.

@@ -14,7 +14,9 @@ use crate::error::{Error, Result};
 use crate::normalize::normalize;
 use crate::parallel::{for_each, into_inner, lock};
 use crate::pattern::Pattern;
-use crate::reading::{BLOCK_BYTES, Batch, Input, MOST_RECORD_BYTES, Order, Reading};
+use crate::reading::{
+    BLOCK_BYTES, Batch, Input, MOST_RECORD_BYTES, Order, Reading, Rows, for_each_block,
+};
 use crate::settings::{Normalization, Settings};
 use crate::specials::{Choice, Finders, Part, Phase, Specials};
 use crate::table::{Adder, Table};
@@ -106,10 +108,32 @@ impl Counter {
             watch,
         };
         self.with_adders(usize::MAX, |adders| {
-            reading.for_each_block(inputs, Order::Free, adders, |adder, taken| {
+            let streams = reading.streams(inputs);
+            for_each_block(streams, Order::Free, adders, watch, |adder, taken| {
                 let num_read = taken.block.num_read;
                 self.add_batch(&taken.block.into_batch(false)?, adder, watch)?;
                 watch.advance(num_read);
+                Ok(ControlFlow::Continue(()))
+            })
+        })
+    }
+
+    /// Count columns, each given by its rows. An error names the place of the rows.
+    pub fn add_columns<I: Iterator<Item = Result<Rows>> + Send>(
+        &self,
+        columns: impl Iterator<Item = I> + Send,
+        watch: &Watch,
+    ) -> Result<()> {
+        let columns = columns.map(|rows| (true, rows));
+        self.with_adders(usize::MAX, |adders| {
+            for_each_block(columns, Order::Free, adders, watch, |adder, taken| {
+                let rows = taken.block;
+                for (index, document) in rows.documents().into_iter().enumerate() {
+                    let added = self.add_text(document, adder, watch);
+                    let locate = |error: Error| rows.located(error.in_document(index));
+                    added.map_err(|error| located(error, locate))?;
+                }
+                watch.advance(rows.num_read);
                 Ok(ControlFlow::Continue(()))
             })
         })

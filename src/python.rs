@@ -8,6 +8,7 @@ mod array;
 mod arrow_tables;
 mod calls;
 mod choice;
+mod columns;
 mod counter;
 mod curvature;
 mod decoding;

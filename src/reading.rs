@@ -6,13 +6,13 @@
 //! it and makes its documents, which for JSON means to parse it; several inputs are read at once.
 
 mod block;
+mod column;
 mod compression;
 mod cutter;
 mod json;
 mod streams;
 
 use std::io::Read;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -20,8 +20,9 @@ use crate::error::{Error, Result};
 use crate::watch::Watch;
 
 pub(crate) use block::{Batch, Block};
+pub use column::Rows;
 pub use compression::Compression;
-pub(crate) use streams::{Order, Position, Taken};
+pub(crate) use streams::{Compressible, Order, Part, Position, Taken, for_each_block};
 
 /// The bytes of text that are read at once: a block should fit the cache beside the frequent words.
 pub(crate) const BLOCK_BYTES: usize = 1 << 18;
@@ -100,20 +101,16 @@ impl<'a, C: Fn(&[u8]) -> Option<usize> + Clone + Send> Reading<'a, C> {
         })
     }
 
-    /// Call `work` with each block of the inputs, until it says that this is enough; workers take blocks
-    /// as they are free.
-    pub(crate) fn for_each_block<W: Send>(
+    /// The blocks of several inputs, and whether these are compressed.
+    pub(crate) fn streams(
         &self,
         inputs: Vec<Input<'a>>,
-        order: Order,
-        workers: &mut [W],
-        work: impl Fn(&mut W, Taken) -> Result<ControlFlow<()>> + Sync,
-    ) -> Result<()> {
-        let inputs = inputs.into_iter().map(|input| {
+    ) -> impl Iterator<Item = Compressible<impl Iterator<Item = Result<Block>> + Send>> + Send {
+        let reading = self.clone();
+        inputs.into_iter().map(move |input| {
             let is_compressed = input.compression != Compression::None;
-            (is_compressed, self.blocks(input))
-        });
-        streams::for_each_block(inputs, order, workers, self.watch, work)
+            (is_compressed, reading.blocks(input))
+        })
     }
 }
 

@@ -23,23 +23,25 @@ use std::sync::{Arc, Mutex};
 use crate::encode::{Call, Encoder};
 use crate::error::{Error, Result};
 use crate::parallel::{into_inner, lock};
-use crate::reading::{Batch, Block, Input, MOST_RECORD_BYTES, Order, Reading, Taken};
+use crate::reading::{
+    Batch, Block, Compressible, Input, MOST_RECORD_BYTES, Order, Part, Reading, Rows, Taken,
+    for_each_block,
+};
 use crate::watch::Watch;
 
 use output::Output;
-use piece::Bad;
+use piece::{Bad, Piece};
 use shares::Extent;
 use turns::Turns;
 
 pub use array::Numbers;
 pub use options::{Format, Options, Point, Sharding};
-pub use piece::Piece;
 pub use shares::Shares;
 
 /// The bytes of ids that wait in memory for their turn.
 const MOST_WAITING: usize = 1 << 24;
 
-/// Documents in memory that are so many times a block are encoded by all threads.
+/// Rows that are so many times a block are encoded by all threads.
 const LONG_IN_BLOCKS: usize = 16;
 
 /// The files of a shard.
@@ -138,62 +140,99 @@ impl<F: Files> Writer<F> {
             last_cut: |text: &[u8]| encoding.encoder.last_cut(text),
             watch,
         };
+        let encode = |(number, input), block| {
+            self.encode_block(block, (number, starts[input]), encoding, watch)
+        };
+        let streams = reading.streams(inputs);
+        self.add_blocks(streams, encoding.num_threads, watch, encode)?;
+        Ok(())
+    }
+
+    /// Write the ids of columns, each given by its rows; returns how many blocks of each were written.
+    /// An error names the place of the rows.
+    pub fn add_columns<I: Iterator<Item = Result<Rows>> + Send>(
+        &self,
+        columns: impl Iterator<Item = I> + Send,
+        encoding: Encoding<'_>,
+        watch: &Watch,
+    ) -> Result<Vec<u64>> {
+        let encode = |(number, _), rows: Rows| {
+            let piece = self.encode_rows(&rows, number, encoding, watch);
+            piece.map_err(|error| rows.located(error))
+        };
+        // They are, mostly, and never faster to read than to encode.
+        let columns = columns.map(|rows| (true, rows));
+        self.add_blocks(columns, encoding.num_threads, watch, encode)
+    }
+
+    /// Write what `encode` makes of the blocks of inputs; it is called with how many blocks are before
+    /// a block, or more than were done before, and the input. Returns how many blocks of each input
+    /// were written.
+    fn add_blocks<B: Part, I: Iterator<Item = Result<B>> + Send>(
+        &self,
+        streams: impl Iterator<Item = Compressible<I>> + Send,
+        num_threads: usize,
+        watch: &Watch,
+        encode: impl Fn((u64, usize), B) -> Result<Piece> + Sync,
+    ) -> Result<Vec<u64>> {
         let first = self.num_blocks();
         // What is there already ends at a number of blocks.
         let ends = self.options.done.iter().map(|(_, end)| end.block);
         let num_strict = ends
             .max()
             .map_or(0, |last| (last + 1).saturating_sub(first));
-        let put = |piece: &Piece| {
+        let mut num_blocks = Vec::new();
+        let put = |input, piece: &Piece| {
             self.put(&mut lock(&self.output), piece)?;
+            num_blocks.resize(num_blocks.len().max(input + 1), 0);
+            num_blocks[input] += 1;
             watch.advance(piece.extent.num_read);
             Ok(())
         };
         let turns = Turns::new(put, &self.options.scratch, MOST_WAITING);
-        let mut workers = vec![(); encoding.num_threads.max(1)];
+        let mut workers = vec![(); num_threads.max(1)];
         let order = Order::Kept { num_strict };
-        let read = reading.for_each_block(inputs, order, &mut workers, |(), taken| {
+        let read = for_each_block(streams, order, &mut workers, watch, |(), taken| {
             let Taken {
                 position,
                 number,
                 block,
             } = taken;
             let number = number.map_or(u64::MAX, |number| first + number);
-            let is_last = block.is_last;
-            let start = starts[position.input];
-            let piece = self.encode_block(block, (number, start), encoding, watch)?;
+            let is_last = block.is_last();
+            let piece = encode((number, position.input), block)?;
             turns.add(position, piece, is_last)?;
             if self.is_complete() {
                 return Ok(ControlFlow::Break(()));
             }
             Ok(ControlFlow::Continue(()))
         });
+        drop(turns);
         // Pieces are put in order, so what failed is behind all shards that are made.
-        if self.is_complete() {
-            return Ok(());
+        if !self.is_complete() {
+            read?;
         }
-        read
+        Ok(num_blocks)
     }
 
-    /// Encode documents in memory: the block `number` of the inputs, before which they have `position`
-    /// bytes, and for which `num_read` were read. Several threads may do so at once; an error names the
-    /// document by its index.
-    pub fn encode_documents(
+    /// Encode rows before which there are `number` blocks, or more than were done before. An error names
+    /// the document by its index.
+    fn encode_rows(
         &self,
-        documents: &[&[u8]],
+        rows: &Rows,
         number: u64,
-        (position, num_read): (u64, u64),
         encoding: Encoding<'_>,
         watch: &Watch,
     ) -> Result<Piece> {
+        let documents = &rows.documents()[..];
         let extent = Extent {
-            position,
-            num_read,
+            position: rows.position,
+            num_read: rows.num_read,
             num_documents: documents.len() as u64,
             num_ended: documents.len() as u64,
         };
         let num_bytes: usize = documents.iter().map(|text| text.len()).sum();
-        // Blocks are encoded at once, so that each needs one thread, unless it is long.
+        // Rows are encoded at once, so that they need one thread, unless they are long.
         let num_threads = match num_bytes / self.options.block_bytes {
             0..LONG_IN_BLOCKS => 1,
             _ => encoding.num_threads,
@@ -206,11 +245,6 @@ impl<F: Files> Writer<F> {
         let mut piece = self.encode(documents, &chosen, (true, true), encoding, watch)?;
         piece.extent = extent;
         Ok(piece)
-    }
-
-    /// Write what was encoded, in the order of the blocks.
-    pub fn add_piece(&self, piece: &Piece) -> Result<()> {
-        self.put(&mut lock(&self.output), piece)
     }
 
     fn put(&self, output: &mut Output<F>, piece: &Piece) -> Result<()> {

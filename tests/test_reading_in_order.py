@@ -1,4 +1,4 @@
-"""Row groups that are read at once, in order: what waits, what fails, and the ids of many files."""
+"""Columns that are read at once: in order, what fails, and the ids of many files."""
 
 from __future__ import annotations
 
@@ -14,58 +14,70 @@ import pytest
 import mergewise as mw
 from mergewise import parquet
 from mergewise.demo import opticks
-
-NUM_BATCHES = 30
-
-
-@pytest.mark.parametrize("num_threads", [0, 1, 4, 16, 64])
-def test_batches_come_in_order_and_few_wait(num_threads: int) -> None:
-    num_batches = [number % 4 * NUM_BATCHES for number in range(9)]
-    num_read, num_taken, most = 0, 0, 0
-    lock = threading.Lock()
-
-    def row_group(number: int) -> Iterator[tuple[int, int]]:
-        nonlocal num_read, most
-        for batch in range(num_batches[number]):
-            with lock:
-                num_read += 1
-                most = max(most, num_read - num_taken)
-            yield number, batch
-
-    found = []
-    for batch in parquet.read_in_order(map(row_group, range(9)), num_threads):
-        found.append(batch)
-        with lock:
-            num_taken += 1
-    assert found == [(number, batch) for number in range(9) for batch in range(num_batches[number])]
-    assert most <= max(parquet.MOST_AHEAD, num_threads // 2) + 1
+from mergewise.errors import InputError
+from mergewise.parquet import Texts
+from mergewise.training import make_counter
 
 
-def test_row_groups_are_read_at_once() -> None:
+def some_texts(*texts: str) -> Texts:
+    return Texts(pa.array(texts), "here", range(len(texts)))
+
+
+def test_columns_are_read_at_once() -> None:
     meeting = threading.Barrier(4, timeout=60)
 
-    def row_group(number: int) -> Iterator[int]:
+    def column(number: int) -> Iterator[Texts]:
         meeting.wait()
-        yield number
+        yield some_texts(f"a b{number}")
 
-    assert [*parquet.read_in_order(map(row_group, range(8)), 16)] == [*range(8)]
+    counter = make_counter("whitespace", None, (), "keep", 4)
+    counter.add_columns(map(column, range(8)))
+    assert mw.WordCounts(counter.finish()) == mw.count(
+        [f"a b{n}" for n in range(8)], pattern="whitespace"
+    )
 
 
-def test_what_fails_is_raised_in_its_turn() -> None:
+def test_columns_may_be_empty_or_all_null() -> None:
+    columns = [[], [some_texts("a")], [], [Texts(pa.array([None, "a"]), "there", range(3))], []]
+    counter = make_counter("whitespace", None, (), "keep", 3)
+    told: list[int] = []
+    counter.add_columns(iter(columns), progress=told.append)
+    assert mw.WordCounts(counter.finish()) == mw.count(["a", "a"], pattern="whitespace")
+
+
+@pytest.mark.parametrize("num_threads", [1, 4, 16])
+def test_what_the_first_column_raised_is_raised(num_threads: int) -> None:
     is_failed = threading.Event()
 
-    def row_group(number: int) -> Iterator[int]:
-        if number == 2:
+    def column(number: int) -> Iterator[Texts]:
+        if number == 5:
             is_failed.set()
-            raise OSError("cannot be read")
-        is_failed.wait(60)
-        yield from range(NUM_BATCHES)
+            raise OSError("the sixth cannot be read")
+        yield some_texts("a")
+        if number == 2:
+            is_failed.wait(60 if num_threads > 4 else 0)
+            raise OSError("the third cannot be read")
 
-    batches = parquet.read_in_order(map(row_group, range(9)), 16)
-    found = [next(batches) for _ in range(2 * NUM_BATCHES)]
-    assert found == [*range(NUM_BATCHES)] * 2
-    with pytest.raises(OSError, match="cannot be read"):
-        next(batches)
+    counter = make_counter(None, None, (), "keep", num_threads)
+    with pytest.raises(OSError, match="the third"):
+        counter.add_columns(map(column, range(9)))
+
+
+def test_what_makes_the_columns_may_raise() -> None:
+    def columns() -> Iterator[list[Texts]]:
+        yield [some_texts("a")]
+        raise OSError("no more")
+
+    with pytest.raises(OSError, match="no more"):
+        make_counter(None, None, (), "keep", 2).add_columns(columns())
+
+
+def test_an_error_names_the_place_of_the_rows() -> None:
+    array = pa.array([b"a", None, b"b\xff"]).view(pa.string())
+    counter = make_counter("whitespace", None, (), "strict", 2)
+    with pytest.raises(InputError, match="here: document 2") as caught:
+        counter.add_columns([[some_texts("a"), Texts(array, "here", range(3))]])
+    assert caught.value.path == "here"
 
 
 @pytest.mark.parametrize("num_threads", [1, 4, 16])

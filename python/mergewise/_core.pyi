@@ -1,11 +1,11 @@
 from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
-from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias, final, overload
 
 from typing_extensions import Self
 
 from mergewise.framing import Frame
+from mergewise.parquet import Texts
 from mergewise.sources import Source
 from mergewise.specials import Specials
 from mergewise.token_files import ShardFiles
@@ -13,8 +13,8 @@ from mergewise.vocabulary import Alphabet, Normalize, Vocabulary
 
 # fmt: off
 __all__ = [
-    "Array", "Calls", "Choice", "Counter", "Documents", "MergeList", "Pairs", "Pipeline",
-    "Ranks", "Session", "StreamDecoder", "StreamEncoder", "Tokenizer", "TokenizerJson", "Tokens",
+    "Array", "Calls", "Choice", "Counter", "Documents", "MergeList", "Pairs", "Pipeline", "Ranks",
+    "Session", "StreamDecoder", "StreamEncoder", "Tokenizer", "TokenizerJson", "Tokens",
     "WordCounts", "Writer", "__version__", "check_pattern", "class_ranges", "counts_of_arrow",
     "curvature_units", "decode_tokens", "fewest_tokens", "find_bound", "from_oniguruma",
     "improve_merges", "measure_curvature", "measure_sigma", "named_patterns",
@@ -30,6 +30,7 @@ class _ArrowArray(Protocol):
 
 _Texts: TypeAlias = Sequence[str | bytes] | _ArrowArray
 _Sources: TypeAlias = Sequence[Source]
+_Columns: TypeAlias = Iterable[Iterable[Texts]]
 _Progress: TypeAlias = Callable[[int], None] | None
 _Pair: TypeAlias = tuple[int, int]
 
@@ -284,6 +285,7 @@ class Counter:
     def add_documents(self, documents: _Texts, /) -> None: ...
     @property
     def memory(self) -> int: ...
+    def add_columns(self, columns: _Columns, /, *, progress: _Progress = None) -> None: ...
     def add_sources(
         self, sources: _Sources, /, *, documents: str, field: str, progress: _Progress = None
     ) -> None: ...
@@ -324,7 +326,7 @@ class Writer:
         skip_bad: bool,
         done: Sequence[tuple[int, tuple[int, int]]],
         num_threads: int,
-        scratch: Path,
+        scratch: PathLike[str],
     ) -> Writer: ...
     @property
     def num_ids(self) -> int: ...
@@ -338,8 +340,7 @@ class Writer:
         field: str,
         progress: _Progress = None,
     ) -> None: ...
-    def encode_documents(self, documents: _Texts, number: int, place: _Pair, /) -> object: ...
-    def add_piece(self, piece: object, /) -> None: ...
+    def add_columns(self, columns: _Columns, /, *, progress: _Progress = None) -> list[int]: ...
     @property
     def is_complete(self) -> bool: ...
     @property

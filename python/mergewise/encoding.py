@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from itertools import accumulate, count, islice, repeat
+from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from mergewise import _core, sources
 from mergewise.arguments import check_choice
 from mergewise.errors import InputError
-from mergewise.parquet import Texts, read_in_order, row_groups
+from mergewise.parquet import columns_of
 from mergewise.progress import Progress, Reporter
 from mergewise.sources import DocumentMode, PathLike, Source
 from mergewise.token_files import (
@@ -28,14 +27,7 @@ from mergewise.token_files import (
     removing_parts,
 )
 
-if TYPE_CHECKING:
-    from concurrent.futures import Future
-
 Dtype: TypeAlias = Literal["uint16", "uint32"]
-
-
-# The bytes of the inputs before a file, and texts of the file.
-PlacedTexts: TypeAlias = tuple[int, Texts]
 
 
 @dataclass(frozen=True)
@@ -272,54 +264,14 @@ def write_sources(
     for group in sources.consecutive(found):
         *starts, end = accumulate((source.num_bytes for source in group), initial=done)
         if group[0].kind == "parquet":
-            placed = (
-                zip(repeat(start), row_group)
-                for source, start in zip(group, starts, strict=True)
-                for row_group in row_groups(source.path, reading.field)
-            )
-            for start, texts in write_columns(writer, placed, reading.num_threads):
-                reporter(start + texts.extent.stop)
+            paths = ((source.path, start) for source, start in zip(group, starts, strict=True))
+            writer.add_columns(columns_of(paths, reading.field), progress=reporter.after(done))
         else:
             documents, field, tell = reading.documents, reading.field, reporter.after(done)
             writer.add_sources(group, starts, documents=documents, field=field, progress=tell)
         done = end
         reporter(done)
     return done
-
-
-def write_columns(
-    writer: _core.Writer, row_groups: Iterator[Iterator[PlacedTexts]], num_threads: int
-) -> Iterator[PlacedTexts]:
-    """Write texts of files in order; each is yielded when its turn comes, before it is written.
-
-    Beside each stand the bytes of the inputs before its file. `num_threads` encode, 0 means all
-    cores.
-    """
-    # Loaded here: without Parquet it would be a good part of the time to import a tokenizer.
-    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415
-
-    num_threads = num_threads or os.cpu_count() or 1
-    encoded: deque[tuple[PlacedTexts, Future[object]]] = deque()
-    numbers = count(writer.num_blocks)
-
-    def encode(number: int, placed: PlacedTexts) -> object:
-        position, texts = placed
-        extent = texts.extent
-        with sources.naming_rows(texts):
-            documents = texts.array.drop_null()
-            place = (position + extent.start, len(extent))
-            return writer.encode_documents(documents, number, place)
-
-    with ThreadPoolExecutor(num_threads) as pool:
-        batches = read_in_order(row_groups, num_threads)
-        while not writer.is_complete:
-            for placed in islice(batches, num_threads + 1 - len(encoded)):
-                encoded.append((placed, pool.submit(encode, next(numbers), placed)))
-            if not encoded:
-                return
-            placed, piece = encoded.popleft()
-            yield placed
-            writer.add_piece(piece.result())
 
 
 def facts_of(

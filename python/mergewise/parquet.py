@@ -1,31 +1,25 @@
-"""Parquet files, by pyarrow: errors that name the file, and a column of texts, read ahead."""
+"""Parquet files, by pyarrow: errors that name the file, and a column of texts."""
 
 from __future__ import annotations
 
 import os
-from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias
 
 from mergewise.errors import FormatError
 from mergewise.optional import import_optional
 from mergewise.storage import RemoteFile
 
-if TYPE_CHECKING:
-    from concurrent.futures import Future
-
-# What is made of a batch that is encoded takes several times its memory.
+# A thread reads a batch and works on it; what is made of it takes several times its memory.
 BATCH_BYTES = 1_000_000
-COUNTED_BYTES = 8_000_000
 BATCH_ROWS = 4096
-# How many batches wait for those before them: 32 MB.
-MOST_AHEAD = 32
+# A file on disk is read in such pieces: at once, a row group would be as a whole in memory.
+BUFFER_BYTES = 1 << 20
 
 InputPath: TypeAlias = Path | RemoteFile
-Batch = TypeVar("Batch")
 
 
 class Texts(NamedTuple):
@@ -33,29 +27,13 @@ class Texts(NamedTuple):
 
     Attributes:
         array: the rows, a pyarrow.Array of strings.
-        path: the file.
-        row_group: which row group of the file they are in.
-        first_row: where they begin in the file.
-        num_rows: how many rows the file has.
+        place: the file and the rows, for messages.
+        extent: the bytes of all inputs that they are, if all rows of the file are equally long.
     """
 
     array: Any
-    path: InputPath
-    row_group: int
-    first_row: int
-    num_rows: int
-
-    @property
-    def place(self) -> str:
-        """For messages."""
-        return f"{self.path}: row {self.first_row:,} and on"
-
-    @property
-    def extent(self) -> range:
-        """The bytes of the file that they are, if all rows are equally long."""
-        size = self.path.stat().st_size
-        rows = (self.first_row, self.first_row + len(self.array))
-        return range(*(byte_of_row(row, self.num_rows, size) for row in rows))
+    place: str
+    extent: range
 
     @property
     def documents(self) -> list[bytes]:
@@ -66,118 +44,88 @@ class Texts(NamedTuple):
         return [text for text in texts.to_pylist() if text is not None]
 
 
+class File(NamedTuple):
+    """A file of which a column is read.
+
+    Attributes:
+        path: where it is.
+        field: the name of the column.
+        position: how many bytes of all inputs are before it.
+        metadata: what it says of itself, a pyarrow.parquet.FileMetaData.
+        num_bytes: how large it is.
+    """
+
+    path: InputPath
+    field: str
+    position: int
+    metadata: Any
+    num_bytes: int
+
+    def byte_of_row(self, row: int) -> int:
+        """Where a row begins, if all are equally long."""
+        num_rows: int = self.metadata.num_rows
+        return self.position + self.num_bytes * row // max(1, num_rows)
+
+
+class RowGroup(NamedTuple):
+    """A column in a row group, which is read when it is iterated.
+
+    Attributes:
+        file: the file.
+        number: which row group of the file it is.
+        first_row: where it begins in the file.
+    """
+
+    file: File
+    number: int
+    first_row: int
+
+    def texts(self) -> Iterator[Texts]:
+        """The rows, about a megabyte at a time."""
+        file, row = self.file, self.first_row
+        with open_parquet(file.path, file.metadata) as opened:
+            batches = opened.iter_batches(
+                rows_in_a_batch(file.metadata.row_group(self.number), BATCH_BYTES),
+                columns=[file.field],
+                row_groups=[self.number],
+                use_threads=False,
+            )
+            for batch in batches:
+                end = row + batch.num_rows
+                extent = range(file.byte_of_row(row), file.byte_of_row(end))
+                yield Texts(batch.column(0), f"{file.path}: row {row:,} and on", extent)
+                row = end
+
+
 def read_column(path: InputPath, field: str) -> Iterator[Texts]:
-    """A column of a file, a few megabytes at a time."""
-    return chain.from_iterable(row_groups(path, field))
+    """A column of a file, about a megabyte at a time."""
+    return chain.from_iterable(row_group.texts() for row_group in row_groups(path, field))
 
 
-def read_in_order(row_groups: Iterator[Iterator[Batch]], num_threads: int) -> Iterator[Batch]:
-    """The batches of row groups, one after the other, read ahead of `num_threads` that encode.
-
-    Several row groups are read at once, and a few batches of each wait; 0 threads are all cores.
-    """
-    # Loaded here: see `read_ahead`.
-    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415
-
-    # Decompressing takes up to half of the time of encoding.
-    num_readers = max(1, (num_threads or os.cpu_count() or 1) // 2)
-    reading: deque[tuple[Iterator[Batch], deque[Future[Batch | None]]]] = deque()
-
-    def go_on(pool: ThreadPoolExecutor) -> None:
-        for row_group in islice(row_groups, num_readers - len(reading)):
-            reading.append((row_group, deque()))
-        for row_group, batches in reading:
-            if not batches or (len(batches) < MOST_AHEAD // num_readers and has_more(batches[-1])):
-                batches.append(pool.submit(next, row_group, None))
-
-    with ThreadPoolExecutor(num_readers) as pool:
-        go_on(pool)
-        while reading:
-            _, batches = reading[0]
-            batch = batches.popleft().result()
-            if batch is None:
-                reading.popleft()
-            go_on(pool)
-            if batch is not None:
-                yield batch
-
-
-def has_more(batch: Future[Batch | None]) -> bool:
-    """Whether a batch was read, so that the next one can be."""
-    return batch.done() and batch.exception() is None and batch.result() is not None
-
-
-def read_columns(paths: Iterable[InputPath], field: str, num_threads: int) -> Iterator[Texts]:
-    """A column of several files, read ahead of `num_threads` that count; 0 means all cores.
-
-    The same texts in the same order every time.
-    """
-    num_threads = num_threads or os.cpu_count() or 1
-    found = (row_groups(path, field, batch_bytes=COUNTED_BYTES) for path in paths)
-    waiting = chain.from_iterable(found)
-    if num_threads == 1:
-        return chain.from_iterable(waiting)
-    # Decompressing takes about half as long as counting.
-    return read_ahead(waiting, max(2, num_threads // 2))
-
-
-def read_ahead(waiting: Iterator[Iterator[Texts]], num_readers: int) -> Iterator[Texts]:
-    """The texts of row groups; `num_readers` are read at once, with one batch of each in memory."""
-    # Loaded here: without Parquet it would be a good part of the time to import a tokenizer.
-    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415
-
-    with ThreadPoolExecutor(num_readers) as pool:
-        reading: deque[tuple[Iterator[Texts], Future[Texts | None]]] = deque()
-        for row_group in islice(waiting, num_readers):
-            reading.append((row_group, pool.submit(next, row_group, None)))
-        while reading:
-            row_group, batch = reading.popleft()
-            texts = batch.result()
-            following = row_group if texts is not None else next(waiting, None)
-            if following is not None:
-                reading.append((following, pool.submit(next, following, None)))
-            if texts is not None:
-                yield texts
+def columns_of(paths: Iterable[tuple[InputPath, int]], field: str) -> Iterator[Iterator[Texts]]:
+    """A column of files by row groups; beside a file stand the bytes of all inputs before it."""
+    for path, position in paths:
+        for row_group in row_groups(path, field, position):
+            yield row_group.texts()
 
 
 def row_groups(
-    path: InputPath, field: str, start: int = 0, *, batch_bytes: int = BATCH_BYTES
-) -> Iterator[Iterator[Texts]]:
-    """A column of a file by row groups, each read when it is iterated, `batch_bytes` at a time.
+    path: InputPath, field: str, position: int = 0, start: int = 0
+) -> Iterator[RowGroup]:
+    """A column of a file by row groups; before the file, all inputs have `position` bytes.
 
     Row groups that end before the byte `start`, if all rows are equally long, are left out.
     """
-    with open_parquet(path) as file:
-        check_column(file.schema_arrow, field)
-        metadata = file.metadata
-    size = path.stat().st_size
+    with open_parquet(path) as opened:
+        check_column(opened.schema_arrow, field)
+        metadata = opened.metadata
+    file = File(path, field, position, metadata, path.stat().st_size)
     first_row = 0
     for number in range(metadata.num_row_groups):
         end_row = first_row + metadata.row_group(number).num_rows
-        if byte_of_row(end_row, metadata.num_rows, size) >= start:
-            batch_size = rows_in_a_batch(metadata.row_group(number), batch_bytes)
-            yield read_row_group(path, field, metadata, (number, first_row, batch_size))
+        if file.byte_of_row(end_row) >= start:
+            yield RowGroup(file, number, first_row)
         first_row = end_row
-
-
-def byte_of_row(row: int, num_rows: int, size: int) -> int:
-    """Where a row begins in a file, if all are equally long."""
-    return size * row // max(1, num_rows)
-
-
-def read_row_group(
-    path: InputPath,
-    field: str,
-    metadata: Any,  # noqa: ANN401 - pyarrow is optional
-    place: tuple[int, int, int],
-) -> Iterator[Texts]:
-    """The column in a row group: its number, its first row, and the rows that are read at once."""
-    number, first_row, batch_size = place
-    with open_parquet(path, metadata) as file:
-        options = {"columns": [field], "row_groups": [number], "use_threads": False}
-        for batch in file.iter_batches(batch_size, **options):
-            yield Texts(batch.column(0), path, number, first_row, metadata.num_rows)
-            first_row += batch.num_rows
 
 
 def rows_in_a_batch(row_group: Any, batch_bytes: int) -> int:  # noqa: ANN401 - pyarrow is optional
@@ -204,10 +152,12 @@ def open_parquet(path: str | os.PathLike[str], metadata: Any = None) -> Iterator
     try:
         options = {"metadata": metadata, "page_checksum_verification": True}
         with ExitStack() as stack:
-            # pyarrow opens what has a path by itself.
+            # pyarrow opens what has a path by itself; what is far away is read in few requests.
             source: Any = path
             if isinstance(path, RemoteFile):
                 source = stack.enter_context(path.open())
+            else:
+                options |= {"pre_buffer": False, "buffer_size": BUFFER_BYTES}
             yield stack.enter_context(import_parquet().ParquetFile(source, **options))
     except FormatError as error:
         error.path = os.fspath(path)

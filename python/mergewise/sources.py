@@ -13,16 +13,15 @@ import select
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, cast
+from typing import Literal, TypeAlias, cast
 
 from mergewise import _core
-from mergewise.errors import InputError, MergewiseError
+from mergewise.errors import InputError
 from mergewise.files import checked_path, is_temporary
-from mergewise.parquet import InputPath, Texts, read_column
+from mergewise.parquet import InputPath, read_column
 
 PathLike: TypeAlias = str | os.PathLike[str]
 Document: TypeAlias = str | bytes
@@ -158,27 +157,6 @@ def consecutive(sources: Iterable[Source]) -> list[list[Source]]:
     """The sources in groups that are read together: Parquet, or others."""
     groups = groupby(sources, key=lambda source: source.kind == "parquet")
     return [list(group) for _, group in groups]
-
-
-def add_columns(columns: Iterable[Texts], add: Callable[[Any], None], tell: Tell) -> None:
-    """Call `add` with parts of columns of Parquet, and `tell` with the sum of their bytes."""
-    done = 0
-    for texts in columns:
-        with naming_rows(texts):
-            add(texts.array)
-        done += len(texts.extent)
-        if tell is not None:
-            tell(done)
-
-
-@contextmanager
-def naming_rows(texts: Texts) -> Iterator[None]:
-    """Name the file and the rows in an error about these texts."""
-    try:
-        yield
-    except MergewiseError as error:
-        error.path = texts.place
-        raise
 
 
 def documents_of(

@@ -9,13 +9,12 @@ from typing import Literal, TypeAlias
 from mergewise import _core, arguments, optimize
 from mergewise.counts import WordCounts
 from mergewise.merge_lists import no_merges, tokenizer_of
-from mergewise.parquet import read_columns
+from mergewise.parquet import columns_of
 from mergewise.progress import Progress, Reporter
 from mergewise.sources import (
     Document,
     DocumentMode,
     PathLike,
-    add_columns,
     batches,
     consecutive,
     find_sources,
@@ -106,8 +105,8 @@ def count_files(
     for group in consecutive(sources):
         tell = reporter.after(done)
         if group[0].kind == "parquet":
-            columns = read_columns([source.path for source in group], field, num_threads)
-            add_columns(columns, counter.add_documents, tell)
+            columns = columns_of(((source.path, 0) for source in group), field)
+            counter.add_columns(columns, progress=tell)
         else:
             counter.add_sources(group, documents=documents, field=field, progress=tell)
         done += sum(source.num_bytes for source in group)

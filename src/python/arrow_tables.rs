@@ -35,6 +35,11 @@ fn import<T>(
     Ok(unsafe { read(schema.cast().as_ptr(), array.cast().as_ptr()) }?)
 }
 
+/// The strings of an array.
+pub(super) fn strings_of(array: &Bound<'_, PyAny>) -> PyResult<arrow::Strings> {
+    import(array, arrow::strings)
+}
+
 /// An argument of many texts: a sequence of them, or an Arrow array of strings.
 pub(super) enum Texts {
     Sequence(Vec<TextArgument>),
@@ -46,7 +51,7 @@ impl<'py> FromPyObject<'_, 'py> for Texts {
 
     fn extract(argument: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         if argument.hasattr("__arrow_c_array__")? {
-            import(&argument, arrow::strings).map(Self::Arrow)
+            strings_of(&argument).map(Self::Arrow)
         } else {
             argument.extract().map(Self::Sequence)
         }
@@ -78,7 +83,7 @@ pub(super) fn counts_of_arrow(
     let mut first = 0;
     for batch in batches.try_iter()? {
         let (words, numbers): (Bound<'_, PyAny>, Bound<'_, PyAny>) = batch?.extract()?;
-        let words = import(&words, arrow::strings)?;
+        let words = strings_of(&words)?;
         let numbers = import(&numbers, arrow::numbers)?;
         if words.len() != numbers.len() {
             let (words, counts) = (words.len(), numbers.len());

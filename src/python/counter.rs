@@ -6,6 +6,7 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
 use super::arrow_tables::Texts;
+use super::columns::PyColumns;
 use super::reader::Raised;
 use super::sources::{PySource, inputs_of, or_raised};
 use super::{PyWordCounts, choose, settings, threads, watched};
@@ -89,6 +90,27 @@ impl PyCounter {
         self.with(|counter| {
             let added = watched(py, progress, |watch| Ok(counter.add_inputs(inputs, watch)))?;
             or_raised(added, &raised)
+        })
+    }
+
+    /// Count columns, each an iterable of `Texts`; progress is in bytes of their files.
+    #[pyo3(signature = (columns, /, *, progress=None))]
+    fn add_columns(
+        &self,
+        py: Python<'_>,
+        columns: &Bound<'_, PyAny>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let columns = PyColumns::new(columns)?;
+        self.with(|counter| {
+            let counted = columns.raising(|columns| {
+                watched(
+                    py,
+                    progress,
+                    |watch| Ok(counter.add_columns(columns, watch)),
+                )
+            })?;
+            Ok(counted?)
         })
     }
 

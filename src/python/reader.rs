@@ -1,13 +1,25 @@
 //! Python objects with a `read` method as inputs of the core.
 
 use std::io::{self, Read};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::error::Error;
+
 /// What the objects that are read raised first.
 pub(super) type Raised = Arc<Mutex<Option<PyErr>>>;
+
+/// Stands for what Python raised, which is kept aside.
+pub(super) fn raised_error() -> Error {
+    Error::Io {
+        path: PathBuf::new(),
+        kind: io::ErrorKind::Other,
+        code: None,
+    }
+}
 
 /// Reads from a Python object, whose `read` returns None when nothing is there yet; what it raises
 /// is kept aside.

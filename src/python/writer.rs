@@ -7,17 +7,16 @@ use std::sync::{Arc, RwLock};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use super::arrow_tables::Texts;
 use super::choice::PyChoice;
-use super::reader::Raised;
+use super::columns::PyColumns;
+use super::reader::{Raised, raised_error};
 use super::sources::{PySource, inputs_of, or_raised};
 use super::tokenizer::PyTokenizer;
 use super::{choose, threads, watched};
 use crate::error::{Error, Result};
 use crate::merges::Id;
-use crate::watch::Watch;
 use crate::writing::{
-    Encoding, Files, Format, Numbers, Options, Paths, Piece, Point, Shard, Sharding, Shares, Writer,
+    Encoding, Files, Format, Numbers, Options, Paths, Point, Shard, Sharding, Shares, Writer,
 };
 
 const NUMBERS: &[(&str, Numbers)] = &[("uint16", Numbers::U16), ("uint32", Numbers::U32)];
@@ -39,11 +38,7 @@ impl PyFiles {
             if let Ok(mut raised) = self.raised.lock() {
                 raised.get_or_insert(error);
             }
-            Error::Io {
-                path: PathBuf::new(),
-                kind: std::io::ErrorKind::Other,
-                code: None,
-            }
+            raised_error()
         })
     }
 }
@@ -97,10 +92,6 @@ impl PyWriter {
         }
     }
 }
-
-/// The ids of a block, to be written when its turn comes.
-#[pyclass(frozen, module = "mergewise._core", name = "Piece")]
-pub(super) struct PyPiece(Piece);
 
 fn finished() -> PyErr {
     PyValueError::new_err("the writer is finished, or in use in another thread")
@@ -209,30 +200,22 @@ impl PyWriter {
         })
     }
 
-    /// Encode documents: the block `number` of the inputs; `place` is how many bytes these have before
-    /// it, and how many were read for it.
-    #[pyo3(signature = (documents, number, place, /))]
-    fn encode_documents(
+    /// Write columns, each an iterable of `Texts`; returns how many blocks of each were written. Progress
+    /// is in bytes of their files.
+    #[pyo3(signature = (columns, /, *, progress=None))]
+    fn add_columns(
         &self,
         py: Python<'_>,
-        documents: Texts,
-        number: u64,
-        place: (u64, u64),
-    ) -> PyResult<PyPiece> {
-        let documents = documents.slices();
+        columns: &Bound<'_, PyAny>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Vec<u64>> {
+        let columns = PyColumns::new(columns)?;
         self.with(|writer, encoding| {
-            let watch = Watch::default();
-            let piece =
-                py.detach(|| writer.encode_documents(&documents, number, place, encoding, &watch))?;
-            Ok(PyPiece(piece))
-        })
-    }
-
-    /// Write what was encoded, in the order of the blocks.
-    #[pyo3(signature = (piece, /))]
-    fn add_piece(&self, py: Python<'_>, piece: &PyPiece) -> PyResult<()> {
-        self.with(|writer, _| {
-            let added = py.detach(|| writer.add_piece(&piece.0));
+            let added = columns.raising(|columns| {
+                watched(py, progress, |watch| {
+                    Ok(writer.add_columns(columns, encoding, watch))
+                })
+            })?;
             or_raised(added, &self.raised)
         })
     }

@@ -10,7 +10,7 @@ use memchr::{memchr_iter, memrchr};
 
 use super::compression::Counted;
 use super::cutter::{Cutter, End};
-use super::{Compression, Documents, Input, Reading, io_error, json, key_of};
+use super::{Compression, Documents, Input, Part, Reading, io_error, json, key_of};
 use crate::error::{Error, Result};
 use crate::watch::Watch;
 
@@ -21,10 +21,16 @@ pub(crate) struct Block {
     /// Whether a document ends with it.
     is_end: bool,
     /// Whether the input ends with it.
-    pub(crate) is_last: bool,
+    is_last: bool,
     /// How many bytes of the input's file were read before it, and for it.
     pub(crate) file_offset: u64,
     pub(crate) num_read: u64,
+}
+
+impl Part for Block {
+    fn is_last(&self) -> bool {
+        self.is_last
+    }
 }
 
 /// Where in an input a block begins.

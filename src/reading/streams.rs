@@ -11,7 +11,6 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::Block;
 use crate::error::{Error, Result};
 use crate::parallel::{into_inner, lock, with_each};
 use crate::watch::Watch;
@@ -37,13 +36,22 @@ pub(crate) enum Order {
     },
 }
 
+/// What is read of an input at once.
+pub(crate) trait Part {
+    /// Whether the input ends with it.
+    fn is_last(&self) -> bool;
+}
+
 /// A block that was read.
-pub(crate) struct Taken {
+pub(crate) struct Taken<B> {
     pub(crate) position: Position,
     /// How many blocks of all inputs are before it, if it is one of those strictly in order.
     pub(crate) number: Option<u64>,
-    pub(crate) block: Block,
+    pub(crate) block: B,
 }
+
+/// An input: its blocks, and whether it is compressed.
+pub(crate) type Compressible<I> = (bool, I);
 
 /// The blocks of an input that is read.
 struct Stream<I> {
@@ -53,39 +61,36 @@ struct Stream<I> {
     blocks: Option<I>,
 }
 
-struct State<I> {
-    /// The inputs of which nothing was read.
-    inputs: VecDeque<Stream<I>>,
+struct State<S, I> {
+    /// The inputs of which nothing was read, if any of them is to be.
+    inputs: Option<S>,
+    num_begun: usize,
     /// Those that were begun.
     begun: VecDeque<Stream<I>>,
     num_taken: u64,
     failure: Option<(Position, Error)>,
 }
 
-struct Streams<'w, I> {
-    state: Mutex<State<I>>,
+struct Streams<'w, S, I> {
+    state: Mutex<State<S, I>>,
     changed: Condvar,
     order: Order,
     watch: &'w Watch,
 }
 
-/// Call `work` with each block of inputs, given by their blocks and whether they are compressed, until it
-/// says that this is enough.
-pub(super) fn for_each_block<W: Send, I: Iterator<Item = Result<Block>> + Send>(
-    inputs: impl Iterator<Item = (bool, I)>,
+/// Call `work` with each block of the inputs, until it says that this is enough; workers take blocks as
+/// they are free. An input is asked for when its first block is read.
+pub(crate) fn for_each_block<W: Send, B: Part, I: Iterator<Item = Result<B>> + Send>(
+    inputs: impl Iterator<Item = Compressible<I>> + Send,
     order: Order,
     workers: &mut [W],
     watch: &Watch,
-    work: impl Fn(&mut W, Taken) -> Result<ControlFlow<()>> + Sync,
+    work: impl Fn(&mut W, Taken<B>) -> Result<ControlFlow<()>> + Sync,
 ) -> Result<()> {
-    let stream = |(input, (is_compressed, blocks))| Stream {
-        next: Position { input, block: 0 },
-        is_compressed,
-        blocks: Some(blocks),
-    };
     let streams = Streams {
         state: Mutex::new(State {
-            inputs: inputs.enumerate().map(stream).collect(),
+            inputs: Some(inputs),
+            num_begun: 0,
             begun: VecDeque::new(),
             num_taken: 0,
             failure: None,
@@ -110,9 +115,13 @@ pub(super) fn for_each_block<W: Send, I: Iterator<Item = Result<Block>> + Send>(
         .map_or(Ok(()), |(_, error)| Err(error))
 }
 
-impl<I: Iterator<Item = Result<Block>>> Streams<'_, I> {
+impl<B: Part, I, S> Streams<'_, S, I>
+where
+    I: Iterator<Item = Result<B>>,
+    S: Iterator<Item = Compressible<I>>,
+{
     /// Read a block; None if there are no more.
-    fn take(&self) -> Option<Taken> {
+    fn take(&self) -> Option<Taken<B>> {
         loop {
             if let Err(error) = self.watch.check() {
                 self.fail(Position::default(), error);
@@ -121,7 +130,7 @@ impl<I: Iterator<Item = Result<Block>>> Streams<'_, I> {
             let position = reading.next;
             match blocks.next() {
                 Some(Ok(block)) => {
-                    let number = reading.end((!block.is_last).then_some(blocks));
+                    let number = reading.end((!block.is_last()).then_some(blocks));
                     return Some(Taken {
                         position,
                         number,
@@ -137,7 +146,7 @@ impl<I: Iterator<Item = Result<Block>>> Streams<'_, I> {
     }
 
     /// Wait for an input that can be read, and take its blocks out; None if there are no more.
-    fn begin(&self) -> Option<(Reading<'_, '_, I>, I)> {
+    fn begin(&self) -> Option<(Reading<'_, '_, S, I>, I)> {
         let mut state = lock(&self.state);
         loop {
             let is_strict = self.is_strict(&state);
@@ -155,8 +164,10 @@ impl<I: Iterator<Item = Result<Block>>> Streams<'_, I> {
             state = waited.unwrap_or_else(PoisonError::into_inner);
         }
     }
+}
 
-    fn is_strict(&self, state: &State<I>) -> bool {
+impl<S, I> Streams<'_, S, I> {
+    fn is_strict(&self, state: &State<S, I>) -> bool {
         matches!(self.order, Order::Kept { num_strict } if state.num_taken < num_strict)
     }
 
@@ -171,19 +182,19 @@ impl<I: Iterator<Item = Result<Block>>> Streams<'_, I> {
     }
 
     /// Read nothing of an input and those behind it any more.
-    fn leave(&self, mut state: MutexGuard<'_, State<I>>, input: usize) {
-        state.inputs.clear();
+    fn leave(&self, mut state: MutexGuard<'_, State<S, I>>, input: usize) {
+        state.inputs = None;
         state.begun.retain(|stream| stream.next.input < input);
         self.notify(state);
     }
 
-    fn notify(&self, state: MutexGuard<'_, State<I>>) {
+    fn notify(&self, state: MutexGuard<'_, State<S, I>>) {
         drop(state);
         self.changed.notify_all();
     }
 }
 
-impl<I> State<I> {
+impl<I, S: Iterator<Item = Compressible<I>>> State<S, I> {
     /// The first input that can be read now; None if there is none, or it has to be waited for.
     fn find(&mut self, order: Order, is_strict: bool) -> Option<&mut Stream<I>> {
         let is_kept = matches!(order, Order::Kept { .. });
@@ -196,19 +207,28 @@ impl<I> State<I> {
                 return None;
             }
         }
-        let new = self.inputs.pop_front()?;
-        self.begun.push_back(new);
+        let (is_compressed, blocks) = self.inputs.as_mut()?.next()?;
+        let next = Position {
+            input: self.num_begun,
+            block: 0,
+        };
+        self.num_begun += 1;
+        self.begun.push_back(Stream {
+            next,
+            is_compressed,
+            blocks: Some(blocks),
+        });
         self.begun.back_mut()
     }
 }
 
 /// An input whose next block is being read.
-struct Reading<'s, 'w, I: Iterator<Item = Result<Block>>> {
-    streams: &'s Streams<'w, I>,
+struct Reading<'s, 'w, S, I> {
+    streams: &'s Streams<'w, S, I>,
     next: Position,
 }
 
-impl<I: Iterator<Item = Result<Block>>> Reading<'_, '_, I> {
+impl<S, I> Reading<'_, '_, S, I> {
     /// A block was read, and others can be read if there are more; returns its number if it is known.
     fn end(self, more: Option<I>) -> Option<u64> {
         let mut state = lock(&self.streams.state);
@@ -237,7 +257,7 @@ impl<I: Iterator<Item = Result<Block>>> Reading<'_, '_, I> {
     }
 }
 
-impl<I: Iterator<Item = Result<Block>>> Drop for Reading<'_, '_, I> {
+impl<S, I> Drop for Reading<'_, '_, S, I> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.streams.fail(Position::default(), Error::Interrupted);
@@ -250,7 +270,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
-    use crate::reading::{Compression, Documents, Input, Reading as Files};
+    use crate::reading::{Block, Compression, Documents, Input, Reading as Files};
 
     /// The lines of inputs, one for each block, with their positions and numbers, sorted; the text of
     /// input `wrong` is not JSON, though only behind its first line.
@@ -279,7 +299,8 @@ mod tests {
         });
         let found = Mutex::new(Vec::new());
         let mut workers = vec![(); num_threads];
-        let done = files.for_each_block(inputs.collect(), order, &mut workers, |(), taken| {
+        let streams = files.streams(inputs.collect());
+        let done = for_each_block(streams, order, &mut workers, &watch, |(), taken| {
             if taken.position.input < wrong {
                 lock(&found).push((taken.position, taken.number));
             }
@@ -354,7 +375,7 @@ mod tests {
                 Order::Free,
                 &mut workers,
                 &Watch::default(),
-                |(), _| Ok(ControlFlow::Continue(())),
+                |(), _: Taken<Block>| Ok(ControlFlow::Continue(())),
             )
         }));
         assert!(caught.is_err() && num_read.into_inner() == 1);

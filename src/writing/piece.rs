@@ -12,7 +12,7 @@ use super::shares::Extent;
 
 /// The ids of a block as they are written.
 #[derive(Default)]
-pub struct Piece {
+pub(super) struct Piece {
     /// Of each split.
     pub(super) parts: [Part; 2],
     /// Where the block is in the inputs.

@@ -13,7 +13,7 @@ use crate::reading::Position;
 
 use super::piece::{Piece, Store, Stored};
 
-/// The pieces of inputs on their way to `put`.
+/// The pieces of inputs on their way to `put`, which is called with the input and the piece.
 pub(super) struct Turns<'f, P> {
     state: Mutex<State>,
     /// Of each input that has pieces in one.
@@ -40,7 +40,7 @@ enum Waiting {
     Stored(Stored),
 }
 
-impl<'f, P: FnMut(&Piece) -> Result<()>> Turns<'f, P> {
+impl<'f, P: FnMut(usize, &Piece) -> Result<()>> Turns<'f, P> {
     pub(super) fn new(put: P, folder: &'f Path, most_memory: usize) -> Self {
         Self {
             state: Mutex::default(),
@@ -101,11 +101,11 @@ impl<'f, P: FnMut(&Piece) -> Result<()>> Turns<'f, P> {
     /// Put a piece; returns how many bytes fewer wait in memory.
     fn put(&self, waiting: Waiting, input: usize, put: &mut P) -> Result<usize> {
         match waiting {
-            Waiting::InMemory(piece) => put(&piece).map(|()| piece.memory()),
+            Waiting::InMemory(piece) => put(input, &piece).map(|()| piece.memory()),
             Waiting::Stored(stored) => {
                 let store = self.store(input)?;
                 let piece = lock(&store).take(stored)?;
-                put(&piece).map(|()| 0)
+                put(input, &piece).map(|()| 0)
             }
         }
     }
@@ -135,8 +135,9 @@ mod tests {
         for most_memory in [0, 40, 1 << 20] {
             for num_threads in [1, 4] {
                 let found = Mutex::new(Vec::new());
-                let put = |piece: &Piece| {
+                let put = |input, piece: &Piece| {
                     let bytes = &piece.parts[0].bytes;
+                    assert_eq!(input, usize::from(bytes[0]));
                     lock(&found).push((usize::from(bytes[0]), u64::from(bytes[1])));
                     Ok(())
                 };

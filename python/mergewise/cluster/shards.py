@@ -17,7 +17,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from itertools import repeat
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
@@ -34,7 +34,6 @@ from mergewise.encoding import (
     encoded_file,
     facts_of,
     new_writer,
-    write_columns,
 )
 from mergewise.errors import InputError, MergewiseError
 from mergewise.parquet import row_groups
@@ -205,10 +204,7 @@ class ShardTask:
             num_threads=self.reading.num_threads,
             scratch=scratch,
         )
-        starts: list[tuple[Unit, int]] = []
-        for unit in self.read(writer, number, scratch):
-            if not starts or starts[-1][0] != unit:
-                starts.append((unit, writer.num_blocks))
+        starts = list(self.read(writer, number, scratch))
         num_blocks = writer.num_blocks
         _, skipped = writer.finish()
         files = [path for shard in drafts.shards for path in (shard.path, shard.index) if path]
@@ -228,20 +224,22 @@ class ShardTask:
         self.folder.put(draft, self.report_name(number))
         return report
 
-    def read(self, writer: _core.Writer, number: int, scratch: Path) -> Iterator[Unit]:
-        """Write what is in a shard; yields the unit before each part of it that is read."""
+    def read(self, writer: _core.Writer, number: int, scratch: Path) -> Iterator[tuple[Unit, int]]:
+        """Write what is in a shard; yields each unit that is read, and the blocks before it."""
         start = self.num_bytes * number // len(self.numbers)
         position = 0
         for index, (source, num_bytes) in enumerate(self.inputs):
             if position + num_bytes < start:
                 pass
             elif source.kind == "parquet":
-                found = row_groups(source.path, self.reading.field, start - position)
-                placed = (zip(repeat(position), row_group) for row_group in found)
-                for _, texts in write_columns(writer, placed, self.reading.num_threads):
-                    yield index, texts.row_group
+                found = [*row_groups(source.path, self.reading.field, position, start)]
+                first = writer.num_blocks
+                blocks = writer.add_columns(row_group.texts() for row_group in found)
+                befores = accumulate(blocks[:-1], initial=first)
+                for row_group, before in zip(found, befores, strict=False):
+                    yield (index, row_group.number), before
             else:
-                yield index, 0
+                yield (index, 0), writer.num_blocks
                 with on_disk(source, scratch) as local:
                     documents, name = self.reading.documents, self.reading.field
                     writer.add_sources([local], [position], documents=documents, field=name)

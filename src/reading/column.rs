@@ -1,0 +1,59 @@
+//! Columns of texts, which others decode and hand over a few rows at a time.
+
+use std::path::PathBuf;
+
+use super::Part;
+use crate::arrow::Strings;
+use crate::error::Error;
+
+/// Some rows of a column.
+pub struct Rows {
+    /// The file and the rows, for messages.
+    pub place: PathBuf,
+    /// The texts; nulls are no documents.
+    pub(crate) texts: Strings,
+    /// How many bytes of all inputs are before them.
+    pub position: u64,
+    /// How many bytes were read for them.
+    pub num_read: u64,
+    /// Whether the column, or the part of it that is read by itself, ends with them.
+    pub is_last: bool,
+}
+
+impl Rows {
+    /// Those of a column without rows.
+    pub(crate) fn none() -> Self {
+        Self {
+            place: PathBuf::new(),
+            texts: Strings::default(),
+            position: 0,
+            num_read: 0,
+            is_last: true,
+        }
+    }
+
+    /// The texts that are there.
+    pub(crate) fn documents(&self) -> Vec<&[u8]> {
+        self.texts.iter().flatten().collect()
+    }
+
+    /// The same error with its place, if it is one of a document.
+    pub(crate) fn located(&self, error: Error) -> Error {
+        match error {
+            Error::InDocument { index, error } => {
+                let mut rows = (0..)
+                    .zip(self.texts.iter())
+                    .filter(|(_, text)| text.is_some());
+                let row = rows.nth(index).map_or(index, |(row, _)| row);
+                error.in_document(row).in_file(&self.place)
+            }
+            other => other,
+        }
+    }
+}
+
+impl Part for Rows {
+    fn is_last(&self) -> bool {
+        self.is_last
+    }
+}
