@@ -5,6 +5,7 @@
 //! document, unless nothing says where a text can be cut. The thread that works on a block also reads
 //! it and makes its documents, which for JSON means to parse it; several inputs are read at once.
 
+mod batch;
 mod block;
 mod column;
 mod compression;
@@ -19,7 +20,8 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::watch::Watch;
 
-pub(crate) use block::{Batch, Block};
+pub(crate) use batch::Batch;
+pub(crate) use block::Block;
 pub use column::Rows;
 pub use compression::Compression;
 pub(crate) use streams::{Compressible, Order, Part, Position, Taken, for_each_block};

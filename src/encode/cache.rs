@@ -17,6 +17,9 @@ use crate::merges::Id;
 use longer_words::{LONG_IDS, LongerWords};
 use short_lines::{MOST_PACKED, Packed, ShortLines};
 
+/// All caches together take as much memory as so many of the full size, 160 MB.
+const FULL_CACHES: usize = 4;
+
 /// Stands in place of the length in the key of a word that is not short.
 const NOT_SHORT: usize = u8::MAX as usize;
 
@@ -98,6 +101,13 @@ impl Cache {
             longer: LongerWords::new(),
             bits,
         }
+    }
+
+    /// Grow no further than leaves room for `num_caches` like this one.
+    pub(super) fn share(&mut self, num_caches: usize) {
+        let part = num_caches.div_ceil(FULL_CACHES);
+        self.short.keep_to(part);
+        self.longer.keep_to(part);
     }
 
     /// Begin to look up the word `text[start..end]`.

@@ -2,6 +2,7 @@
 //! words, and each word becomes its tokens, out of a cache if it was seen before.
 
 use std::borrow::Cow;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustc_hash::FxHashSet;
 
@@ -38,6 +39,7 @@ pub struct Encoder {
     /// How many bits an id has in the cache.
     bits: u32,
     desks: Pool<Box<Desk>>,
+    num_desks: AtomicUsize,
 }
 
 /// What happens to a text before its words are merged.
@@ -113,6 +115,7 @@ impl Encoder {
             steps: json,
             bits: (u32::BITS - largest.unwrap_or(0).leading_zeros()).max(1),
             desks: Pool::default(),
+            num_desks: AtomicUsize::new(0),
         };
         encoder.cut_out = encoder.find_cut_out();
         Ok(encoder)
@@ -248,7 +251,11 @@ impl Encoder {
     /// Lend a desk; each thread has its own, and they are kept for the next call.
     pub(super) fn with_desk<T>(&self, work: impl FnOnce(&mut Desk) -> Result<T>) -> Result<T> {
         let kept = self.desks.take();
-        let mut desk = kept.unwrap_or_else(|| Box::new(Desk::new(self.bits)));
+        let mut desk = kept.unwrap_or_else(|| {
+            self.num_desks.fetch_add(1, Ordering::Relaxed);
+            Box::new(Desk::new(self.bits))
+        });
+        desk.share(self.num_desks.load(Ordering::Relaxed));
         let result = work(&mut desk);
         self.desks.keep(desk);
         result

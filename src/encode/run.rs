@@ -44,6 +44,11 @@ impl Desk {
             ids: Vec::new(),
         }
     }
+
+    /// There are so many desks, which share the memory for caches.
+    pub(super) fn share(&mut self, num_desks: usize) {
+        self.cache.share(num_desks);
+    }
 }
 
 /// A prepared text that is encoded.

@@ -9,6 +9,7 @@ use pyo3::types::PyIterator;
 
 use super::arrow_tables::strings_of;
 use super::reader::raised_error;
+use crate::arrow::Strings;
 use crate::error::{Error, Result};
 use crate::parallel::lock;
 use crate::reading::Rows;
@@ -115,7 +116,7 @@ impl Iterator for PyColumn {
 
     fn next(&mut self) -> Option<Result<Rows>> {
         if !std::mem::replace(&mut self.is_begun, true) && self.ahead.is_none() {
-            self.ahead = Some(self.read().unwrap_or_else(|| Ok(Rows::none())));
+            self.ahead = Some(self.read().unwrap_or_else(|| Ok(no_rows())));
         }
         let next = self.ahead.take()?;
         Some(next.map(|mut rows| {
@@ -123,6 +124,17 @@ impl Iterator for PyColumn {
             rows.is_last = self.ahead.is_none();
             rows
         }))
+    }
+}
+
+/// Those of a column without rows, which still has to end.
+fn no_rows() -> Rows {
+    Rows {
+        place: PathBuf::new(),
+        texts: Strings::default(),
+        position: 0,
+        num_read: 0,
+        is_last: true,
     }
 }
 

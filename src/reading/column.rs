@@ -21,17 +21,6 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Those of a column without rows.
-    pub(crate) fn none() -> Self {
-        Self {
-            place: PathBuf::new(),
-            texts: Strings::default(),
-            position: 0,
-            num_read: 0,
-            is_last: true,
-        }
-    }
-
     /// The texts that are there.
     pub(crate) fn documents(&self) -> Vec<&[u8]> {
         self.texts.iter().flatten().collect()

@@ -2,12 +2,8 @@
 
 use std::fmt;
 
-use memchr::memchr;
-use serde::de::{
-    Deserialize, DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor,
-};
+use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use crate::error::{Error, Result};
 
@@ -24,18 +20,51 @@ const PYTHON_NUMBERS: [(&str, &str); 3] = [
 /// Of a field that comes twice, the last counts.
 pub(super) fn push_field(line: &[u8], field: &str, texts: &mut Vec<u8>) -> Result<bool> {
     let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
-    if line
-        .iter()
-        .all(|byte| byte.is_ascii_whitespace() || *byte == 0x0B)
-    {
+    if is_blank(line) {
         return Ok(false);
     }
     let start = texts.len();
     parse(line, field, texts).or_else(|_| {
         texts.truncate(start);
         let line = without_python_numbers(line);
-        parse(&line, field, texts).map_err(|_| explain(&line, field))
+        parse(&line, field, texts).map_err(|failure| explain(&line, field, &failure))
     })
+}
+
+/// Whether a line is no record.
+pub(super) fn is_blank(line: &[u8]) -> bool {
+    let is_space = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0x0B;
+    line.iter().all(is_space)
+}
+
+/// Append the strings in a field of the objects on these lines of a text, of which all others are blank;
+/// returns where each string ends in `texts`, or None for null. Nothing is returned if a line is no
+/// record, or may be none.
+///
+/// One parser for all lines has one buffer for strings with escapes. With one for each line, the
+/// buffers of many threads grow in the same part of memory, and threads wait for one another.
+pub(super) fn push_fields<'t>(
+    text: &[u8],
+    lines: impl Iterator<Item = &'t [u8]> + Clone,
+    field: &str,
+    texts: &mut Vec<u8>,
+) -> Option<Vec<Option<usize>>> {
+    // In an object, `}` is never followed by `{`. So none goes on in the next line, and as many objects
+    // as lines are one on each.
+    let is_object = |line: &[u8]| {
+        let line = line.trim_ascii();
+        line.starts_with(b"{") && line.ends_with(b"}")
+    };
+    if !lines.clone().all(is_object) {
+        return None;
+    }
+    let mut parser = serde_json::Deserializer::from_slice(text);
+    let ends = lines.map(|_| {
+        let found = Record { field, texts }.deserialize(&mut parser).ok()?;
+        Some(found.then_some(texts.len()))
+    });
+    let ends: Option<Vec<_>> = ends.collect();
+    ends.filter(|_| parser.end().is_ok())
 }
 
 fn parse(line: &[u8], field: &str, texts: &mut Vec<u8>) -> serde_json::Result<bool> {
@@ -71,7 +100,7 @@ fn without_python_numbers(line: &[u8]) -> Vec<u8> {
 }
 
 /// What is wrong with a line.
-fn explain(line: &[u8], field: &str) -> Error {
+fn explain(line: &[u8], field: &str, failure: &serde_json::Error) -> Error {
     let wrong = |message| Error::InvalidRecord {
         message,
         is_field_missing: false,
@@ -84,7 +113,7 @@ fn explain(line: &[u8], field: &str) -> Error {
                 type_of(&other)
             ));
         }
-        Err(failure) => {
+        Err(_) => {
             // The line is said elsewhere.
             let failure = failure
                 .to_string()
@@ -191,59 +220,25 @@ impl<'de> DeserializeSeed<'de> for Text<'_> {
     type Value = bool;
 
     fn deserialize<D: Deserializer<'de>>(self, parser: D) -> std::result::Result<bool, D::Error> {
-        let value = <&RawValue>::deserialize(parser)?.get();
-        if value == "null" {
-            return Ok(false);
-        }
-        push_unescaped(value, self.0).ok_or_else(|| D::Error::custom("no string"))?;
+        parser.deserialize_any(self)
+    }
+}
+
+impl Visitor<'_> for Text<'_> {
+    type Value = bool;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a string")
+    }
+
+    fn visit_str<E>(self, text: &str) -> std::result::Result<bool, E> {
+        self.0.extend_from_slice(text.as_bytes());
         Ok(true)
     }
-}
 
-/// Append what a value stands for, if it is a string whose escapes are characters.
-///
-/// The parser would do so in a buffer that grows anew for each string, and with many threads these
-/// wait for one another's memory: twice the time with 16.
-fn push_unescaped(value: &str, texts: &mut Vec<u8>) -> Option<()> {
-    let quoted = value.strip_prefix('"')?.strip_suffix('"')?;
-    let mut rest = quoted.as_bytes();
-    while let Some(at) = memchr(b'\\', rest) {
-        texts.extend_from_slice(&rest[..at]);
-        let (&escaped, behind) = rest[at + 1..].split_first()?;
-        rest = behind;
-        match escaped {
-            b'b' => texts.push(0x08),
-            b'f' => texts.push(0x0C),
-            b'n' => texts.push(b'\n'),
-            b'r' => texts.push(b'\r'),
-            b't' => texts.push(b'\t'),
-            b'u' => {
-                let character = take_character(&mut rest)?;
-                texts.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
-            }
-            // A quote or a slash, since the parser took it.
-            itself => texts.push(itself),
-        }
+    fn visit_unit<E>(self) -> std::result::Result<bool, E> {
+        Ok(false)
     }
-    texts.extend_from_slice(rest);
-    Some(())
-}
-
-/// The character behind `\u`: a unit of UTF-16, or two of them.
-fn take_character(rest: &mut &[u8]) -> Option<char> {
-    let first = take_unit(rest)?;
-    if let Some(character) = char::from_u32(first.into()) {
-        return Some(character);
-    }
-    *rest = rest.strip_prefix(b"\\u")?;
-    let pair = [first, take_unit(rest)?];
-    char::decode_utf16(pair).next()?.ok()
-}
-
-fn take_unit(rest: &mut &[u8]) -> Option<u16> {
-    let (digits, behind) = rest.split_at_checked(4)?;
-    *rest = behind;
-    u16::from_str_radix(str::from_utf8(digits).ok()?, 16).ok()
 }
 
 #[cfg(test)]
@@ -277,25 +272,35 @@ mod tests {
     }
 
     #[test]
-    fn escapes_are_what_the_parser_makes_of_them() {
-        let simple = r#"\" \\ \/ \b\f\n\r\t \\\\u0041"#.split(' ');
-        let units = (0..=u16::MAX).map(|unit| format!("\\u{unit:04x}"));
-        let edges = [0xD7FF, 0xD800, 0xDBFF, 0xDC00, 0xDFFF, 0xE000, 0x41];
-        let pairs = edges.iter().flat_map(|first| {
-            let pair = move |second| format!("\\u{first:04X}\\u{second:04X}");
-            edges.iter().map(pair)
-        });
-        let cut = [r"\ud83d", r"\ud83d\n", r"\ud83dx"].map(str::to_owned);
-        for escaped in simple
-            .map(str::to_owned)
-            .chain(units)
-            .chain(pairs)
-            .chain(cut)
-        {
-            let value = format!("\"a{escaped}é\"");
-            let expected: Option<String> = serde_json::from_str(&value).ok();
-            let found = field(&format!("{{\"text\": {value}}}")).ok().flatten();
-            assert_eq!(found, expected, "{value}");
+    fn objects_are_found_together_only_if_there_is_one_on_each_line() {
+        for (text, expected) in [
+            (
+                "{\"text\": \"a\\n\"}\n\n {\"text\": null} \n{\"text\": \"b\"}",
+                Some("a\nb"),
+            ),
+            (
+                "{\"text\": \"}\"}\n{\"n\": [{}\n,{}], \"text\": \"\"} {\"text\": \"b\"}\n",
+                None,
+            ),
+            (
+                "{\"text\": \"a\"} {\"text\": \"b\"}\n{\"text\":\n\"c\"}\n",
+                None,
+            ),
+            ("{\"text\": \"a\"}\n{\"text\": \"b\"} {}\n", None),
+            ("{\"text\": {\"a\": 1}\n{\"b\": 2}}\n", None),
+            ("{\"text\": \"a\"}\n{\"n\": NaN, \"text\": \"b\"}\n", None),
+            ("\u{FEFF}{\"text\": \"a\"}\n", None),
+            ("{\"text\": \"a\n{}\"}\n", None),
+        ] {
+            let lines = text.as_bytes().split(|&byte| byte == b'\n');
+            let lines = lines.filter(|line| !is_blank(line));
+            let mut texts = Vec::new();
+            let ends = push_fields(text.as_bytes(), lines, "text", &mut texts);
+            assert_eq!(ends.is_some(), expected.is_some(), "{text}");
+            if let Some(expected) = expected {
+                assert_eq!(texts, expected.as_bytes());
+                assert_eq!(ends, Some(vec![Some(2), None, Some(3)]));
+            }
         }
     }
 

@@ -76,6 +76,8 @@ pub(super) struct LongerWords {
     odd: HashMap<u64, Odd>,
     /// How many bytes those words and their ids have.
     odd_bytes: usize,
+    /// Of how many parts of the full size there is one.
+    part: usize,
 }
 
 impl LongerWords {
@@ -85,7 +87,13 @@ impl LongerWords {
             lines: Vec::with_capacity(FIRST_LINES),
             odd: HashMap::new(),
             odd_bytes: 0,
+            part: 1,
         }
+    }
+
+    /// Grow to this part of the full size at most.
+    pub(super) fn keep_to(&mut self, part: usize) {
+        self.part = part;
     }
 
     /// Begin to load what tells where a word is that is looked up soon.
@@ -164,7 +172,7 @@ impl LongerWords {
         let index = self.group(hash);
         let group = &mut self.groups[index];
         let num_lines = group.places(0).next().unwrap_or(GROUP);
-        if num_lines < GROUP && self.lines.len() < MOST_LINES {
+        if num_lines < GROUP && self.lines.len() < MOST_LINES / self.part {
             group.set(num_lines, tag(hash), self.lines.len());
             self.push(line);
         } else if let Some(place) = ((hash >> 32) as usize).checked_rem(num_lines) {
@@ -198,7 +206,7 @@ impl LongerWords {
     }
 
     fn insert_odd(&mut self, word: &[u8], hash: u64, ids: &[Id]) {
-        if self.odd_bytes > MOST_ODD_BYTES {
+        if self.odd_bytes > MOST_ODD_BYTES / self.part {
             self.odd.clear();
             self.odd_bytes = 0;
         }

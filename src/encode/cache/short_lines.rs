@@ -87,6 +87,7 @@ pub(super) struct ShortLines {
     /// A power of two of them.
     lines: Vec<Line>,
     num_inserted: usize,
+    most_lines: usize,
 }
 
 impl ShortLines {
@@ -94,7 +95,13 @@ impl ShortLines {
         Self {
             lines: vec![Line::default(); FIRST_LINES],
             num_inserted: 0,
+            most_lines: MOST_LINES,
         }
+    }
+
+    /// Grow to this part of the full size at most.
+    pub(super) fn keep_to(&mut self, part: usize) {
+        self.most_lines = MOST_LINES / part;
     }
 
     /// The line where a key with this hash is looked for.
@@ -144,7 +151,7 @@ impl ShortLines {
 
     /// Add an entry, unless the key has one.
     pub(super) fn insert(&mut self, key: u128, hash: u64, value: Packed) {
-        if self.num_inserted > self.lines.len() && self.lines.len() < MOST_LINES {
+        if self.num_inserted > self.lines.len() && self.lines.len() * 4 <= self.most_lines {
             let larger = filled_in_large_pages(self.lines.len() * 4, Line::default());
             for line in std::mem::replace(&mut self.lines, larger) {
                 for (key, value) in line.keys.into_iter().zip(line.values) {

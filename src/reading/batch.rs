@@ -1,0 +1,147 @@
+//! The documents of blocks.
+
+use memchr::memchr_iter;
+
+use super::block::{Block, Place};
+use super::{Documents, json};
+use crate::error::{Error, Result};
+
+/// Documents of an input, one after the other; the last one may go on in the next batch.
+pub(crate) struct Batch {
+    text: Vec<u8>,
+    /// Where each document, or part of one, ends in the text.
+    ends: Vec<usize>,
+    /// Whether a document ends with the last.
+    is_end: bool,
+    place: Place,
+    /// The lines of the documents, if they are not simply the lines of the text.
+    lines: Vec<u64>,
+    /// What is wrong with the lines that were left out, and how many documents are before each.
+    pub(crate) bad: Vec<(usize, Error)>,
+}
+
+impl Block {
+    /// The documents of the block; of JSON, this parses it, and lines that are no records are errors
+    /// or are left out.
+    pub(crate) fn into_batch(self, skips_bad: bool) -> Result<Batch> {
+        let Self {
+            text,
+            place,
+            is_end,
+            ..
+        } = self;
+        let ends = match &place.documents {
+            Documents::File => vec![text.len()],
+            Documents::Lines => {
+                let ends = memchr_iter(b'\n', &text).map(|at| at + 1);
+                let begun = (!text.is_empty() && !text.ends_with(b"\n")).then_some(text.len());
+                ends.chain(begun).collect()
+            }
+            Documents::JsonLines(field) => return records(&text, field, &place, skips_bad),
+        };
+        Ok(Batch {
+            text,
+            ends,
+            is_end,
+            place,
+            lines: Vec::new(),
+            bad: Vec::new(),
+        })
+    }
+}
+
+/// The documents of lines of JSON.
+fn records(text: &[u8], field: &str, place: &Place, skips_bad: bool) -> Result<Batch> {
+    let mut batch = Batch {
+        text: Vec::with_capacity(text.len()),
+        ends: Vec::new(),
+        is_end: true,
+        place: place.clone(),
+        lines: Vec::new(),
+        bad: Vec::new(),
+    };
+    let lines = lines_of(text).zip(place.num_lines..);
+    let lines = lines.filter(|(line, _)| !json::is_blank(line));
+    let objects = lines.clone().map(|(line, _)| line);
+    if let Some(ends) = json::push_fields(text, objects, field, &mut batch.text) {
+        let found = lines
+            .zip(ends)
+            .filter_map(|((_, number), end)| end.map(|end| (number, end)));
+        (batch.lines, batch.ends) = found.unzip();
+        return Ok(batch);
+    }
+    batch.text.clear();
+    for (line, number) in lines {
+        let found = json::push_field(line, field, &mut batch.text);
+        match found.map_err(|error| error.in_line(number).in_file(&place.path)) {
+            Ok(true) => {
+                batch.ends.push(batch.text.len());
+                batch.lines.push(number);
+            }
+            Ok(false) => {}
+            Err(error) if skips_bad => {
+                let end = batch.ends.last().copied().unwrap_or(0);
+                batch.text.truncate(end);
+                batch.bad.push((batch.ends.len(), error));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(batch)
+}
+
+fn lines_of(text: &[u8]) -> impl Iterator<Item = &[u8]> + Clone {
+    let mut start = 0;
+    let ends = memchr_iter(b'\n', text).chain([text.len()]);
+    ends.map(move |end| {
+        let line = &text[start..end];
+        start = end + 1;
+        line
+    })
+}
+
+impl Batch {
+    /// The documents, or parts of them.
+    pub(crate) fn documents(&self) -> impl Iterator<Item = &[u8]> {
+        let mut start = 0;
+        self.ends.iter().map(move |&end| {
+            let document = &self.text[start..end];
+            start = end;
+            document
+        })
+    }
+
+    /// The key of the first document, if it is a part of one.
+    pub(crate) fn key(&self) -> Option<u64> {
+        self.place.key
+    }
+
+    /// Whether a document begins with the first of these.
+    pub(crate) fn is_start(&self) -> bool {
+        self.place.is_start
+    }
+
+    /// Whether a document ends with the last of these.
+    pub(crate) fn is_end(&self) -> bool {
+        self.is_end
+    }
+
+    /// The same error with its place in the input, if it is one of the document `index`.
+    pub(crate) fn located(&self, error: Error, index: usize) -> Error {
+        let Place {
+            path,
+            documents,
+            offset,
+            num_lines,
+            ..
+        } = &self.place;
+        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
+        let start = *offset as usize + start;
+        let located = match documents {
+            Documents::File => error.moved(start, 0),
+            Documents::Lines => error.moved(start, 0).in_line(num_lines + index as u64),
+            Documents::JsonLines(_) => error.in_line(self.lines[index]),
+        };
+        located.in_file(path)
+    }
+}
