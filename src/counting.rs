@@ -16,6 +16,7 @@ use crate::parallel::{for_each, into_inner, lock};
 use crate::pattern::Pattern;
 use crate::reading::{
     BLOCK_BYTES, Batch, Input, MOST_RECORD_BYTES, Order, Reading, Rows, for_each_block,
+    most_columns,
 };
 use crate::settings::{Normalization, Settings};
 use crate::specials::{Choice, Finders, Part, Phase, Specials};
@@ -109,12 +110,19 @@ impl Counter {
         };
         self.with_adders(usize::MAX, |adders| {
             let streams = reading.streams(inputs);
-            for_each_block(streams, Order::Free, adders, watch, |adder, taken| {
-                let num_read = taken.block.num_read;
-                self.add_batch(&taken.block.into_batch(false)?, adder, watch)?;
-                watch.advance(num_read);
-                Ok(ControlFlow::Continue(()))
-            })
+            for_each_block(
+                streams,
+                Order::Free,
+                usize::MAX,
+                adders,
+                watch,
+                |adder, taken| {
+                    let num_read = taken.block.num_read;
+                    self.add_batch(&taken.block.into_batch(false)?, adder, watch)?;
+                    watch.advance(num_read);
+                    Ok(ControlFlow::Continue(()))
+                },
+            )
         })
     }
 
@@ -126,7 +134,8 @@ impl Counter {
     ) -> Result<()> {
         let columns = columns.map(|rows| (true, rows));
         self.with_adders(usize::MAX, |adders| {
-            for_each_block(columns, Order::Free, adders, watch, |adder, taken| {
+            let most = most_columns(adders.len());
+            for_each_block(columns, Order::Free, most, adders, watch, |adder, taken| {
                 let rows = taken.block;
                 for (index, document) in rows.documents().into_iter().enumerate() {
                     let added = self.add_text(document, adder, watch);

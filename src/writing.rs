@@ -25,7 +25,7 @@ use crate::error::{Error, Result};
 use crate::parallel::{into_inner, lock};
 use crate::reading::{
     Batch, Block, Compressible, Input, MOST_RECORD_BYTES, Order, Part, Reading, Rows, Taken,
-    for_each_block,
+    for_each_block, most_columns,
 };
 use crate::watch::Watch;
 
@@ -144,7 +144,7 @@ impl<F: Files> Writer<F> {
             self.encode_block(block, (number, starts[input]), encoding, watch)
         };
         let streams = reading.streams(inputs);
-        self.add_blocks(streams, encoding.num_threads, watch, encode)?;
+        self.add_blocks(streams, usize::MAX, encoding.num_threads, watch, encode)?;
         Ok(())
     }
 
@@ -162,15 +162,17 @@ impl<F: Files> Writer<F> {
         };
         // They are, mostly, and never faster to read than to encode.
         let columns = columns.map(|rows| (true, rows));
-        self.add_blocks(columns, encoding.num_threads, watch, encode)
+        let most = most_columns(encoding.num_threads);
+        self.add_blocks(columns, most, encoding.num_threads, watch, encode)
     }
 
-    /// Write what `encode` makes of the blocks of inputs; it is called with how many blocks are before
-    /// a block, or more than were done before, and the input. Returns how many blocks of each input
-    /// were written.
+    /// Write what `encode` makes of the blocks of inputs, of which `most_begun` are read at once. It is
+    /// called with how many blocks are before a block, or more than were done before, and the input.
+    /// Returns how many blocks of each input were written.
     fn add_blocks<B: Part, I: Iterator<Item = Result<B>> + Send>(
         &self,
         streams: impl Iterator<Item = Compressible<I>> + Send,
+        most_begun: usize,
         num_threads: usize,
         watch: &Watch,
         encode: impl Fn((u64, usize), B) -> Result<Piece> + Sync,
@@ -192,21 +194,28 @@ impl<F: Files> Writer<F> {
         let turns = Turns::new(put, &self.options.scratch, MOST_WAITING);
         let mut workers = vec![(); num_threads.max(1)];
         let order = Order::Kept { num_strict };
-        let read = for_each_block(streams, order, &mut workers, watch, |(), taken| {
-            let Taken {
-                position,
-                number,
-                block,
-            } = taken;
-            let number = number.map_or(u64::MAX, |number| first + number);
-            let is_last = block.is_last();
-            let piece = encode((number, position.input), block)?;
-            turns.add(position, piece, is_last)?;
-            if self.is_complete() {
-                return Ok(ControlFlow::Break(()));
-            }
-            Ok(ControlFlow::Continue(()))
-        });
+        let read = for_each_block(
+            streams,
+            order,
+            most_begun,
+            &mut workers,
+            watch,
+            |(), taken| {
+                let Taken {
+                    position,
+                    number,
+                    block,
+                } = taken;
+                let number = number.map_or(u64::MAX, |number| first + number);
+                let is_last = block.is_last();
+                let piece = encode((number, position.input), block)?;
+                turns.add(position, piece, is_last)?;
+                if self.is_complete() {
+                    return Ok(ControlFlow::Break(()));
+                }
+                Ok(ControlFlow::Continue(()))
+            },
+        );
         drop(turns);
         // Pieces are put in order, so what failed is behind all shards that are made.
         if !self.is_complete() {

@@ -83,6 +83,7 @@ class RowGroup(NamedTuple):
     def texts(self) -> Iterator[Texts]:
         """The rows, about a megabyte at a time."""
         file, row = self.file, self.first_row
+        memory = import_pyarrow().default_memory_pool()
         with open_parquet(file.path, file.metadata) as opened:
             batches = opened.iter_batches(
                 rows_in_a_batch(file.metadata.row_group(self.number), BATCH_BYTES),
@@ -95,6 +96,8 @@ class RowGroup(NamedTuple):
                 extent = range(file.byte_of_row(row), file.byte_of_row(end))
                 yield Texts(batch.column(0), f"{file.path}: row {row:,} and on", extent)
                 row = end
+                # The next batch is read by another thread, and this one would keep what is free.
+                memory.release_unused()
 
 
 def read_column(path: InputPath, field: str) -> Iterator[Texts]:

@@ -20,6 +20,12 @@ pub struct Rows {
     pub is_last: bool,
 }
 
+/// How many columns are read at once. Each takes megabytes, and to decode it less time than to work on
+/// it.
+pub(crate) fn most_columns(num_threads: usize) -> usize {
+    num_threads.div_ceil(2).max(1)
+}
+
 impl Rows {
     /// The texts that are there.
     pub(crate) fn documents(&self) -> Vec<&[u8]> {

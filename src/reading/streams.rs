@@ -75,14 +75,16 @@ struct Streams<'w, S, I> {
     state: Mutex<State<S, I>>,
     changed: Condvar,
     order: Order,
+    most_begun: usize,
     watch: &'w Watch,
 }
 
 /// Call `work` with each block of the inputs, until it says that this is enough; workers take blocks as
-/// they are free. An input is asked for when its first block is read.
+/// they are free. An input is asked for when its first block is read, and `most_begun` are read at once.
 pub(crate) fn for_each_block<W: Send, B: Part, I: Iterator<Item = Result<B>> + Send>(
     inputs: impl Iterator<Item = Compressible<I>> + Send,
     order: Order,
+    most_begun: usize,
     workers: &mut [W],
     watch: &Watch,
     work: impl Fn(&mut W, Taken<B>) -> Result<ControlFlow<()>> + Sync,
@@ -97,6 +99,7 @@ pub(crate) fn for_each_block<W: Send, B: Part, I: Iterator<Item = Result<B>> + S
         }),
         changed: Condvar::new(),
         order,
+        most_begun,
         watch,
     };
     with_each(workers, |worker| {
@@ -150,7 +153,7 @@ where
         let mut state = lock(&self.state);
         loop {
             let is_strict = self.is_strict(&state);
-            if let Some(found) = state.find(self.order, is_strict) {
+            if let Some(found) = state.find(self.order, is_strict, self.most_begun) {
                 let reading = Reading {
                     streams: self,
                     next: found.next,
@@ -196,7 +199,7 @@ impl<S, I> Streams<'_, S, I> {
 
 impl<I, S: Iterator<Item = Compressible<I>>> State<S, I> {
     /// The first input that can be read now; None if there is none, or it has to be waited for.
-    fn find(&mut self, order: Order, is_strict: bool) -> Option<&mut Stream<I>> {
+    fn find(&mut self, order: Order, is_strict: bool, most_begun: usize) -> Option<&mut Stream<I>> {
         let is_kept = matches!(order, Order::Kept { .. });
         for (index, stream) in self.begun.iter().enumerate() {
             if stream.blocks.is_some() {
@@ -206,6 +209,9 @@ impl<I, S: Iterator<Item = Compressible<I>>> State<S, I> {
             if is_strict || (is_kept && !stream.is_compressed && !is_short) {
                 return None;
             }
+        }
+        if self.begun.len() >= most_begun {
+            return None;
         }
         let (is_compressed, blocks) = self.inputs.as_mut()?.next()?;
         let next = Position {
@@ -300,7 +306,7 @@ mod tests {
         let found = Mutex::new(Vec::new());
         let mut workers = vec![(); num_threads];
         let streams = files.streams(inputs.collect());
-        let done = for_each_block(streams, order, &mut workers, &watch, |(), taken| {
+        let done = for_each_block(streams, order, 4, &mut workers, &watch, |(), taken| {
             if taken.position.input < wrong {
                 lock(&found).push((taken.position, taken.number));
             }
@@ -373,6 +379,7 @@ mod tests {
             for_each_block(
                 inputs,
                 Order::Free,
+                usize::MAX,
                 &mut workers,
                 &Watch::default(),
                 |(), _: Taken<Block>| Ok(ControlFlow::Continue(())),
