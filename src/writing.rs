@@ -144,7 +144,7 @@ impl<F: Files> Writer<F> {
             self.encode_block(block, (number, starts[input]), encoding, watch)
         };
         let streams = reading.streams(inputs);
-        self.add_blocks(streams, usize::MAX, encoding.num_threads, watch, encode)?;
+        self.add_blocks(streams, usize::MAX, encoding, watch, encode)?;
         Ok(())
     }
 
@@ -163,7 +163,7 @@ impl<F: Files> Writer<F> {
         // They are, mostly, and never faster to read than to encode.
         let columns = columns.map(|rows| (true, rows));
         let most = most_columns(encoding.num_threads);
-        self.add_blocks(columns, most, encoding.num_threads, watch, encode)
+        self.add_blocks(columns, most, encoding, watch, encode)
     }
 
     /// Write what `encode` makes of the blocks of inputs, of which `most_begun` are read at once. It is
@@ -173,7 +173,7 @@ impl<F: Files> Writer<F> {
         &self,
         streams: impl Iterator<Item = Compressible<I>> + Send,
         most_begun: usize,
-        num_threads: usize,
+        encoding: Encoding<'_>,
         watch: &Watch,
         encode: impl Fn((u64, usize), B) -> Result<Piece> + Sync,
     ) -> Result<Vec<u64>> {
@@ -192,7 +192,8 @@ impl<F: Files> Writer<F> {
             Ok(())
         };
         let turns = Turns::new(put, &self.options.scratch, MOST_WAITING);
-        let mut workers = vec![(); num_threads.max(1)];
+        let mut workers = vec![(); encoding.num_threads.max(1)];
+        let _shared = encoding.encoder.sharing_memory(workers.len());
         let order = Order::Kept { num_strict };
         let read = for_each_block(
             streams,

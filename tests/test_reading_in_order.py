@@ -30,7 +30,7 @@ def test_columns_are_read_at_once() -> None:
         meeting.wait()
         yield some_texts(f"a b{number}")
 
-    counter = make_counter("whitespace", None, (), "keep", 8)
+    counter = make_counter("whitespace", None, (), "keep", 9)
     counter.add_columns(map(column, range(8)))
     assert mw.WordCounts(counter.finish()) == mw.count(
         [f"a b{n}" for n in range(8)], pattern="whitespace"

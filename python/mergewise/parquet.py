@@ -96,7 +96,7 @@ class RowGroup(NamedTuple):
                 extent = range(file.byte_of_row(row), file.byte_of_row(end))
                 yield Texts(batch.column(0), f"{file.path}: row {row:,} and on", extent)
                 row = end
-                # The next batch is read by another thread, and this one would keep what is free.
+                # Another thread may read the next batch, and this one would keep what is free.
                 memory.release_unused()
 
 

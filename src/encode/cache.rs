@@ -17,8 +17,9 @@ use crate::merges::Id;
 use longer_words::{LONG_IDS, LongerWords};
 use short_lines::{MOST_PACKED, Packed, ShortLines};
 
-/// All caches together take as much memory as so many of the full size, 160 MB.
-const FULL_CACHES: usize = 4;
+/// Caches that share memory take as much as so many of the full size, 130 and 100 MB.
+const FULL_SHORT: usize = 8;
+const FULL_LONGER: usize = 4;
 
 /// Stands in place of the length in the key of a word that is not short.
 const NOT_SHORT: usize = u8::MAX as usize;
@@ -105,9 +106,8 @@ impl Cache {
 
     /// Grow no further than leaves room for `num_caches` like this one.
     pub(super) fn share(&mut self, num_caches: usize) {
-        let part = num_caches.div_ceil(FULL_CACHES);
-        self.short.keep_to(part);
-        self.longer.keep_to(part);
+        self.short.keep_to(num_caches.div_ceil(FULL_SHORT));
+        self.longer.keep_to(num_caches.div_ceil(FULL_LONGER));
     }
 
     /// Begin to look up the word `text[start..end]`.

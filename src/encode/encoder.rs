@@ -39,7 +39,17 @@ pub struct Encoder {
     /// How many bits an id has in the cache.
     bits: u32,
     desks: Pool<Box<Desk>>,
-    num_desks: AtomicUsize,
+    /// How many desks share the memory for caches, if it is limited.
+    num_sharing: AtomicUsize,
+}
+
+/// While it lives, caches share memory.
+struct SharedMemory<'e>(&'e AtomicUsize);
+
+impl Drop for SharedMemory<'_> {
+    fn drop(&mut self) {
+        self.0.store(1, Ordering::Relaxed);
+    }
 }
 
 /// What happens to a text before its words are merged.
@@ -115,7 +125,7 @@ impl Encoder {
             steps: json,
             bits: (u32::BITS - largest.unwrap_or(0).leading_zeros()).max(1),
             desks: Pool::default(),
-            num_desks: AtomicUsize::new(0),
+            num_sharing: AtomicUsize::new(1),
         };
         encoder.cut_out = encoder.find_cut_out();
         Ok(encoder)
@@ -248,14 +258,17 @@ impl Encoder {
         Stretches(&self.specials)
     }
 
+    /// Let so many threads share the memory for caches until the result is dropped.
+    pub(crate) fn sharing_memory(&self, num_threads: usize) -> impl Drop + use<'_> {
+        self.num_sharing.store(num_threads, Ordering::Relaxed);
+        SharedMemory(&self.num_sharing)
+    }
+
     /// Lend a desk; each thread has its own, and they are kept for the next call.
     pub(super) fn with_desk<T>(&self, work: impl FnOnce(&mut Desk) -> Result<T>) -> Result<T> {
         let kept = self.desks.take();
-        let mut desk = kept.unwrap_or_else(|| {
-            self.num_desks.fetch_add(1, Ordering::Relaxed);
-            Box::new(Desk::new(self.bits))
-        });
-        desk.share(self.num_desks.load(Ordering::Relaxed));
+        let mut desk = kept.unwrap_or_else(|| Box::new(Desk::new(self.bits)));
+        desk.share(self.num_sharing.load(Ordering::Relaxed));
         let result = work(&mut desk);
         self.desks.keep(desk);
         result

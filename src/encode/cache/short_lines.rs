@@ -87,6 +87,7 @@ pub(super) struct ShortLines {
     /// A power of two of them.
     lines: Vec<Line>,
     num_inserted: usize,
+    /// A power of two.
     most_lines: usize,
 }
 
@@ -101,7 +102,7 @@ impl ShortLines {
 
     /// Grow to this part of the full size at most.
     pub(super) fn keep_to(&mut self, part: usize) {
-        self.most_lines = MOST_LINES / part;
+        self.most_lines = MOST_LINES >> part.next_power_of_two().ilog2();
     }
 
     /// The line where a key with this hash is looked for.
@@ -151,8 +152,9 @@ impl ShortLines {
 
     /// Add an entry, unless the key has one.
     pub(super) fn insert(&mut self, key: u128, hash: u64, value: Packed) {
-        if self.num_inserted > self.lines.len() && self.lines.len() * 4 <= self.most_lines {
-            let larger = filled_in_large_pages(self.lines.len() * 4, Line::default());
+        if self.num_inserted > self.lines.len() && self.lines.len() < self.most_lines {
+            let num_lines = (self.lines.len() * 4).min(self.most_lines);
+            let larger = filled_in_large_pages(num_lines, Line::default());
             for line in std::mem::replace(&mut self.lines, larger) {
                 for (key, value) in line.keys.into_iter().zip(line.values) {
                     if key != 0 {
