@@ -8,6 +8,7 @@
 //! the inputs where it ends, so that a run can go on where another one stopped.
 
 mod array;
+mod files;
 mod index;
 mod options;
 mod output;
@@ -16,7 +17,6 @@ mod shares;
 mod turns;
 
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -35,6 +35,7 @@ use shares::Extent;
 use turns::Turns;
 
 pub use array::Numbers;
+pub use files::{Files, Paths, Shard};
 pub use options::{Format, Options, Point, Sharding};
 pub use shares::Shares;
 
@@ -43,41 +44,6 @@ const MOST_WAITING: usize = 1 << 24;
 
 /// Rows that are so many times a block are encoded by all threads.
 const LONG_IN_BLOCKS: usize = 16;
-
-/// The files of a shard.
-#[derive(Debug, Clone)]
-pub struct Paths {
-    /// The file of ids.
-    pub ids: PathBuf,
-    /// The file of where documents begin, if asked for.
-    pub index: Option<PathBuf>,
-}
-
-/// What was written to a shard.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shard {
-    /// Of which split: 0 for training, 1 for validation.
-    pub split: usize,
-    /// Which one of the split, from 0.
-    pub number: usize,
-    /// How many ids it has.
-    pub num_ids: u64,
-    /// How many documents.
-    pub num_documents: u64,
-    /// How many lines and documents were left out of it.
-    pub num_bad: u64,
-    /// Where the next one begins.
-    pub end: Point,
-}
-
-/// Names the files of shards. Writing is not atomic: give temporary paths out, and rename them when a
-/// shard is closed.
-pub trait Files: Send {
-    /// The files of a new shard.
-    fn open(&mut self, split: usize, number: usize) -> Result<Paths>;
-    /// A shard is complete.
-    fn close(&mut self, shard: Shard) -> Result<()>;
-}
 
 /// What encodes documents.
 #[derive(Clone, Copy)]
@@ -144,7 +110,8 @@ impl<F: Files> Writer<F> {
             self.encode_block(block, (number, starts[input]), encoding, watch)
         };
         let streams = reading.streams(inputs);
-        self.add_blocks(streams, usize::MAX, encoding, watch, encode)?;
+        let _shared = encoding.encoder.sharing_memory(encoding.num_threads);
+        self.add_blocks(streams, usize::MAX, encoding.num_threads, watch, encode)?;
         Ok(())
     }
 
@@ -160,10 +127,12 @@ impl<F: Files> Writer<F> {
             let piece = self.encode_rows(&rows, number, encoding, watch);
             piece.map_err(|error| rows.located(error))
         };
-        // They are, mostly, and never faster to read than to encode.
+        // Most are compressed, and all are so slow to read that several are read at once.
         let columns = columns.map(|rows| (true, rows));
         let most = most_columns(encoding.num_threads);
-        self.add_blocks(columns, most, encoding, watch, encode)
+        // What decodes them takes as much as caches do.
+        let _shared = encoding.encoder.sharing_memory(2 * encoding.num_threads);
+        self.add_blocks(columns, most, encoding.num_threads, watch, encode)
     }
 
     /// Write what `encode` makes of the blocks of inputs, of which `most_begun` are read at once. It is
@@ -173,7 +142,7 @@ impl<F: Files> Writer<F> {
         &self,
         streams: impl Iterator<Item = Compressible<I>> + Send,
         most_begun: usize,
-        encoding: Encoding<'_>,
+        num_threads: usize,
         watch: &Watch,
         encode: impl Fn((u64, usize), B) -> Result<Piece> + Sync,
     ) -> Result<Vec<u64>> {
@@ -192,8 +161,7 @@ impl<F: Files> Writer<F> {
             Ok(())
         };
         let turns = Turns::new(put, &self.options.scratch, MOST_WAITING);
-        let mut workers = vec![(); encoding.num_threads.max(1)];
-        let _shared = encoding.encoder.sharing_memory(workers.len());
+        let mut workers = vec![(); num_threads.max(1)];
         let order = Order::Kept { num_strict };
         let read = for_each_block(
             streams,
