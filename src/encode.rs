@@ -11,6 +11,7 @@ mod cache;
 mod characters;
 mod context;
 mod cutting;
+mod desks;
 mod encoder;
 mod ends;
 mod joins;

@@ -110,7 +110,7 @@ impl<F: Files> Writer<F> {
             self.encode_block(block, (number, starts[input]), encoding, watch)
         };
         let streams = reading.streams(inputs);
-        let _shared = encoding.encoder.sharing_memory(encoding.num_threads);
+        let _shared = encoding.encoder.desks.sharing(encoding.num_threads);
         self.add_blocks(streams, usize::MAX, encoding.num_threads, watch, encode)?;
         Ok(())
     }
@@ -131,7 +131,7 @@ impl<F: Files> Writer<F> {
         let columns = columns.map(|rows| (true, rows));
         let most = most_columns(encoding.num_threads);
         // What decodes them takes as much as caches do.
-        let _shared = encoding.encoder.sharing_memory(2 * encoding.num_threads);
+        let _shared = encoding.encoder.desks.sharing(2 * encoding.num_threads);
         self.add_blocks(columns, most, encoding.num_threads, watch, encode)
     }
 

@@ -102,7 +102,7 @@ impl Encoder {
         watch: &Watch,
     ) -> Result<Vec<usize>> {
         let mut ends = Vec::with_capacity(pieces.len());
-        self.with_desk(|desk| {
+        self.desks.with(|desk| {
             for piece in pieces {
                 watch.check()?;
                 let mut start = ids.len();

@@ -2,11 +2,11 @@
 //! words, and each word becomes its tokens, out of a cache if it was seen before.
 
 use std::borrow::Cow;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustc_hash::FxHashSet;
 
 use super::context::Context;
+use super::desks::Desks;
 use super::joins::Joins;
 use super::prepare::{PrefixSpace, Preparation};
 use super::run::{Desk, Run};
@@ -17,7 +17,6 @@ use crate::error::Result;
 use crate::merges::Id;
 use crate::pattern::Pattern;
 use crate::pipeline::{Pipeline, Prepared};
-use crate::pool::Pool;
 use crate::specials::{Call, Choice, Finders, Part, Special, Specials};
 use crate::vocabulary::Vocabulary;
 use crate::watch::Watch;
@@ -36,20 +35,7 @@ pub struct Encoder {
     pub(super) joins: Option<Joins>,
     /// The ids of special tokens that are only cut out of texts.
     pub(super) cut_out: FxHashSet<Id>,
-    /// How many bits an id has in the cache.
-    bits: u32,
-    desks: Pool<Box<Desk>>,
-    /// How many desks share the memory for caches, if it is limited.
-    num_sharing: AtomicUsize,
-}
-
-/// While it lives, caches share memory.
-struct SharedMemory<'e>(&'e AtomicUsize);
-
-impl Drop for SharedMemory<'_> {
-    fn drop(&mut self) {
-        self.0.store(1, Ordering::Relaxed);
-    }
+    pub(crate) desks: Desks,
 }
 
 /// What happens to a text before its words are merged.
@@ -123,9 +109,7 @@ impl Encoder {
             })?,
             pipeline,
             steps: json,
-            bits: (u32::BITS - largest.unwrap_or(0).leading_zeros()).max(1),
-            desks: Pool::default(),
-            num_sharing: AtomicUsize::new(1),
+            desks: Desks::new(largest.unwrap_or(0)),
         };
         encoder.cut_out = encoder.find_cut_out();
         Ok(encoder)
@@ -201,7 +185,7 @@ impl Encoder {
         let mut ids = Vec::new();
         let start = call.frame.open(&mut ids);
         let mut sink = Sink::keeping(&mut ids);
-        self.with_desk(|desk| {
+        self.desks.with(|desk| {
             self.encode_given(Given::Text(text), &call.finders, desk, &mut sink, watch)
         })?;
         call.frame.close(&mut ids, start);
@@ -211,7 +195,7 @@ impl Encoder {
     /// How many ids a text has.
     pub fn count(&self, text: &[u8], call: &Call, watch: &Watch) -> Result<usize> {
         let mut count = Sink::default();
-        self.with_desk(|desk| {
+        self.desks.with(|desk| {
             self.encode_given(Given::Text(text), &call.finders, desk, &mut count, watch)
         })?;
         Ok(call.frame.total(count.num_ids))
@@ -227,7 +211,7 @@ impl Encoder {
     ) -> Result<()> {
         let finders = self.specials.finders(&Choice::default())?;
         let mut ids = Vec::new();
-        self.with_desk(|desk| {
+        self.desks.with(|desk| {
             for (index, word) in words.iter().enumerate() {
                 ids.clear();
                 let word = match self.pattern.spec() {
@@ -256,22 +240,6 @@ impl Encoder {
     /// Finds the stretches of texts.
     pub(super) fn stretches(&self) -> Stretches<'_> {
         Stretches(&self.specials)
-    }
-
-    /// Let so many threads share the memory for caches until the result is dropped.
-    pub(crate) fn sharing_memory(&self, num_threads: usize) -> impl Drop + use<'_> {
-        self.num_sharing.store(num_threads, Ordering::Relaxed);
-        SharedMemory(&self.num_sharing)
-    }
-
-    /// Lend a desk; each thread has its own, and they are kept for the next call.
-    pub(super) fn with_desk<T>(&self, work: impl FnOnce(&mut Desk) -> Result<T>) -> Result<T> {
-        let kept = self.desks.take();
-        let mut desk = kept.unwrap_or_else(|| Box::new(Desk::new(self.bits)));
-        desk.share(self.num_sharing.load(Ordering::Relaxed));
-        let result = work(&mut desk);
-        self.desks.keep(desk);
-        result
     }
 
     pub(super) fn encode_given(

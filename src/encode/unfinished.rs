@@ -83,7 +83,7 @@ impl Encoder {
             Context::Word(_) => Given::Part(text, before),
             _ => Given::Rest(text, before),
         };
-        self.with_desk(|desk| {
+        self.desks.with(|desk| {
             self.encode_given(given, &call.finders, desk, &mut Sink::keeping(ids), watch)
         })
     }
@@ -100,7 +100,7 @@ impl Encoder {
         watch: &Watch,
     ) -> Result<()> {
         let given = Given::Rest(text, before);
-        self.with_desk(|desk| {
+        self.desks.with(|desk| {
             if let Context::Word(_) = before {
                 desk.scratch.begun = self.words.begun(text, ways);
             }
