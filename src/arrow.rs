@@ -9,6 +9,7 @@
 use std::ffi::{CStr, c_char, c_void};
 
 use crate::error::{Error, Result};
+use crate::reading::Strings;
 
 /// `ArrowSchema` of the C data interface, up to the last field that is read here.
 #[repr(C)]
@@ -35,29 +36,6 @@ pub(crate) struct Array {
     children: *const *const Array,
     dictionary: *const Array,
     release: *const c_void,
-}
-
-/// The strings of an array.
-#[derive(Default)]
-pub(crate) struct Strings {
-    bytes: Vec<u8>,
-    /// Where each string ends, and whether it is there: if not, the row is null.
-    ends: Vec<(usize, bool)>,
-}
-
-impl Strings {
-    /// The string of each row; None for a null.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = Option<&[u8]>> {
-        let mut start = 0;
-        self.ends.iter().map(move |&(end, is_valid)| {
-            let from = std::mem::replace(&mut start, end);
-            is_valid.then(|| &self.bytes[from..end])
-        })
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.ends.len()
-    }
 }
 
 /// The strings of an array.

@@ -22,8 +22,8 @@ use crate::watch::Watch;
 
 pub(crate) use batch::Batch;
 pub(crate) use block::Block;
-pub use column::Rows;
 pub(crate) use column::most_columns;
+pub use column::{Rows, Strings};
 pub use compression::Compression;
 pub(crate) use streams::{Compressible, Order, Part, Position, Taken, for_each_block};
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import chain
 from pathlib import Path
@@ -20,6 +20,7 @@ BATCH_ROWS = 4096
 BUFFER_BYTES = 1 << 20
 
 InputPath: TypeAlias = Path | RemoteFile
+Call: TypeAlias = Callable[..., Any]
 
 
 class Texts(NamedTuple):
@@ -80,10 +81,9 @@ class RowGroup(NamedTuple):
     number: int
     first_row: int
 
-    def texts(self) -> Iterator[Texts]:
-        """The rows, about a megabyte at a time."""
+    def texts(self, call: Call = lambda work, *arguments: work(*arguments)) -> Iterator[Texts]:
+        """The rows, about a megabyte at a time; `call` decodes them, on whatever thread."""
         file, row = self.file, self.first_row
-        memory = import_pyarrow().default_memory_pool()
         with open_parquet(file.path, file.metadata) as opened:
             batches = opened.iter_batches(
                 rows_in_a_batch(file.metadata.row_group(self.number), BATCH_BYTES),
@@ -91,13 +91,12 @@ class RowGroup(NamedTuple):
                 row_groups=[self.number],
                 use_threads=False,
             )
-            for batch in batches:
+            while (batch := call(next, batches, None)) is not None:
                 end = row + batch.num_rows
                 extent = range(file.byte_of_row(row), file.byte_of_row(end))
                 yield Texts(batch.column(0), f"{file.path}: row {row:,} and on", extent)
                 row = end
-                # Another thread may read the next batch, and this one would keep what is free.
-                memory.release_unused()
+            call(import_pyarrow().default_memory_pool().release_unused)
 
 
 def read_column(path: InputPath, field: str) -> Iterator[Texts]:
@@ -105,11 +104,27 @@ def read_column(path: InputPath, field: str) -> Iterator[Texts]:
     return chain.from_iterable(row_group.texts() for row_group in row_groups(path, field))
 
 
-def columns_of(paths: Iterable[tuple[InputPath, int]], field: str) -> Iterator[Iterator[Texts]]:
+def columns_of(
+    paths: Iterable[tuple[InputPath, int]], field: str, call: Call
+) -> Iterator[Iterator[Texts]]:
     """A column of files by row groups; beside a file stand the bytes of all inputs before it."""
     for path, position in paths:
         for row_group in row_groups(path, field, position):
-            yield row_group.texts()
+            yield row_group.texts(call)
+
+
+@contextmanager
+def decoders(num_threads: int) -> Iterator[Call]:
+    """Calls what decodes, for `num_threads` that work on it, on fewer threads; 0 means all cores.
+
+    pyarrow keeps memory for each thread that ever decoded.
+    """
+    # Loaded here: without Parquet it would be a good part of the time to import a tokenizer.
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415
+
+    num_decoders = max(1, 3 * (num_threads or os.cpu_count() or 1) // 8)
+    with ThreadPoolExecutor(num_decoders) as pool:
+        yield lambda work, *arguments: pool.submit(work, *arguments).result()
 
 
 def row_groups(

@@ -12,6 +12,7 @@ use crate::arrow;
 use crate::counts::{WordCounts, part_of};
 use crate::error::{Error, Result};
 use crate::pattern::Pattern;
+use crate::reading::Strings;
 
 /// What `read` copies from the array that its owner offers through Arrow's C data interface.
 fn import<T>(
@@ -36,14 +37,14 @@ fn import<T>(
 }
 
 /// The strings of an array.
-pub(super) fn strings_of(array: &Bound<'_, PyAny>) -> PyResult<arrow::Strings> {
+pub(super) fn strings_of(array: &Bound<'_, PyAny>) -> PyResult<Strings> {
     import(array, arrow::strings)
 }
 
 /// An argument of many texts: a sequence of them, or an Arrow array of strings.
 pub(super) enum Texts {
     Sequence(Vec<TextArgument>),
-    Arrow(arrow::Strings),
+    Arrow(Strings),
 }
 
 impl<'py> FromPyObject<'_, 'py> for Texts {
@@ -85,12 +86,12 @@ pub(super) fn counts_of_arrow(
         let (words, numbers): (Bound<'_, PyAny>, Bound<'_, PyAny>) = batch?.extract()?;
         let words = strings_of(&words)?;
         let numbers = import(&numbers, arrow::numbers)?;
-        if words.len() != numbers.len() {
-            let (words, counts) = (words.len(), numbers.len());
+        if words.ends.len() != numbers.len() {
+            let (words, counts) = (words.ends.len(), numbers.len());
             return Err(Error::UnequalColumns { words, counts }.into());
         }
         py.detach(|| counts.add_rows(first, words.iter().zip(numbers)))?;
-        first += words.len() as u64;
+        first += words.ends.len() as u64;
         py.check_signals()?;
     }
     Ok(PyWordCounts(counts))

@@ -9,10 +9,9 @@ use pyo3::types::PyIterator;
 
 use super::arrow_tables::strings_of;
 use super::reader::raised_error;
-use crate::arrow::Strings;
 use crate::error::{Error, Result};
 use crate::parallel::lock;
-use crate::reading::Rows;
+use crate::reading::{Rows, Strings};
 
 /// What was raised, by the column in which it was.
 type Failures = Arc<Mutex<BTreeMap<usize, PyErr>>>;

@@ -3,15 +3,34 @@
 use std::path::PathBuf;
 
 use super::Part;
-use crate::arrow::Strings;
 use crate::error::Error;
+
+/// Strings, one after the other.
+#[derive(Default)]
+pub struct Strings {
+    /// Their bytes.
+    pub bytes: Vec<u8>,
+    /// Where each string ends, and whether it is there: if not, the row is null.
+    pub ends: Vec<(usize, bool)>,
+}
+
+impl Strings {
+    /// The string of each row; None for a null.
+    pub fn iter(&self) -> impl Iterator<Item = Option<&[u8]>> {
+        let mut start = 0;
+        self.ends.iter().map(move |&(end, is_valid)| {
+            let from = std::mem::replace(&mut start, end);
+            is_valid.then(|| &self.bytes[from..end])
+        })
+    }
+}
 
 /// Some rows of a column.
 pub struct Rows {
     /// The file and the rows, for messages.
     pub place: PathBuf,
     /// The texts; nulls are no documents.
-    pub(crate) texts: Strings,
+    pub texts: Strings,
     /// How many bytes of all inputs are before them.
     pub position: u64,
     /// How many bytes were read for them.
