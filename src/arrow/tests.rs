@@ -64,7 +64,7 @@ impl Exported {
         // SAFETY: the structures and their buffers are as long as they say, or visibly damaged.
         let strings = unsafe { strings(&raw const self.schema, &raw const self.array) }?;
         let rows: Vec<_> = strings.iter().map(|row| row.map(<[u8]>::to_vec)).collect();
-        assert_eq!(rows.len(), strings.len());
+        assert_eq!(rows.len(), strings.ends.len());
         Ok(rows)
     }
 
