@@ -138,6 +138,13 @@ def test_text_from_right_to_left_is_isolated(browser: Browser, pages: dict[str, 
         page.locator(".tokens").get_by_text(")").first.wait_for()
         bracketed = "all => all.filter(e => /^\\P{L}+$/u.test(e.textContent)).map(e => e.dir)"
         assert set(page.eval_on_selector_all(".chip", bracketed)) == {"rtl"}
+        # Each line has its own direction, as in the box above.
+        page.fill("#text", f"{ARABIC}\n\nlow ({ARABIC})\n1 {ARABIC}")
+        page.locator(".tokens > div:nth-child(3)").wait_for()
+        lines = page.eval_on_selector_all(".tokens > div", "all => all.map(e => e.dir)")
+        assert [line for line in lines if line] == lines
+        assert lines[0] == lines[-1] == "rtl"
+        assert page.locator(".tokens > div[dir=ltr]").get_by_text("l").count()
         page.fill("#text", "low lower lowest of all")
         page.locator(".chip:first-child").get_by_text("l").wait_for()
         places = page.eval_on_selector_all(

@@ -4,6 +4,7 @@
   const SHOWN_AT_ONCE = 2000;
   const MOST_LEAVES = 160;
   const SVG = "http://www.w3.org/2000/svg";
+  const RIGHT_TO_LEFT = /[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFF\u{10800}-\u{10FFF}\u{1E800}-\u{1EFFF}]/u;
   const input = document.getElementById("text");
   if (!input) return;
 
@@ -43,6 +44,10 @@
       "facts",
     ].map(find);
     let tokens = [];
+    let lines = [];
+    let chips = [];
+    // How many lines end with the tokens shown.
+    let numEnded = 0;
     let numShown = 0;
     let selected = 0;
     this.encoder = encoder;
@@ -58,8 +63,7 @@
         return;
       }
       this.clear();
-      // Tokens are isolated from one another, so their order is that of the text as a whole.
-      output.dir = getComputedStyle(input).direction;
+      lines = text.split("\n");
       summary.textContent = this.summarise(text);
       this.showMore();
       this.select(0);
@@ -67,6 +71,8 @@
 
     this.clear = () => {
       output.replaceChildren();
+      chips = [];
+      numEnded = 0;
       forest.replaceChildren();
       facts.textContent = "";
       numShown = 0;
@@ -91,10 +97,8 @@
 
     // Long texts: the first tokens at once, the next ones when they are asked for.
     this.showMore = () => {
-      const part = document.createDocumentFragment();
       const end = Math.min(numShown + SHOWN_AT_ONCE, tokens.length);
-      for (let index = numShown; index < end; index++) part.append(chip(tokens[index], index));
-      output.append(part);
+      for (let index = numShown; index < end; index++) show(tokens[index], index);
       numShown = end;
       const rest = tokens.length - end;
       more.hidden = rest === 0;
@@ -110,7 +114,7 @@
     this.select = (index) => {
       output.querySelector(".selected")?.classList.remove("selected");
       selected = Math.min(Math.max(index, 0), Math.max(numShown - 1, 0));
-      const chosen = output.children[selected];
+      const chosen = chips[selected];
       if (chosen) {
         chosen.classList.add("selected");
         output.setAttribute("aria-activedescendant", chosen.id);
@@ -125,13 +129,13 @@
       if (chosen) this.select(Number(chosen.dataset.index));
     });
     output.addEventListener("keydown", (event) => {
-      const right = output.dir === "rtl" ? -1 : 1;
+      const right = chips[selected]?.parentElement.dir === "rtl" ? -1 : 1;
       const moves = { ArrowLeft: -right, ArrowRight: right, Home: -Infinity, End: Infinity };
       const move = moves[event.key];
       if (move === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
       event.preventDefault();
       this.select(move === -Infinity ? 0 : move === Infinity ? numShown - 1 : selected + move);
-      output.children[selected]?.scrollIntoView({ block: "nearest" });
+      chips[selected]?.scrollIntoView({ block: "nearest" });
     });
 
     this.describe = (token) => {
@@ -147,6 +151,23 @@
       return parts.join(" · ");
     };
 
+    // Tokens are isolated from one another, so their order is that of the line that they are in.
+    function show(token, index) {
+      const last = chips.at(-1);
+      let line = last?.parentElement;
+      if (!last || last.textContent.endsWith("\n")) {
+        line = document.createElement("div");
+        line.dir = directionOf(lines[numEnded] ?? "");
+        output.append(line);
+      }
+      const element = chip(token, index);
+      line.append(element);
+      chips.push(element);
+      numEnded += element.textContent.split("\n").length - 1;
+      // Brackets have no direction of their own: they open as those of the text around them.
+      if (!/\p{L}/u.test(element.textContent)) element.dir = line.dir;
+    }
+
     function chip(token, index) {
       const element = document.createElement("bdi");
       element.className = `chip c${index % 6}`;
@@ -156,8 +177,6 @@
       element.setAttribute("role", "option");
       element.title = `${shown(token.bytes)} = ${token.id}`;
       element.textContent = readable(token.bytes);
-      // Brackets have no direction of their own: they open as those of the text around them.
-      if (!/\p{L}/u.test(element.textContent)) element.dir = output.dir;
       return element;
     }
 
@@ -315,6 +334,11 @@
 
   function counted(number, noun) {
     return `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
+  }
+
+  // As of a line in the box: that of its first letter.
+  function directionOf(line) {
+    return RIGHT_TO_LEFT.test(line.match(/\p{L}/u)?.[0]) ? "rtl" : "ltr";
   }
 
   // A token among its neighbours: as text where it is text.
