@@ -96,6 +96,7 @@ class RowGroup(NamedTuple):
                 extent = range(file.byte_of_row(row), file.byte_of_row(end))
                 yield Texts(batch.column(0), f"{file.path}: row {row:,} and on", extent)
                 row = end
+            # Or the thread keeps what this row group took, though it may decode no other.
             call(import_pyarrow().default_memory_pool().release_unused)
 
 
