@@ -1,19 +1,21 @@
 """Files to arrays of ids on disk: mergewise against its peers, and by the kinds of files.
 
-    python bench/files.py jsonl inputs --corpora DIR --python PEERS/bin/python
+    python bench/files.py jsonl inputs threads --corpora DIR --python PEERS/bin/python
 
 DIR holds en.txt; PEERS is an environment with bench/requirements.txt. `jsonl` compares with others,
 `inputs` compares `encode_files` on each kind of file with `encode_batch_numpy` on the same
-documents. The tables go to stdout and into bench/results/files.md.
+documents, `threads` one thread with as many as there are cores. The tables go to stdout and into
+bench/results/files.md.
 """
 
+import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from encode_peers import ONIGURUMA_PATTERN, SPECIAL_TOKENS, Outcome
-from files_peers import COMPETITORS, DOCUMENT_SIZE, INPUTS, Job, Measured
+from files_peers import COMPETITORS, DOCUMENT_SIZE, INPUTS, ROW_GROUP_SIZE, Job, Measured, Spent
 from harness import BENCH, Harness, Row, parse, parser
 from measure import run
 from ranks import read_ranks, tokenizer_json
@@ -28,9 +30,9 @@ from vocabularies import vocabulary
 
 TITLE = """# Files of ids
 
-Written by `bench/files.py`. English, cl100k, one thread, each call in a process of its own with
-empty caches, the repetitions interleaved; the best one counts. CPU s is user and system time of the
-call that reads a file and writes all ids, loading excluded. A row of peers counts only if the ids
+Written by `bench/files.py`. English, cl100k, one thread if nothing else is said, each call in a
+process of its own with empty caches, the repetitions interleaved; the best one counts. CPU s is user
+and system time of the call that reads a file and writes all ids, loading excluded. A row of peers counts only if the ids
 and the lengths of documents are those of tokenizers. Reading alone is decompressing, parsing and
 making the documents Python objects; `encode_batch_numpy` has these in memory. The last column is
 its time over that of `encode_files` less that of reading."""
@@ -39,7 +41,8 @@ TEXT = Text("en", 100_000_000)
 JUDGE = "tokenizers megatron"
 PEERS_HEAD = ["", "CPU s", "MB/s", "CPU s over mergewise's", "peak MB", "ids"]
 INPUTS_HEAD = ["", "CPU s", "MB/s", "reading", "`encode_batch_numpy`", "ratio"]
-SECTIONS = {"jsonl": COMPETITORS, "inputs": INPUTS}
+THREADS_HEAD = ["", "threads", "wall s", "times one thread", "MB/s", "CPU s", "peak MB"]
+SECTIONS = {"jsonl": COMPETITORS, "inputs": INPUTS, "threads": INPUTS}
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,7 @@ class Case:
 
 Peer = Row[Case, Outcome]
 Input = Row[Case, Measured]
+Alone = Row[Case, tuple[Spent, Spent]]
 
 
 class FilesHarness(Harness):
@@ -61,9 +65,10 @@ class FilesHarness(Harness):
         case = Case(Text(TEXT.kind, int(TEXT.size * self.options.scale)))
         path = case.text.write(self.options.corpora, folder)
         size = path.stat().st_size
-        words = f"{size / 1e6:.0f} MB of text; records of {DOCUMENT_SIZE / 1e3:.0f} kB."
-        made = self._peers(case, path, size) if name == "jsonl" else self._inputs(case, path, size)
-        return "\n\n".join([self.origin(name), words, made])
+        words = f"{size / 1e6:.0f} MB of text; records of {DOCUMENT_SIZE / 1e3:.0f} kB, "
+        words += f"row groups of {ROW_GROUP_SIZE:,} records."
+        makers = {"jsonl": self._peers, "inputs": self._inputs, "threads": self._threads}
+        return "\n\n".join([self.origin(name), words, makers[name](case, path, size)])
 
     def _peers(self, case: Case, path: Path, size: int) -> str:
         rows = [Peer(case, name) for name in self.present(COMPETITORS)]
@@ -109,12 +114,35 @@ class FilesHarness(Harness):
             cells.append([row.competitor, *figures, f"{in_memory:.2f}", f"{ratio:.2f}"])
         return table(INPUTS_HEAD, cells)
 
-    def _run(self, competitor: str, path: Path) -> dict[str, Any]:
+    def _threads(self, case: Case, path: Path, size: int) -> str:
+        rows = [Alone(case, name) for name in INPUTS]
+        numbers = (1, os.cpu_count() or 1)
+
+        def measure(row: Alone) -> str:
+            jobs = ({"num_threads": number, "is_alone": True} for number in numbers)
+            one, all_cores = (Spent(**self._run(row.competitor, path, **job)) for job in jobs)
+            row.outcomes.append((one, all_cores))
+            return f"{one.wall:.2f} and {all_cores.wall:.2f} s"
+
+        self.repeat(rows, measure)
+        cells = []
+        for row in rows:
+            if row.failure:
+                cells.append(untimed([row.competitor], row.failure, len(THREADS_HEAD)))
+                continue
+            best = [min(runs, key=lambda run: run.wall) for runs in zip(*row.outcomes, strict=True)]
+            for number, spent in zip(numbers, best, strict=True):
+                times, speed = best[0].wall / spent.wall, size / 1e6 / spent.wall
+                figures = [f"{spent.wall:.2f}", f"{times:.1f}", f"{speed:.0f}", f"{spent.cpu:.2f}"]
+                cells.append([row.competitor, str(number), *figures, f"{spent.peak / 1e6:.0f}"])
+        return table(THREADS_HEAD, cells)
+
+    def _run(self, competitor: str, path: Path, **more: Any) -> dict[str, Any]:  # noqa: ANN401
         ranks = vocabulary("cl100k")
         file = path.with_name("cl100k-tokenizer.json")
         if not file.exists():
             file.write_text(tokenizer_json(read_ranks(ranks), ONIGURUMA_PATTERN, SPECIAL_TOKENS))
-        job = Job(competitor, str(path), str(ranks), str(file))
+        job = Job(competitor, str(path), str(ranks), str(file), **more)
         made = run(self.script, job, self.python(competitor), self.options.timeout)
         return dict(made)
 
@@ -123,7 +151,7 @@ def main() -> None:
     """Measures the tables named on the command line."""
     made = parser(__doc__.partition("\n")[0], SECTIONS, SECTIONS, "files.md")
     harness = FilesHarness("files", parse(made, SECTIONS))
-    if harness.versions["tokenizers"] is None:
+    if "jsonl" in harness.options.names and harness.versions["tokenizers"] is None:
         made.error("tokenizers is needed to check the ids of all")
     harness.write(TITLE, harness.section)
 
