@@ -15,7 +15,16 @@ from pathlib import Path
 from typing import Any
 
 from encode_peers import ONIGURUMA_PATTERN, SPECIAL_TOKENS, Outcome
-from files_peers import COMPETITORS, DOCUMENT_SIZE, INPUTS, ROW_GROUP_SIZE, Job, Measured, Spent
+from files_peers import (
+    COMPETITORS,
+    DOCUMENT_SIZE,
+    INPUTS,
+    ROW_GROUP_SIZE,
+    Job,
+    Measured,
+    Spent,
+    prepared,
+)
 from harness import BENCH, Harness, Row, parse, parser
 from measure import run
 from ranks import read_ranks, tokenizer_json
@@ -31,11 +40,11 @@ from vocabularies import vocabulary
 TITLE = """# Files of ids
 
 Written by `bench/files.py`. English, cl100k, one thread if nothing else is said, each call in a
-process of its own with empty caches, the repetitions interleaved; the best one counts. CPU s is user
-and system time of the call that reads a file and writes all ids, loading excluded. A row of peers counts only if the ids
-and the lengths of documents are those of tokenizers. Reading alone is decompressing, parsing and
-making the documents Python objects; `encode_batch_numpy` has these in memory. The last column is
-its time over that of `encode_files` less that of reading."""
+process of its own with empty caches, the repetitions interleaved; the best one counts. CPU s is
+user and system time of the call that reads a file and writes all ids, loading excluded. A row of
+peers counts only if the ids and the lengths of documents are those of tokenizers. Reading alone is
+decompressing, parsing and making the documents Python objects; `encode_batch_numpy` has these in
+memory. The ratio is its time over that of `encode_files` less that of reading."""
 
 TEXT = Text("en", 100_000_000)
 JUDGE = "tokenizers megatron"
@@ -72,6 +81,8 @@ class FilesHarness(Harness):
 
     def _peers(self, case: Case, path: Path, size: int) -> str:
         rows = [Peer(case, name) for name in self.present(COMPETITORS)]
+        # Here, or its memory would count as that of the first.
+        prepared(path, ".jsonl")
 
         def measure(row: Peer) -> str:
             row.outcomes.append(Outcome(**self._run(row.competitor, path)))

@@ -194,8 +194,9 @@ def spend(job: Job) -> Spent:
     path = prepared(Path(job.path), suffix)
     sources = import_module("mergewise.sources")
     tokenizer = _mergewise(job)
-    (source,) = sources.find_sources(path)
-    next(iter(sources.documents_of(source, **options)))
+    if suffix == ".parquet":
+        (source,) = sources.find_sources(path)
+        next(iter(sources.documents_of(source)))
     encode: dict[str, Any] = {"disallowed_special": (), "num_threads": job.num_threads}
     with (clock := Clock()):
         tokenizer.encode_files(path, path.with_suffix(".ids"), **encode, **options)
