@@ -31,6 +31,7 @@ mod span_prices;
 mod split_prices;
 mod start;
 mod step;
+mod sums;
 mod symbol_prices;
 #[cfg(test)]
 mod tests;

@@ -8,6 +8,7 @@
 
 #![allow(clippy::cast_precision_loss, clippy::cast_possible_wrap)]
 
+mod again;
 mod builder;
 mod corpus;
 mod derivation;
@@ -31,6 +32,7 @@ use self::state::State;
 use crate::counts::WordCounts;
 use crate::error::{Error, Result};
 use crate::merges::MergeList;
+use crate::parallel::{Team, with_team};
 use crate::watch::Watch;
 
 /// From this number of words on, where tokens are rare, words weigh more than they were seen: some of
@@ -142,7 +144,10 @@ pub fn improve(
     if initial.pairs().is_empty() {
         return Ok(initial.clone());
     }
-    match search_from(counts, initial, is_pinned, options, watch, progress) {
+    let found = with_team(options.num_threads, |team| {
+        search_from(counts, initial, is_pinned, options, team, watch, progress)
+    });
+    match found {
         Ok(Some(list)) => Ok(list),
         Ok(None) | Err(Error::Interrupted) => Ok(initial.clone()),
         Err(error) => Err(error),
@@ -156,6 +161,7 @@ fn search_from(
     initial: &MergeList,
     is_pinned: &[bool],
     options: &ImproveOptions,
+    team: &Team,
     watch: &Watch,
     progress: &ImproveProgress,
 ) -> Result<Option<MergeList>> {
@@ -172,7 +178,15 @@ fn search_from(
         return Ok(None);
     };
     let len = merges.len();
-    let (cost, best) = search(&mut state, price as f64, len, options, watch, progress)?;
+    let (cost, best) = search(
+        &mut state,
+        price as f64,
+        len,
+        options,
+        team,
+        watch,
+        progress,
+    )?;
     let mut is_whole = finish(&mut state, len, options.max_token_length)?;
     if !is_whole || cost < state.cost {
         // Nor does the watch stop this.

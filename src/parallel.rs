@@ -5,12 +5,17 @@
 //! Cancellation: a worker that returns an error, [`Error::Interrupted`](crate::error::Error) for
 //! one, ends the loop. Tasks are handed out in order and those that began are finished, so the error
 //! returned is that of the first task that fails, whatever the number of threads.
+//!
+//! A [`Team`] is for many short loops: its threads stay from one to the next.
+
+mod team;
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::error::Result;
+pub(crate) use self::team::{Team, with_team};
+use crate::error::{Error, Result};
 
 /// Call `work` once for each worker: the first on this thread, each other on a thread of its own.
 pub(crate) fn with_each<W: Send>(
@@ -41,30 +46,56 @@ pub(crate) fn for_each<W: Send>(
     num_tasks: usize,
     work: impl Fn(&mut W, usize) -> Result<()> + Sync,
 ) -> Result<()> {
-    let next = AtomicUsize::new(0);
+    let tasks = Tasks::new(num_tasks);
     let num_workers = workers.len().min(num_tasks);
-    let failure = Mutex::new(None);
-    let has_failed = AtomicBool::new(false);
     with_each(&mut workers[..num_workers], |worker| {
-        // After a failure no further task begins.
-        while !has_failed.load(Ordering::Relaxed) {
-            let task = next.fetch_add(1, Ordering::Relaxed);
-            if task >= num_tasks {
-                return Ok(());
+        tasks.take(worker, &work);
+        Ok(())
+    })?;
+    tasks.outcome()
+}
+
+/// Tasks that workers take in order, until one fails.
+struct Tasks {
+    number: usize,
+    next: AtomicUsize,
+    failure: Mutex<Option<(usize, Error)>>,
+    has_failed: AtomicBool,
+}
+
+impl Tasks {
+    fn new(number: usize) -> Self {
+        Self {
+            number,
+            next: AtomicUsize::new(0),
+            failure: Mutex::new(None),
+            has_failed: AtomicBool::new(false),
+        }
+    }
+
+    /// Do tasks while there are any; after a failure no further task begins.
+    fn take<W>(&self, worker: &mut W, work: &impl Fn(&mut W, usize) -> Result<()>) {
+        while !self.has_failed.load(Ordering::Relaxed) {
+            let task = self.next.fetch_add(1, Ordering::Relaxed);
+            if task >= self.number {
+                return;
             }
             if let Err(error) = work(worker, task) {
-                has_failed.store(true, Ordering::Relaxed);
-                let mut failure = lock(&failure);
+                self.has_failed.store(true, Ordering::Relaxed);
+                let mut failure = lock(&self.failure);
                 if failure.as_ref().is_none_or(|&(first, _)| task < first) {
                     *failure = Some((task, error));
                 }
             }
         }
-        Ok(())
-    })?;
-    match into_inner(failure) {
-        Some((_, error)) => Err(error),
-        None => Ok(()),
+    }
+
+    /// The error of the first task that failed.
+    fn outcome(self) -> Result<()> {
+        match into_inner(self.failure) {
+            Some((_, error)) => Err(error),
+            None => Ok(()),
+        }
     }
 }
 
@@ -96,7 +127,6 @@ pub(crate) fn into_inner<T>(mutex: Mutex<T>) -> T {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Error;
 
     #[test]
     fn results_come_in_order() {

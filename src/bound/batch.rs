@@ -5,8 +5,8 @@
 //! more than 1. Most pieces of a large corpus are light, and prices for their spans would hardly
 //! improve the bound. Small corpora have no light pieces.
 //!
-//! The pieces are cut into a fixed number of batches, and threads take batches: what is summed up,
-//! and in which order, does not depend on the number of threads.
+//! The pieces are cut into batches that take about the same time each, and threads take batches. Where
+//! they are cut, and so what is summed up and in which order, does not depend on the number of threads.
 
 use std::ops::Range;
 
@@ -19,8 +19,11 @@ use crate::prices::{Prices, StringIndex};
 /// The number of prices that are worked on side by side.
 pub(super) const LANES: usize = 4;
 
-const NUM_BATCHES: usize = 16;
-const LEAST_ITEMS_OF_A_BATCH: usize = 1 << 12;
+/// The more batches the better for many threads, but each has losses of its own, which take time to add
+/// up.
+const MOST_BATCHES: usize = 32;
+/// The smallest number of cuts and symbols that is worth a batch.
+const LEAST_WORK: usize = 1 << 13;
 
 /// With fewer items no piece is light.
 const MANY_ITEMS: usize = 1 << 19;
@@ -99,8 +102,11 @@ pub(super) struct Batch<'a> {
 impl<'a> Batch<'a> {
     /// All pieces of an instance, in batches that are to be finished.
     pub(super) fn all(instance: &'a Instance) -> Vec<Self> {
-        let size = (instance.strings.len() / NUM_BATCHES).max(LEAST_ITEMS_OF_A_BATCH);
         let heaviest_light = heaviest_light(instance);
+        let is_by_symbol =
+            |weight| instance.against == Against::Vocabularies || weight <= heaviest_light;
+        let share = (work_of(instance, is_by_symbol) / MOST_BATCHES).max(LEAST_WORK);
+        let mut work = 0;
         let mut batches = Vec::new();
         let mut strings = instance.strings.as_slice();
         let mut places = instance.repeats.places.iter().peekable();
@@ -108,8 +114,10 @@ impl<'a> Batch<'a> {
         let mut batch = Self::empty();
         for (&end, &weight) in instance.pieces.ends.iter().zip(&instance.pieces.counts) {
             let start = batch.rows.len() - 1;
+            let by_symbol = is_by_symbol(weight);
             for &reach in &instance.reach[symbol..end] {
                 batch.rows.push(batch.num_items() as u32 + u32::from(reach));
+                work += work_of_row(reach, by_symbol);
             }
             while let Some(place) = places.next_if(|place| (place.start as usize) < end) {
                 batch.repeats.push(Repeat {
@@ -126,11 +134,12 @@ impl<'a> Batch<'a> {
                 unpriced: unpriced(instance, weight, end - symbol),
                 start: start as u32,
                 end: (batch.rows.len() - 1) as u32,
-                by_symbol: instance.against == Against::Vocabularies || weight <= heaviest_light,
+                by_symbol,
                 ..Piece::default()
             });
             symbol = end;
-            if batch.num_items() >= size || end == instance.reach.len() {
+            if work >= share || end == instance.reach.len() {
+                work = 0;
                 let mut full = std::mem::replace(&mut batch, Self::empty());
                 (full.strings, strings) = strings.split_at(full.num_items());
                 batches.push(full);
@@ -215,6 +224,31 @@ impl Piece {
 /// The items of some rows.
 pub(super) fn items_of(rows: &[u32]) -> Range<usize> {
     rows[0] as usize..rows[rows.len() - 1] as usize
+}
+
+/// About how much work a symbol with this reach is in a step: the cuts of its spans.
+fn work_of_row(reach: u8, by_symbol: bool) -> usize {
+    let reach = usize::from(reach);
+    if by_symbol {
+        reach
+    } else {
+        reach + reach * (reach - 1) / 2
+    }
+}
+
+/// The same of all symbols.
+fn work_of(instance: &Instance, is_by_symbol: impl Fn(u64) -> bool) -> usize {
+    let mut symbol = 0;
+    let mut work = 0;
+    for (&end, &weight) in instance.pieces.ends.iter().zip(&instance.pieces.counts) {
+        let by_symbol = is_by_symbol(weight);
+        let rows = instance.reach[symbol..end].iter();
+        work += rows
+            .map(|&reach| work_of_row(reach, by_symbol))
+            .sum::<usize>();
+        symbol = end;
+    }
+    work
 }
 
 /// The weight of the heaviest light pieces; 0 if there are none.

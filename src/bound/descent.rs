@@ -19,11 +19,12 @@ use super::rounding::{self, RoundedBatch};
 use super::schedule::{DescentOptions, Schedule, Stride};
 use super::split_prices::Splits;
 use super::step::{self, Scratch, Step};
+use super::sums::Sums;
 use super::{long, start};
 use crate::error::{Error, Result};
 use crate::merges::Id;
-use crate::parallel;
-use crate::prices::{Adam, Shares, whole_tokens};
+use crate::parallel::{self, Team, with_team};
+use crate::prices::{Adam, whole_tokens};
 use crate::watch::Watch;
 
 /// The first exact evaluation, and the distance to the next, as fractions of all steps.
@@ -33,8 +34,8 @@ const BETWEEN_EVALUATIONS: f64 = 0.15;
 /// The width of corners that are not smoothed.
 const SHARP: f32 = 1e-6;
 
-/// The losses of how many strings one thread adds up at once.
-const SUMMED_AT_ONCE: usize = 1 << 15;
+/// How many losses one thread adds up at once.
+const SUMMED_AT_ONCE: usize = 1 << 12;
 
 /// Prices and what they prove.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -75,8 +76,21 @@ pub fn descend(
     watch: &Watch,
     progress: &DescentProgress,
 ) -> Result<FoundPrices> {
+    with_team(options.num_threads, |team| {
+        descend_with(team, instance, tokens, options, watch, progress)
+    })
+}
+
+fn descend_with(
+    team: &Team,
+    instance: &Instance,
+    tokens: &[Vec<Id>],
+    options: &DescentOptions,
+    watch: &Watch,
+    progress: &DescentProgress,
+) -> Result<FoundPrices> {
     let began = Instant::now();
-    let mut descent = Descent::new(instance, options);
+    let mut descent = Descent::new(instance, options, team);
     descent.set_prices(tokens, watch)?;
     let schedule = Schedule::new(instance, options, began.elapsed());
     let mut best = FoundPrices {
@@ -117,25 +131,22 @@ impl FoundPrices {
 struct Descent<'a> {
     instance: &'a Instance,
     batches: Vec<Mutex<Batch<'a>>>,
-    /// The losses of the strings, and behind them those of the repeats, which are too long for a
-    /// price.
-    shares: Shares,
-    /// The losses of the splits, then how much each counts, while they are told apart.
-    splits: Vec<f32>,
+    sums: Sums,
     num_steps: usize,
     options: &'a DescentOptions,
+    team: &'a Team<'a>,
 }
 
 impl<'a> Descent<'a> {
-    fn new(instance: &'a Instance, options: &'a DescentOptions) -> Self {
+    fn new(instance: &'a Instance, options: &'a DescentOptions, team: &'a Team) -> Self {
         let batches = Batch::all(instance).into_iter();
         Self {
             instance,
             batches: batches.map(Mutex::new).collect(),
-            shares: Shares::new(instance.num_losses()),
-            splits: Vec::new(),
+            sums: Sums::new(instance.num_losses()),
             num_steps: 0,
             options,
+            team,
         }
     }
 
@@ -189,14 +200,16 @@ impl<'a> Descent<'a> {
         work: impl Fn(&mut Batch<'a>, &mut S) + Sync,
     ) -> Result<()> {
         let mut scratches: Vec<S> = Vec::new();
-        scratches.resize_with(self.options.num_threads.max(1), S::default);
-        parallel::for_each(&mut scratches, self.batches.len(), |scratch, index| {
-            if is_late() {
-                return Err(Error::Interrupted);
-            }
-            work(&mut parallel::lock(&self.batches[index]), scratch);
-            Ok(())
-        })
+        scratches.resize_with(self.team.num_threads(), S::default);
+        let batches = &self.batches;
+        self.team
+            .for_each(&mut scratches, batches.len(), |scratch, index| {
+                if is_late() {
+                    return Err(Error::Interrupted);
+                }
+                work(&mut parallel::lock(&batches[index]), scratch);
+                Ok(())
+            })
     }
 
     fn step(&mut self, stride: &Stride, is_late: impl Fn() -> bool + Sync) -> Result<()> {
@@ -211,26 +224,22 @@ impl<'a> Descent<'a> {
                 step::weigh(batch, width, splits, scratch);
             },
         )?;
-        self.sum_losses()?;
         let floor = match against {
             Against::Merges => instance.least() as f32,
             Against::Vocabularies => 0.0,
         };
-        let softness = stride.softness;
-        self.shares.update(instance.num_merges, floor, softness);
-        if by_split {
-            let begins = &instance.splits;
-            self.shares.share_out(begins, &mut self.splits, softness);
-        }
+        self.sums
+            .share_out(instance, &self.batches, floor, stride, self.team)?;
+        let Sums { shares, splits: of } = &self.sums;
         let step = Step {
-            shares: self.shares.of_spans(width),
+            shares: shares.of_spans(width),
             splits: splits.map(|begins| Splits {
                 begins,
-                shares: &self.splits,
+                shares: of,
                 width,
             }),
             adam: Adam::new(stride.rate, self.num_steps),
-            threshold: self.shares.threshold,
+            threshold: shares.threshold,
         };
         self.for_each_batch(
             &is_late,
@@ -243,26 +252,6 @@ impl<'a> Descent<'a> {
         Ok(())
     }
 
-    /// Add up the losses of the batches: a string loses what it does in pieces without prices of spans,
-    /// and as much as its largest split.
-    fn sum_losses(&mut self) -> Result<()> {
-        let batches: Vec<_> = self.batches.iter().map(parallel::lock).collect();
-        let threads = self.options.num_threads;
-        let of_strings: Vec<&[f32]> = batches.iter().map(|b| b.losses.as_slice()).collect();
-        sum_up(&of_strings, &mut self.shares.losses, threads)?;
-        let of_splits: Vec<&[f32]> = batches.iter().map(|b| b.split_losses.as_slice()).collect();
-        let num_splits = of_splits.first().map_or(0, |losses| losses.len());
-        self.splits.resize(num_splits, 0.0);
-        sum_up(&of_splits, &mut self.splits, threads)?;
-        if num_splits > 0 {
-            for string in 0..self.instance.num_strings {
-                let splits = &self.splits[self.instance.splits_of(string)];
-                self.shares.losses[string] += splits.iter().copied().fold(0.0, f32::max);
-            }
-        }
-        Ok(())
-    }
-
     /// Lower prices until no long string counts.
     fn settle(&mut self, limit: &Watch) -> Result<()> {
         let against = self.instance.against;
@@ -270,9 +259,9 @@ impl<'a> Descent<'a> {
         self.for_each_batch(is_late, |batch, sums: &mut Vec<f64>| {
             long::weigh(batch, against, SHARP, sums);
         })?;
-        self.sum_losses()?;
-        let losses = &self.shares.losses[self.instance.num_strings..];
-        let threshold = self.shares.threshold;
+        self.sums.add_up(self.instance, &self.batches, self.team)?;
+        let losses = &self.sums.shares.losses[self.instance.num_strings..];
+        let threshold = self.sums.shares.threshold;
         self.for_each_batch(is_late, |batch, (): &mut ()| {
             long::settle(batch, against, losses, threshold);
         })
@@ -286,55 +275,44 @@ impl<'a> Descent<'a> {
             self.batches.iter().map(|_| Mutex::default()).collect();
         // Sums of integers do not depend on which thread adds what.
         let mut losses: Vec<Vec<i128>> = Vec::new();
-        losses.resize_with(self.options.num_threads.max(1), Vec::new);
-        parallel::for_each(&mut losses, self.batches.len(), |losses, index| {
-            limit.check()?;
-            let batch = parallel::lock(&self.batches[index]);
-            *parallel::lock(&rounded[index]) = rounding::round(&batch, instance, bits, losses);
-            Ok(())
-        })?;
-        let mut sums = vec![0; instance.num_splits() + instance.repeats.num_strings];
-        for losses in losses {
-            for (sum, loss) in sums.iter_mut().zip(losses) {
-                *sum += loss;
+        losses.resize_with(self.team.num_threads(), Vec::new);
+        let batches = &self.batches;
+        self.team
+            .for_each(&mut losses, batches.len(), |losses, index| {
+                limit.check()?;
+                let batch = parallel::lock(&batches[index]);
+                *parallel::lock(&rounded[index]) = rounding::round(&batch, instance, bits, losses);
+                Ok(())
+            })?;
+        let num_losses = instance.num_splits() + instance.repeats.num_strings;
+        let num_chunks = num_losses.div_ceil(SUMMED_AT_ONCE);
+        let sums = self.team.map(num_chunks, |index| {
+            let start = index * SUMMED_AT_ONCE;
+            let mut sums = vec![0; SUMMED_AT_ONCE.min(num_losses - start)];
+            for losses in losses.iter().filter(|losses| !losses.is_empty()) {
+                for (sum, loss) in sums.iter_mut().zip(&losses[start..]) {
+                    *sum += loss;
+                }
             }
-        }
+            Ok(sums)
+        })?;
         let rounded = rounded
             .into_iter()
             .map(parallel::into_inner)
             .collect::<Vec<_>>();
-        let total = rounding::total(instance, &rounded, &sums, bits);
+        let total = rounding::total(instance, &rounded, &sums.concat(), bits);
         Ok((rounded, total))
     }
 
     /// The strings that lose most, one for each merge.
     fn chosen(&self) -> Vec<Vec<Id>> {
-        let losses = &self.shares.losses;
+        let losses = &self.sums.shares.losses;
         let mut order: Vec<usize> = (0..self.instance.num_strings).collect();
         order.sort_by(|&a, &b| losses[b].total_cmp(&losses[a]));
         let strings = start::strings(self.instance);
         let chosen = order.iter().take(self.instance.num_merges);
         chosen.map(|&string| strings[string].to_vec()).collect()
     }
-}
-
-/// Add up rows of numbers, always in the same order.
-fn sum_up(rows: &[&[f32]], sums: &mut [f32], num_threads: usize) -> Result<()> {
-    let num_chunks = sums.len().div_ceil(SUMMED_AT_ONCE);
-    let chunks = parallel::map(num_threads, num_chunks, |index| {
-        let start = index * SUMMED_AT_ONCE;
-        let mut chunk = vec![0.0; SUMMED_AT_ONCE.min(sums.len() - start)];
-        for row in rows {
-            for (sum, number) in chunk.iter_mut().zip(&row[start..]) {
-                *sum += number;
-            }
-        }
-        Ok(chunk)
-    })?;
-    for (sum, number) in sums.iter_mut().zip(chunks.concat()) {
-        *sum = number;
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -372,7 +350,13 @@ mod tests {
     #[test]
     fn a_step_that_is_given_up_leaves_prices_that_prove_a_bound() {
         let (words, instance) = words_and_instance();
-        let mut descent = Descent::new(&instance, &OPTIONS);
+        with_team(OPTIONS.num_threads, |team| {
+            give_steps_up(&words, Descent::new(&instance, &OPTIONS, team));
+        });
+    }
+
+    fn give_steps_up(words: &Words, mut descent: Descent) {
+        let instance = descent.instance;
         let num_batches = descent.batches.len();
         assert!(num_batches > 3);
         let watch = Watch::default();
@@ -386,7 +370,7 @@ mod tests {
             bits: OPTIONS.bits,
         };
         for time in [1, num_batches + 1, 2 * num_batches - 1] {
-            let mut schedule = Schedule::new(&instance, &OPTIONS, Duration::ZERO);
+            let mut schedule = Schedule::new(instance, &OPTIONS, Duration::ZERO);
             let stride = schedule.next(&watch).expect("a first step");
             let asked = AtomicUsize::new(0);
             let step = descent.step(&stride, || asked.fetch_add(1, Ordering::Relaxed) >= time);
@@ -394,7 +378,7 @@ mod tests {
             let (rounded, total) = descent.evaluate(&watch).expect("nothing stops it");
             let discounts = rounded.into_iter().flat_map(|batch| batch.discounts);
             let discounts: Vec<u32> = discounts.collect();
-            assert_eq!(verify(&words, &claim, &discounts), Ok(total));
+            assert_eq!(verify(words, &claim, &discounts), Ok(total));
         }
     }
 

@@ -38,9 +38,16 @@ impl Derivations {
         self.num_tokens[word as usize]
     }
 
-    pub(super) fn set(&mut self, corpus: &Corpus, word: Word, derived: &Derived) {
-        self.erasers[corpus.range(word)].copy_from_slice(&derived.erasers);
-        self.num_tokens[word as usize] = derived.tokens.len() as u32;
+    /// Note what erased the boundaries of a word.
+    pub(super) fn set(&mut self, corpus: &Corpus, word: Word, erasers: &[Id]) {
+        self.erasers[corpus.range(word)].copy_from_slice(erasers);
+        let are_left = erasers.iter().filter(|&&eraser| eraser == NOBODY);
+        self.num_tokens[word as usize] = are_left.count() as u32;
+    }
+
+    /// The tokens that [`concerns`](Self::concerns) looks at; some may be `NOBODY`.
+    pub(super) fn looked_at(&self, change: &Change, place: Place) -> &[Id] {
+        &self.erasers[place as usize..=place as usize + change.string.len()]
     }
 
     /// Whether a change may act on the derivation of the word in which its token's string occurs at

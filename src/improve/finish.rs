@@ -53,7 +53,7 @@ fn remove(state: &mut State<'_>, id: Id, scratch: &mut Scratch) {
     draft.set(id, None);
     let outcome = state.weigh(&draft, scratch);
     let edit = draft.edit;
-    state.make(&edit, &outcome, scratch);
+    state.make(&edit, &outcome);
 }
 
 fn remove_cheapest(state: &mut State<'_>, scratch: &mut Scratch) -> bool {
@@ -99,7 +99,7 @@ fn add_pairs(
         let outcome = state.weigh(&draft, scratch);
         if outcome.delta < 0 && (num_added == 0 || -outcome.delta * 2 > count as i64) {
             let edit = draft.edit;
-            state.make(&edit, &outcome, scratch);
+            state.make(&edit, &outcome);
             num_added += 1;
         }
     }

@@ -7,6 +7,7 @@
 use std::sync::Mutex;
 use std::time::Instant;
 
+use super::again::{Made, Reach};
 use super::builder::Guide;
 use super::draft::{Draft, Edit};
 use super::list::PinnedMerge;
@@ -15,7 +16,7 @@ use super::random::Random;
 use super::state::{Outcome, Scratch, State};
 use super::{ImproveOptions, ImproveProgress};
 use crate::error::Result;
-use crate::parallel::{for_each, into_inner, lock};
+use crate::parallel::{Team, into_inner, lock};
 use crate::watch::Watch;
 
 /// The number of moves in a round.
@@ -58,6 +59,7 @@ struct Candidate {
     number: u64,
     edit: Edit,
     outcome: Outcome,
+    reach: Reach,
     /// The highest cost at which it is accepted.
     allowed: f64,
 }
@@ -70,6 +72,7 @@ pub(super) fn search(
     price: f64,
     len: usize,
     options: &ImproveOptions,
+    team: &Team,
     watch: &Watch,
     progress: &ImproveProgress,
 ) -> Result<(u64, Vec<PinnedMerge>)> {
@@ -80,7 +83,7 @@ pub(super) fn search(
     let mut steering = Steering::new(price, len);
     let (started, mut done) = (Instant::now(), 0);
     let mut scratches: Vec<Scratch> = Vec::new();
-    scratches.resize_with(options.num_threads.max(1), Scratch::default);
+    scratches.resize_with(team.num_threads(), Scratch::default);
     let rounds_between_refreshes =
         ROUNDS_BETWEEN_REFRESHES.max(state.corpus.num_words() as u64 / WORDS_PER_ROUND);
     for round in 0.. {
@@ -106,9 +109,16 @@ pub(super) fn search(
             temperature: price * steering.temperature(part_done, done),
         };
         let until = options.num_moves.unwrap_or(u64::MAX).min(done + ROUND);
-        let mut is_changed = false;
-        for candidate in draw(state, guide, done..until, options.seed, &mut scratches)? {
-            is_changed |= settle(state, candidate, &steering, is_changed, &mut scratches[0]);
+        let mut made = Made::default();
+        for candidate in draw(
+            state,
+            guide,
+            done..until,
+            options.seed,
+            team,
+            &mut scratches,
+        )? {
+            settle(state, candidate, &steering, &mut made, &mut scratches[0]);
         }
         steering.learn(state.list.len());
         watch.advance(until - done);
@@ -172,11 +182,12 @@ fn draw(
     guide: Guide,
     numbers: std::ops::Range<u64>,
     seed: u64,
+    team: &Team,
     scratches: &mut [Scratch],
 ) -> Result<Vec<Candidate>> {
     let num_moves = (numbers.end - numbers.start) as usize;
     let found = Mutex::new(Vec::new());
-    for_each(scratches, num_moves, |scratch, index| {
+    team.for_each(scratches, num_moves, |scratch, index| {
         let number = numbers.start + index as u64;
         lock(&found).extend(candidate(state, guide, number, seed, scratch));
         Ok(())
@@ -213,10 +224,12 @@ fn candidate(
         let cost = cost_of(&outcome);
         let is_idle = outcome.words.is_empty() && draft.edit.growth() == 0;
         if !outcome.is_sampled && cost <= allowed && !is_idle {
+            let reach = state.reach(&draft, scratch);
             return Some(Candidate {
                 number,
                 edit: draft.edit,
                 outcome,
+                reach,
                 allowed,
             });
         }
@@ -230,29 +243,28 @@ fn candidate(
     None
 }
 
-/// Make a candidate, unless it is no longer good after those that were made since it was weighed;
-/// whether it was made.
+/// Make a candidate, unless it is no longer good after those that were made since it was weighed.
 fn settle(
     state: &mut State<'_>,
     candidate: Candidate,
     steering: &Steering,
-    is_changed: bool,
+    made: &mut Made,
     scratch: &mut Scratch,
-) -> bool {
-    if !is_changed {
-        state.make(&candidate.edit, &candidate.outcome, scratch);
-        return true;
+) {
+    if !made.is_any {
+        state.make(&candidate.edit, &candidate.outcome);
+        made.add(&candidate.edit, &candidate.outcome);
+        return;
     }
     let Some(draft) = Draft::again(&state.list, candidate.edit) else {
-        return false;
+        return;
     };
     // The current price: at an old one, a round could remove too many and the next add too many.
     let cost_of_growth = draft.edit.growth() as f64 * steering.price(state.list.len());
-    let outcome = state.weigh(&draft, scratch);
-    if outcome.delta as f64 + cost_of_growth > candidate.allowed {
-        return false;
+    let outcome = state.weigh_again(&draft, &candidate.reach, made, scratch);
+    if outcome.delta as f64 + cost_of_growth <= candidate.allowed {
+        let edit = draft.edit;
+        state.make(&edit, &outcome);
+        made.add(&edit, &outcome);
     }
-    let edit = draft.edit;
-    state.make(&edit, &outcome, scratch);
-    true
 }

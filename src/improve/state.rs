@@ -46,7 +46,8 @@ pub(super) struct Scratch {
     /// For each word, the last draft that met it.
     met: Vec<u32>,
     draft: u32,
-    words: Vec<Word>,
+    /// The words that the last draft met.
+    pub(super) words: Vec<Word>,
 }
 
 impl Scratch {
@@ -61,7 +62,7 @@ impl Scratch {
         self.draft += 1;
     }
 
-    fn meet(&mut self, word: Word) {
+    pub(super) fn meet(&mut self, word: Word) {
         if std::mem::replace(&mut self.met[word as usize], self.draft) != self.draft {
             self.words.push(word);
         }
@@ -69,12 +70,14 @@ impl Scratch {
 }
 
 /// The effect of a draft.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Outcome {
     /// The change of the cost.
     pub(super) delta: i64,
-    /// The words whose derivation changes.
+    /// The words whose derivation changes, in ascending order.
     pub(super) words: Vec<Word>,
+    /// The tokens that then erase their boundaries, word after word.
+    erasers: Vec<Id>,
     /// Whether the effect was estimated on a sample of the words.
     pub(super) is_sampled: bool,
 }
@@ -130,7 +133,12 @@ impl<'a> State<'a> {
     /// Derive a word by the list, and add its tokens to all sums.
     fn derive(&mut self, word: Word, derived: &mut Derived) {
         self.derive_by(&Draft::new(&self.list), word, SYMBOL_RANK, derived);
-        self.derivations.set(self.corpus, word, derived);
+        self.remember(word, &derived.erasers);
+    }
+
+    /// Note what erases the boundaries of a word, and add its tokens to all sums.
+    fn remember(&mut self, word: Word, erasers: &[Id]) {
+        self.derivations.set(self.corpus, word, erasers);
         self.update_sums(word, |sum, part| sum + part);
     }
 
@@ -255,21 +263,32 @@ impl<'a> State<'a> {
     }
 
     /// The effect of a draft on the words that were found.
-    fn outcome(&self, draft: &Draft<'_>, is_sampled: bool, scratch: &mut Scratch) -> Outcome {
+    pub(super) fn outcome(
+        &self,
+        draft: &Draft<'_>,
+        is_sampled: bool,
+        scratch: &mut Scratch,
+    ) -> Outcome {
         let mut words = std::mem::take(&mut scratch.words);
         let first_rank = draft.edit.first_rank();
         let mut delta: i64 = 0;
+        let mut erasers = Vec::new();
         words.retain(|&word| {
             self.derive_by(draft, word, first_rank, &mut scratch.derived);
             let before = i64::from(self.derivations.num_tokens(word));
             let after = scratch.derived.tokens.len() as i64;
             let weight = self.weight_for(word, is_sampled);
             delta = delta.saturating_add(weight.saturating_mul(after - before));
-            scratch.derived.erasers != self.derivations.of(self.corpus, word)
+            let is_changed = scratch.derived.erasers != self.derivations.of(self.corpus, word);
+            if is_changed {
+                erasers.extend_from_slice(&scratch.derived.erasers);
+            }
+            is_changed
         });
         Outcome {
             delta,
             words,
+            erasers,
             is_sampled,
         }
     }
@@ -293,7 +312,7 @@ impl<'a> State<'a> {
     }
 
     /// Leave the words of some spans that an edit may concern in `scratch`, the frequent ones first.
-    fn find_words(&self, edit: &Edit, spans: &[Range<Place>], scratch: &mut Scratch) {
+    pub(super) fn find_words(&self, edit: &Edit, spans: &[Range<Place>], scratch: &mut Scratch) {
         scratch.begin_draft(self.corpus.num_words());
         let (derivations, sooner) = (&self.derivations, edit.sooner());
         let mut lists = 0;
@@ -301,9 +320,8 @@ impl<'a> State<'a> {
             let before = scratch.words.len();
             let mut places = &change.places[..];
             for span in spans {
-                places = &places[places.partition_point(|&place| place < span.start)..];
-                let (inside, after) =
-                    places.split_at(places.partition_point(|&place| place < span.end));
+                places = &places[num_below(places, span.start)..];
+                let (inside, after) = places.split_at(num_below(places, span.end));
                 places = after;
                 for &place in inside {
                     if derivations.concerns(&self.list, change, &sooner, place) {
@@ -352,8 +370,8 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Make the changes of a draft.
-    pub(super) fn make(&mut self, edit: &Edit, outcome: &Outcome, scratch: &mut Scratch) {
+    /// Make the changes of a draft, which was weighed exactly against this state.
+    pub(super) fn make(&mut self, edit: &Edit, outcome: &Outcome) {
         for change in &edit.changes {
             if change.before.is_none() {
                 let Change { string, places, .. } = change;
@@ -368,15 +386,28 @@ impl<'a> State<'a> {
         for change in edit.changes.iter().filter(|change| change.after.is_some()) {
             self.list.reshape(change.id, change.after);
         }
+        let mut rest = outcome.erasers.as_slice();
         for &word in &outcome.words {
+            let erasers;
+            (erasers, rest) = rest.split_at(self.corpus.word(word).len());
             self.forget(word);
-            self.derive(word, &mut scratch.derived);
+            self.remember(word, erasers);
         }
         // A removed token never returns under its id.
         for change in edit.changes.iter().filter(|change| change.after.is_none()) {
             self.list.token_mut(change.id).places = Arc::from([]);
         }
     }
+}
+
+/// The number of places below `end`, of places in ascending order: fast if they are few.
+fn num_below(places: &[Place], end: Place) -> usize {
+    let mut most = 1;
+    while most < places.len() && places[most] < end {
+        most *= 2;
+    }
+    let near = &places[..places.len().min(most + 1)];
+    near.partition_point(|&place| place < end)
 }
 
 /// The entries of a map, the largest value first; of equal values, the smallest key.

@@ -1,5 +1,6 @@
 //! The search against [`MergeList::apply`], on random words over small alphabets.
 
+use super::again::Made;
 use super::builder::Guide;
 use super::draft::Draft;
 use super::moves::{propose, repair};
@@ -109,7 +110,7 @@ fn gains_of_moves_are_those_of_a_recount() {
             let draft = Draft::again(&state.list, edit).expect("the list has not changed");
             let outcome = state.weigh(&draft, &mut scratch);
             let (before, edit) = (state.cost, draft.edit);
-            state.make(&edit, &outcome, &mut scratch);
+            state.make(&edit, &outcome);
             let pairs = state.list.merges().into_iter().map(|(pair, _)| pair);
             let merges = MergeList::from_pairs(alphabet.clone(), pairs).expect("a valid list");
             let recount = num_tokens(&counts, &merges);
@@ -123,6 +124,56 @@ fn gains_of_moves_are_those_of_a_recount() {
         }
     }
     assert!(num_made > 500, "only {num_made} moves were made");
+}
+
+#[test]
+fn drafts_weighed_again_are_weighed_as_if_anew() {
+    let mut dice = Dice(5);
+    let (mut num_fast, mut num_weighed) = (0, 0);
+    for seed in 0..60 {
+        let (counts, initial) = instance(&mut dice);
+        let (alphabet, watch) = (initial.alphabet(), Watch::default());
+        let corpus = Corpus::new(&counts, alphabet, &watch).expect("small counts");
+        let merges: Vec<_> = initial.pairs().iter().map(|&pair| (pair, false)).collect();
+        let mut state =
+            State::new(&corpus, alphabet.len(), &merges, &watch).expect("no interruption");
+        let mut scratch = Scratch::default();
+        let guide = Guide {
+            price: 2.0,
+            max_token_length: 8,
+            temperature: 0.0,
+        };
+        for round in 0..8 {
+            state.list.spread_ranks();
+            state.refresh(0.0, &watch).expect("nothing stops it");
+            let mut drafts = Vec::new();
+            for number in 0..12 {
+                let mut random = Random::of_move(seed, 100 * round + number);
+                if let Some(edit) = drafted(&state, guide, &mut random, &mut scratch) {
+                    let draft = Draft::again(&state.list, edit).expect("the list has not changed");
+                    let reach = state.reach(&draft, &mut scratch);
+                    drafts.push((draft.edit, reach));
+                }
+            }
+            let mut made = Made::default();
+            for (edit, reach) in drafts {
+                let Some(draft) = Draft::again(&state.list, edit) else {
+                    continue;
+                };
+                let outcome = state.weigh_again(&draft, &reach, &made, &mut scratch);
+                assert_eq!(outcome, state.weigh(&draft, &mut scratch));
+                num_weighed += 1;
+                num_fast += u32::from(made.is_any && !made.concerns(&reach));
+                // Others stay for which the next are weighed again.
+                if dice.below(3) > 0 {
+                    let edit = draft.edit;
+                    state.make(&edit, &outcome);
+                    made.add(&edit, &outcome);
+                }
+            }
+        }
+    }
+    assert!(num_fast > 100, "only {num_fast} of {num_weighed}");
 }
 
 /// A random move, repaired once if it can be.
@@ -184,6 +235,9 @@ fn a_stop_before_the_first_move_ends_the_search_at_once() {
     assert_eq!(state.price(&watch), Err(Error::Interrupted));
     assert_eq!(state.refresh(0.0, &watch), Err(Error::Interrupted));
     let (options, progress) = (options(0, 1), ImproveProgress::default());
-    let found = search(&mut state, 1.0, merges.len(), &options, &watch, &progress);
+    let found = with_team(1, |team| {
+        let len = merges.len();
+        search(&mut state, 1.0, len, &options, team, &watch, &progress)
+    });
     assert_eq!(found, Err(Error::Interrupted));
 }

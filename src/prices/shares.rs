@@ -39,34 +39,43 @@ impl Shares {
     /// threshold would fall below `floor`. A share rises from 0 to 1 around the threshold, over
     /// `softness` times the threshold found last.
     pub(crate) fn update(&mut self, num_merges: usize, floor: f32, softness: f32) {
-        let slope = softness * self.threshold.max(floor).max(1.0);
-        self.threshold = threshold(&self.losses, num_merges, slope, floor);
-        for (share, &loss) in self.of_strings.iter_mut().zip(&self.losses) {
-            *share = ramp((loss - self.threshold) / slope);
+        let outlook = self.outlook(floor, softness);
+        let losses = self.losses.iter().copied();
+        let near: Vec<f32> = losses.filter(|&loss| outlook.may_count(loss)).collect();
+        self.find_threshold(&near, num_merges, outlook);
+        let threshold = self.threshold;
+        for mut part in self.parts(usize::MAX) {
+            part.update(threshold, outlook);
         }
     }
 
-    /// Share out what each string counts to its splits whose loss is near the largest, given where the
-    /// splits of each string begin and what each loses, which becomes its share.
-    pub(crate) fn share_out(&self, begins: &[u32], splits: &mut [f32], softness: f32) {
-        for (string, ends) in begins.windows(2).enumerate() {
-            let splits = &mut splits[ends[0] as usize..ends[1] as usize];
-            let share = self.of_strings[string];
-            if share == 0.0 {
-                splits.fill(0.0);
-                continue;
-            }
-            let largest = splits.iter().copied().fold(0.0, f32::max);
-            let bottom = largest - softness * self.threshold.max(largest).max(1.0);
-            let mut all = 0.0;
-            for split in splits.iter_mut() {
-                *split = (*split - bottom).max(0.0);
-                all += *split;
-            }
-            for split in splits {
-                *split *= share / all;
-            }
+    /// Where the next threshold is looked for; see [`update`](Self::update).
+    pub(crate) fn outlook(&self, floor: f32, softness: f32) -> Outlook {
+        Outlook {
+            floor,
+            low: floor.max(self.threshold * 0.5),
+            slope: softness * self.threshold.max(floor).max(1.0),
         }
+    }
+
+    /// Find the threshold, given the losses that may count.
+    pub(crate) fn find_threshold(&mut self, near: &[f32], num_merges: usize, outlook: Outlook) {
+        let Outlook { floor, low, slope } = outlook;
+        let is_above = low <= floor || counted(near, low, slope) > num_merges as f64;
+        self.threshold = if is_above {
+            threshold(near, num_merges, slope, low)
+        } else {
+            threshold(&self.losses, num_merges, slope, floor)
+        };
+    }
+
+    /// The strings in parts of `len`, each for one thread.
+    pub(crate) fn parts(&mut self, len: usize) -> impl Iterator<Item = Part<'_>> {
+        let shares = self.of_strings.chunks_mut(len);
+        let losses = self.losses.chunks_mut(len);
+        losses
+            .zip(shares)
+            .map(|(losses, shares)| Part { losses, shares })
     }
 
     /// The shares of spans, with corners smoothed over `width`.
@@ -75,6 +84,56 @@ impl Shares {
             strings: &self.of_strings,
             width,
         }
+    }
+}
+
+/// Where a threshold is looked for: not below half the last one, if there is one above that.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Outlook {
+    floor: f32,
+    low: f32,
+    slope: f32,
+}
+
+impl Outlook {
+    /// Whether a loss has a share at the lowest threshold.
+    pub(crate) fn may_count(&self, loss: f32) -> bool {
+        loss > self.low - self.slope * 0.5
+    }
+}
+
+/// Some of the strings.
+#[derive(Debug)]
+pub(crate) struct Part<'a> {
+    pub(crate) losses: &'a mut [f32],
+    pub(crate) shares: &'a mut [f32],
+}
+
+impl Part<'_> {
+    /// Find the shares that belong to the losses, given the threshold.
+    pub(crate) fn update(&mut self, threshold: f32, outlook: Outlook) {
+        for (share, &loss) in self.shares.iter_mut().zip(&*self.losses) {
+            *share = ramp((loss - threshold) / outlook.slope);
+        }
+    }
+}
+
+/// Share out what a string counts to its splits whose loss is near the largest, given what each loses,
+/// which becomes its share.
+pub(crate) fn share_out(share: f32, splits: &mut [f32], threshold: f32, softness: f32) {
+    if share == 0.0 {
+        splits.fill(0.0);
+        return;
+    }
+    let largest = splits.iter().copied().fold(0.0, f32::max);
+    let bottom = largest - softness * threshold.max(largest).max(1.0);
+    let mut all = 0.0;
+    for split in splits.iter_mut() {
+        *split = (*split - bottom).max(0.0);
+        all += *split;
+    }
+    for split in splits {
+        *split *= share / all;
     }
 }
 
@@ -93,26 +152,28 @@ impl SpanShares<'_> {
     }
 }
 
+/// The sum of the shares at a threshold.
+fn counted(losses: &[f32], threshold: f32, slope: f32) -> f64 {
+    let mut sums = [0.0_f32; LANES];
+    for chunk in losses.chunks(LANES) {
+        for (sum, &loss) in sums.iter_mut().zip(chunk) {
+            *sum += ramp((loss - threshold) / slope);
+        }
+    }
+    sums.iter().map(|&sum| f64::from(sum)).sum::<f64>()
+}
+
 /// The threshold at which the shares sum to `num_merges`, but at least `floor`.
 fn threshold(losses: &[f32], num_merges: usize, slope: f32, floor: f32) -> f32 {
-    let counted = |threshold: f32| {
-        let mut sums = [0.0_f32; LANES];
-        for chunk in losses.chunks(LANES) {
-            for (sum, &loss) in sums.iter_mut().zip(chunk) {
-                *sum += ramp((loss - threshold) / slope);
-            }
-        }
-        sums.iter().map(|&sum| f64::from(sum)).sum::<f64>()
-    };
     let wanted = num_merges as f64;
     let mut low = floor;
-    if counted(low) <= wanted {
+    if counted(losses, low, slope) <= wanted {
         return low;
     }
     let mut high = losses.iter().copied().fold(low, f32::max) + slope;
     while high - low > 1e-4 * high {
         let middle = f32::midpoint(low, high);
-        if counted(middle) > wanted {
+        if counted(losses, middle, slope) > wanted {
             low = middle;
         } else {
             high = middle;
@@ -135,6 +196,21 @@ mod tests {
             assert!((sum - expected).abs() < 0.51, "{sum} {expected}");
             assert!(shares.threshold >= floor);
             assert!(shares.of_strings.is_sorted());
+        }
+    }
+
+    #[test]
+    fn the_threshold_is_that_of_all_losses_wherever_it_is_looked_for() {
+        let mut shares = Shares::new(200);
+        for (round, num_merges) in [5, 150, 20, 190, 0, 60].into_iter().enumerate() {
+            let scale = [1.0, 9.0, 0.1][round % 3];
+            let losses = (0..200_u8).map(|index| f32::from(index ^ 0x55) * scale);
+            shares.losses = losses.collect();
+            let slope = shares.outlook(0.5, 0.1).slope;
+            let expected = threshold(&shares.losses, num_merges, slope, 0.5);
+            shares.update(num_merges, 0.5, 0.1);
+            let error = (shares.threshold - expected).abs();
+            assert!(error <= 2e-4 * expected, "{} {expected}", shares.threshold);
         }
     }
 }

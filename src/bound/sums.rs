@@ -1,0 +1,154 @@
+//! What strings lose in all batches, and how much each counts: in parts, for threads.
+
+use std::sync::Mutex;
+
+use super::batch::Batch;
+use super::instance::Instance;
+use super::schedule::Stride;
+use crate::error::Result;
+use crate::parallel::{Team, lock};
+use crate::prices::{Part, Shares, share_out};
+
+/// The number of strings that one thread works on at once.
+const STRINGS_OF_A_PART: usize = 1 << 10;
+
+/// The losses of strings and splits, and how much each counts.
+#[derive(Debug)]
+pub(super) struct Sums {
+    /// The losses of the strings, and behind them those of the repeats, which are too long for a
+    /// price.
+    pub(super) shares: Shares,
+    /// The losses of the splits, then how much each counts, while they are told apart.
+    pub(super) splits: Vec<f32>,
+}
+
+/// Some strings, and their splits.
+struct WithSplits<'a> {
+    /// The number of the first string, and of the first split.
+    first: usize,
+    first_split: usize,
+    strings: Part<'a>,
+    /// Where the splits of each begin, and where the last end; empty if they have none.
+    begins: &'a [u32],
+    splits: &'a mut [f32],
+}
+
+impl Sums {
+    pub(super) fn new(num_losses: usize) -> Self {
+        Self {
+            shares: Shares::new(num_losses),
+            splits: Vec::new(),
+        }
+    }
+
+    /// Add up the losses of the batches: a string loses what it does in pieces without prices of spans,
+    /// and as much as its largest split.
+    pub(super) fn add_up(
+        &mut self,
+        instance: &Instance,
+        batches: &[Mutex<Batch>],
+        team: &Team,
+    ) -> Result<()> {
+        self.add_up_those(instance, batches, |_| false, team)?;
+        Ok(())
+    }
+
+    /// The same, and then find how much each string and each split counts; strings at least `floor`.
+    pub(super) fn share_out(
+        &mut self,
+        instance: &Instance,
+        batches: &[Mutex<Batch>],
+        floor: f32,
+        stride: &Stride,
+        team: &Team,
+    ) -> Result<()> {
+        let outlook = self.shares.outlook(floor, stride.softness);
+        let may_count = |loss| outlook.may_count(loss);
+        let near = self.add_up_those(instance, batches, may_count, team)?;
+        let shares = &mut self.shares;
+        shares.find_threshold(&near, instance.num_merges, outlook);
+        let threshold = shares.threshold;
+        let parts = self.parts(instance);
+        team.map(parts.len(), |index| {
+            let part = &mut *lock(&parts[index]);
+            part.strings.update(threshold, outlook);
+            for (share, splits) in part.strings.shares.iter().zip(part.begins.windows(2)) {
+                let [start, end] = [splits[0], splits[1]].map(|at| at as usize - part.first_split);
+                share_out(
+                    *share,
+                    &mut part.splits[start..end],
+                    threshold,
+                    stride.softness,
+                );
+            }
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    /// Add up the losses; returns those of strings of which `is_wanted` is true.
+    fn add_up_those(
+        &mut self,
+        instance: &Instance,
+        batches: &[Mutex<Batch>],
+        is_wanted: impl Fn(f32) -> bool + Sync,
+        team: &Team,
+    ) -> Result<Vec<f32>> {
+        let batches: Vec<_> = batches.iter().map(lock).collect();
+        let of_strings: Vec<&[f32]> = batches.iter().map(|b| b.losses.as_slice()).collect();
+        let of_splits: Vec<&[f32]> = batches.iter().map(|b| b.split_losses.as_slice()).collect();
+        let num_splits = of_splits.first().map_or(0, |losses| losses.len());
+        self.splits.resize(num_splits, 0.0);
+        let parts = self.parts(instance);
+        let wanted = team.map(parts.len(), |index| {
+            let part = &mut *lock(&parts[index]);
+            sum_up(&of_strings, part.first, part.strings.losses);
+            sum_up(&of_splits, part.first_split, part.splits);
+            for (loss, splits) in part.strings.losses.iter_mut().zip(part.begins.windows(2)) {
+                let [start, end] = [splits[0], splits[1]].map(|at| at as usize - part.first_split);
+                *loss += part.splits[start..end].iter().copied().fold(0.0, f32::max);
+            }
+            let losses = part.strings.losses.iter().copied();
+            Ok(losses.filter(|&loss| is_wanted(loss)).collect::<Vec<_>>())
+        })?;
+        Ok(wanted.concat())
+    }
+
+    /// The strings and splits in parts.
+    fn parts<'a>(&'a mut self, instance: &'a Instance) -> Vec<Mutex<WithSplits<'a>>> {
+        let mut parts = Vec::new();
+        let mut rest = self.splits.as_mut_slice();
+        let (mut first, mut first_split) = (0, 0);
+        for strings in self.shares.parts(STRINGS_OF_A_PART) {
+            let end = (first + strings.losses.len()).min(instance.num_strings);
+            let begins = if rest.is_empty() || first >= end {
+                &[]
+            } else {
+                &instance.splits[first..=end]
+            };
+            let num_splits = begins.last().map_or(0, |&end| end as usize - first_split);
+            let splits;
+            (splits, rest) = rest.split_at_mut(num_splits);
+            let next = first + strings.losses.len();
+            parts.push(Mutex::new(WithSplits {
+                first,
+                first_split,
+                strings,
+                begins,
+                splits,
+            }));
+            (first, first_split) = (next, first_split + num_splits);
+        }
+        parts
+    }
+}
+
+/// Add up a part of rows of numbers that begins at `start`, always in the same order.
+fn sum_up(rows: &[&[f32]], start: usize, sums: &mut [f32]) {
+    sums.fill(0.0);
+    for row in rows {
+        for (sum, number) in sums.iter_mut().zip(&row[start..]) {
+            *sum += number;
+        }
+    }
+}

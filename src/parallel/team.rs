@@ -1,0 +1,288 @@
+//! Threads that stay for many short loops.
+//!
+//! To start a thread takes tens of microseconds, and so do some loops of certificates and of improving,
+//! of which there are thousands. A team starts its threads once. Between two loops they wait: awake for
+//! a moment, then asleep.
+
+use std::any::Any;
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+
+use super::{Tasks, into_inner, lock};
+use crate::error::Result;
+
+/// How often a thread looks whether there is something to do before it sleeps: some ten microseconds.
+const LOOKS: u32 = 1 << 10;
+
+/// What each thread does, given its number.
+type Job<'a> = &'a (dyn Fn(usize) + Sync + 'a);
+
+/// Threads that wait for loops. Only the thread that leads them may use it: so there is one loop at a
+/// time, and none inside another.
+pub(crate) struct Team<'a> {
+    shared: &'a Shared,
+    only_one: PhantomData<Cell<()>>,
+}
+
+/// What the threads of a team share.
+struct Shared {
+    num_threads: usize,
+    /// How often a thread looks before it sleeps.
+    looks: u32,
+    post: Mutex<Post>,
+    posted: Condvar,
+    /// The number of jobs that were posted.
+    num_posted: AtomicUsize,
+    /// The number of threads at work on the last one, without the one that leads.
+    num_busy: AtomicUsize,
+    idle: Mutex<()>,
+    is_idle: Condvar,
+    panic: Mutex<Option<Box<dyn Any + Send>>>,
+}
+
+/// What is to be done.
+#[derive(Default)]
+struct Post {
+    job: Option<Job<'static>>,
+    is_last: bool,
+}
+
+/// Call `lead` with a team of `num_threads` threads, of which the calling one is the first.
+pub(crate) fn with_team<T>(num_threads: usize, lead: impl FnOnce(&Team) -> T) -> T {
+    let num_threads = num_threads.max(1);
+    let num_cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let shared = Shared {
+        num_threads,
+        looks: if num_threads > num_cores { 0 } else { LOOKS },
+        post: Mutex::default(),
+        posted: Condvar::new(),
+        num_posted: AtomicUsize::new(0),
+        num_busy: AtomicUsize::new(0),
+        idle: Mutex::default(),
+        is_idle: Condvar::new(),
+        panic: Mutex::default(),
+    };
+    std::thread::scope(|scope| {
+        let shared = &shared;
+        // Also if `lead` panics: the scope waits for the threads.
+        let _end = AtEnd(shared);
+        for number in 1..num_threads {
+            scope.spawn(move || shared.serve(number));
+        }
+        lead(&Team {
+            shared,
+            only_one: PhantomData,
+        })
+    })
+}
+
+/// Sends the threads home.
+struct AtEnd<'a>(&'a Shared);
+
+impl Drop for AtEnd<'_> {
+    fn drop(&mut self) {
+        let post = Post {
+            job: None,
+            is_last: true,
+        };
+        self.0.post(post);
+    }
+}
+
+impl Team<'_> {
+    /// [`super::for_each`], by the threads of this team; at most as many as there are workers.
+    pub(crate) fn for_each<W: Send>(
+        &self,
+        workers: &mut [W],
+        num_tasks: usize,
+        work: impl Fn(&mut W, usize) -> Result<()> + Sync,
+    ) -> Result<()> {
+        let tasks = Tasks::new(num_tasks);
+        let workers: Vec<Mutex<&mut W>> = workers.iter_mut().map(Mutex::new).collect();
+        self.call(num_tasks, &|number| {
+            if let Some(worker) = workers.get(number) {
+                tasks.take(&mut **lock(worker), &work);
+            }
+        });
+        tasks.outcome()
+    }
+
+    /// [`super::map`], by the threads of this team.
+    pub(crate) fn map<T: Send>(
+        &self,
+        num_tasks: usize,
+        work: impl Fn(usize) -> Result<T> + Sync,
+    ) -> Result<Vec<T>> {
+        let results: Vec<Mutex<Option<T>>> = (0..num_tasks).map(|_| Mutex::default()).collect();
+        let mut workers = vec![(); self.num_threads()];
+        self.for_each(&mut workers, num_tasks, |(), task| {
+            *lock(&results[task]) = Some(work(task)?);
+            Ok(())
+        })?;
+        Ok(results.into_iter().filter_map(into_inner).collect())
+    }
+
+    pub(crate) fn num_threads(&self) -> usize {
+        self.shared.num_threads
+    }
+
+    /// Call `job` once in each thread, with the number of the thread; with a single task in this one
+    /// alone.
+    fn call(&self, num_tasks: usize, job: Job) {
+        let shared = self.shared;
+        if shared.num_threads == 1 || num_tasks <= 1 {
+            return job(0);
+        }
+        #[allow(unsafe_code, reason = "several times as fast as new threads")]
+        // SAFETY: only the lifetime changes. The threads call `job` until `num_busy` is 0, and this
+        // function neither returns nor unwinds before. No other call changes `num_busy` meanwhile: a
+        // team is not `Sync`, and so neither are jobs that have it.
+        let job = unsafe { std::mem::transmute::<Job<'_>, Job<'static>>(job) };
+        shared
+            .num_busy
+            .store(shared.num_threads - 1, Ordering::Relaxed);
+        shared.post(Post {
+            job: Some(job),
+            is_last: false,
+        });
+        let outcome = catch_unwind(AssertUnwindSafe(|| job(0)));
+        shared.wait_for_all();
+        let panic = lock(&shared.panic).take();
+        if let Some(panic) = outcome.err().or(panic) {
+            resume_unwind(panic);
+        }
+    }
+}
+
+impl Shared {
+    fn post(&self, post: Post) {
+        let mut current = lock(&self.post);
+        *current = post;
+        self.num_posted.fetch_add(1, Ordering::Release);
+        drop(current);
+        self.posted.notify_all();
+    }
+
+    /// Do what is posted, until the last.
+    fn serve(&self, number: usize) {
+        for num_seen in 0.. {
+            self.look(|| self.num_posted.load(Ordering::Acquire) != num_seen);
+            let mut post = lock(&self.post);
+            while self.num_posted.load(Ordering::Acquire) == num_seen {
+                post = self
+                    .posted
+                    .wait(post)
+                    .unwrap_or_else(PoisonError::into_inner);
+            }
+            let Post { job, is_last } = *post;
+            drop(post);
+            if is_last {
+                return;
+            }
+            if let Some(job) = job
+                && let Err(panic) = catch_unwind(AssertUnwindSafe(|| job(number)))
+            {
+                *lock(&self.panic) = Some(panic);
+            }
+            if self.num_busy.fetch_sub(1, Ordering::AcqRel) == 1 {
+                drop(lock(&self.idle));
+                self.is_idle.notify_one();
+            }
+        }
+    }
+
+    fn wait_for_all(&self) {
+        let are_done = || self.num_busy.load(Ordering::Acquire) == 0;
+        self.look(are_done);
+        let mut idle = lock(&self.idle);
+        while !are_done() {
+            idle = self
+                .is_idle
+                .wait(idle)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Wait a moment for a condition.
+    fn look(&self, is_met: impl Fn() -> bool) {
+        for _ in 0..self.looks {
+            if is_met() {
+                return;
+            }
+            std::hint::spin_loop();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Error;
+
+    #[test]
+    fn loops_follow_one_another() {
+        for num_threads in [1, 2, 3, 7] {
+            let sums = with_team(num_threads, |team| {
+                let mut sums = vec![0_usize; team.num_threads()];
+                for round in 0..200 {
+                    let squares = team.map(round, |task| Ok(task * task));
+                    assert_eq!(squares, Ok((0..round).map(|task| task * task).collect()));
+                    let added = team.for_each(&mut sums, round, |sum, task| {
+                        *sum += task;
+                        Ok(())
+                    });
+                    assert_eq!(added, Ok(()));
+                }
+                sums.iter().sum::<usize>()
+            });
+            assert_eq!(
+                sums,
+                (0..200)
+                    .map(|round| round * (round.max(1) - 1) / 2)
+                    .sum::<usize>()
+            );
+        }
+    }
+
+    #[test]
+    fn fewer_workers_than_threads_do_all() {
+        let mut one = [0];
+        let outcome = with_team(3, |team| {
+            team.for_each(&mut one, 10, |sum, task| {
+                *sum += task;
+                Ok(())
+            })
+        });
+        assert_eq!((outcome, one), (Ok(()), [45]));
+    }
+
+    #[test]
+    fn after_an_error_or_a_panic_the_team_goes_on() {
+        with_team(4, |team| {
+            for _ in 0..20 {
+                let failed = team.map(100, |task| match task {
+                    30.. => Err(Error::InvalidUtf8 { offset: task }),
+                    _ => Ok(()),
+                });
+                assert_eq!(failed, Err(Error::InvalidUtf8 { offset: 30 }));
+                let caught = catch_unwind(AssertUnwindSafe(|| {
+                    team.map(9, |task| {
+                        assert!(task != 5, "task five");
+                        Ok(())
+                    })
+                }));
+                assert!(caught.is_err());
+                assert_eq!(team.map(3, Ok), Ok(vec![0, 1, 2]));
+            }
+        });
+    }
+
+    #[test]
+    fn a_panic_of_the_leader_ends_the_team() {
+        let caught = catch_unwind(|| with_team(3, |_| panic!("the leader")));
+        assert!(caught.is_err());
+    }
+}
