@@ -16,6 +16,7 @@ mod draft;
 mod finish;
 mod list;
 mod moves;
+mod pairs;
 mod random;
 mod search;
 mod state;
@@ -170,11 +171,13 @@ fn search_from(
     let mut corpus = Corpus::new(counts, alphabet, watch)?;
     if corpus.num_words() >= MANY_WORDS && !options.true_counts {
         let state = State::new(&corpus, alphabet.len(), &merges, watch)?;
-        let extra = state.price(watch)?.map_or(0, |price| RARE / price.max(1));
+        let extra = state
+            .price(team, watch)?
+            .map_or(0, |price| RARE / price.max(1));
         corpus.add_to_weights(extra.min(MOST_EXTRA), watch)?;
     }
     let mut state = State::new(&corpus, alphabet.len(), &merges, watch)?;
-    let Some(price) = state.price(watch)? else {
+    let Some(price) = state.price(team, watch)? else {
         return Ok(None);
     };
     let len = merges.len();
@@ -187,11 +190,11 @@ fn search_from(
         watch,
         progress,
     )?;
-    let mut is_whole = finish(&mut state, len, options.max_token_length)?;
+    let mut is_whole = finish(&mut state, len, options.max_token_length, team)?;
     if !is_whole || cost < state.cost {
         // Nor does the watch stop this.
         state = State::new(&corpus, alphabet.len(), &best, &Watch::default())?;
-        is_whole = finish(&mut state, len, options.max_token_length)?;
+        is_whole = finish(&mut state, len, options.max_token_length, team)?;
     }
     if !is_whole {
         return Ok(None);

@@ -7,13 +7,19 @@ use super::list::Shape;
 use super::state::{Scratch, State};
 use crate::error::Result;
 use crate::merges::Id;
+use crate::parallel::Team;
 use crate::watch::Watch;
 
 /// The number of the rarest tokens that are weighed before one is removed.
 const WEIGHED: usize = 24;
 
 /// Remove unused tokens, then remove or add tokens until there are `len`; whether that succeeded.
-pub(super) fn finish(state: &mut State<'_>, len: usize, max_token_length: usize) -> Result<bool> {
+pub(super) fn finish(
+    state: &mut State<'_>,
+    len: usize,
+    max_token_length: usize,
+    team: &Team,
+) -> Result<bool> {
     let scratch = &mut Scratch::default();
     while drop_unused(state, scratch) {}
     while state.list.len() > len {
@@ -23,7 +29,7 @@ pub(super) fn finish(state: &mut State<'_>, len: usize, max_token_length: usize)
     }
     while state.list.len() < len {
         let missing = len - state.list.len();
-        if !add_pairs(state, missing, max_token_length, scratch)? {
+        if !add_pairs(state, missing, max_token_length, team, scratch)? {
             return Ok(false);
         }
     }
@@ -75,11 +81,12 @@ fn add_pairs(
     state: &mut State<'_>,
     missing: usize,
     max_token_length: usize,
+    team: &Team,
     scratch: &mut Scratch,
 ) -> Result<bool> {
     let (goal, mut num_added) = (missing.div_ceil(4), 0);
     // The search is over, and so is what its watch was for.
-    for ((left, right), count) in state.count_pairs(&Watch::default())? {
+    for ((left, right), count) in state.count_pairs(0.0, team, &Watch::default())? {
         if num_added == goal {
             break;
         }

@@ -97,7 +97,7 @@ pub(super) fn search(
         let price = steering.price(state.list.len());
         if round % rounds_between_refreshes == 0 {
             state.list.spread_ranks();
-            let refreshed = state.refresh(price * WORTH_JOINING, watch);
+            let refreshed = state.refresh(price * WORTH_JOINING, team, watch);
             if refreshed.is_err() && done > 0 {
                 break;
             }

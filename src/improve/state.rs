@@ -9,10 +9,11 @@ use rustc_hash::FxHashMap;
 use super::corpus::{Corpus, Place, Sample, Word};
 use super::derivation::{Derivations, Derived, NOBODY};
 use super::draft::{Change, Draft, Edit};
-use super::list::{List, NEVER, PinnedMerge, Rank, SYMBOL_RANK, Shape};
+use super::list::{List, PinnedMerge, Rank, SYMBOL_RANK, Shape};
 use super::random::Random;
 use crate::error::Result;
 use crate::merges::Id;
+use crate::parallel::Team;
 use crate::watch::Watch;
 
 /// The number of words between two checks for interruption.
@@ -161,11 +162,10 @@ impl<'a> State<'a> {
 
     /// Bring the tokens, pairs and boundaries that moves draw from up to date; pairs must weigh
     /// `least`.
-    pub(super) fn refresh(&mut self, least: f64, watch: &Watch) -> Result<()> {
+    pub(super) fn refresh(&mut self, least: f64, team: &Team, watch: &Watch) -> Result<()> {
         self.drawn = self.list.ids().collect();
-        let pairs = self.count_pairs(watch)?;
-        let frequent = pairs.iter().take_while(|pair| pair.1 as f64 >= least);
-        self.pairs = frequent.map(|pair| pair.0).collect();
+        let pairs = self.count_pairs(least, team, watch)?;
+        self.pairs = pairs.into_iter().map(|pair| pair.0).collect();
         self.boundaries.clear();
         let mut sum = 0;
         for word in self.corpus.words() {
@@ -176,29 +176,6 @@ impl<'a> State<'a> {
             }
         }
         Ok(())
-    }
-
-    /// The pairs of adjacent tokens with the sums of their weights, the largest first.
-    pub(super) fn count_pairs(&self, watch: &Watch) -> Result<Vec<((Id, Id), u64)>> {
-        let mut counts: FxHashMap<(Id, Id), u64> = FxHashMap::default();
-        let mut derived = Derived::default();
-        for word in self.corpus.words() {
-            if word.is_multiple_of(WORDS_BETWEEN_CHECKS) {
-                watch.check()?;
-            }
-            let erasers = self.derivations.of(self.corpus, word);
-            derived.begin(&self.list, self.corpus.word(word), erasers, NEVER);
-            for pair in derived.tokens.windows(2) {
-                *counts.entry((pair[0], pair[1])).or_default() += self.corpus.weight_of(word);
-            }
-        }
-        Ok(largest_first(counts))
-    }
-
-    /// What one more token would save; None if no two tokens are adjacent.
-    pub(super) fn price(&self, watch: &Watch) -> Result<Option<u64>> {
-        let pairs = self.count_pairs(watch)?;
-        Ok(pairs.first().map(|&(_, weight)| weight))
     }
 
     /// A random pair of tokens that is frequent enough.
@@ -411,7 +388,9 @@ fn num_below(places: &[Place], end: Place) -> usize {
 }
 
 /// The entries of a map, the largest value first; of equal values, the smallest key.
-fn largest_first<K: Copy + Ord, V: Copy + Ord>(entries: FxHashMap<K, V>) -> Vec<(K, V)> {
+pub(super) fn largest_first<K: Copy + Ord, V: Copy + Ord>(
+    entries: impl IntoIterator<Item = (K, V)>,
+) -> Vec<(K, V)> {
     let mut entries: Vec<(K, V)> = entries.into_iter().collect();
     entries.sort_unstable_by_key(|&(key, value)| (Reverse(value), key));
     entries

@@ -96,13 +96,15 @@ fn gains_of_moves_are_those_of_a_recount() {
             State::new(&corpus, alphabet.len(), &merges, &watch).expect("no interruption");
         let mut scratch = Scratch::default();
         let guide = Guide {
-            price: state.price(&watch).expect("nothing stops it").unwrap_or(1) as f64 / 2.0,
+            price: with_team(1, |team| state.price(team, &watch))
+                .map_or(1, |price| price.unwrap_or(1)) as f64
+                / 2.0,
             max_token_length: 8,
             temperature: 0.0,
         };
         for number in 0..40 {
             state.list.spread_ranks();
-            state.refresh(0.0, &watch).expect("nothing stops it");
+            refresh(&mut state);
             let mut random = Random::of_move(seed, number);
             let Some(edit) = drafted(&state, guide, &mut random, &mut scratch) else {
                 continue;
@@ -126,6 +128,40 @@ fn gains_of_moves_are_those_of_a_recount() {
     assert!(num_made > 500, "only {num_made} moves were made");
 }
 
+fn refresh(state: &mut State<'_>) {
+    let watch = Watch::default();
+    with_team(1, |team| state.refresh(0.0, team, &watch)).expect("nothing stops it");
+}
+
+#[test]
+fn pairs_are_counted_alike_by_any_number_of_threads() {
+    let mut dice = Dice(6);
+    for _ in 0..20 {
+        let (counts, initial) = instance(&mut dice);
+        let (alphabet, watch) = (initial.alphabet(), Watch::default());
+        let corpus = Corpus::new(&counts, alphabet, &watch).expect("small counts");
+        let merges: Vec<_> = initial.pairs().iter().map(|&pair| (pair, false)).collect();
+        let state = State::new(&corpus, alphabet.len(), &merges, &watch).expect("no interruption");
+        let mut expected: Vec<((u32, u32), u64)> = Vec::new();
+        for word in corpus.words() {
+            let tokens = initial.apply(corpus.word(word).to_vec());
+            for pair in tokens.windows(2).map(|pair| (pair[0], pair[1])) {
+                let weight = corpus.weight_of(word);
+                match expected.iter_mut().find(|entry| entry.0 == pair) {
+                    Some(entry) => entry.1 += weight,
+                    None => expected.push((pair, weight)),
+                }
+            }
+        }
+        expected.sort_unstable_by_key(|&(pair, weight)| (std::cmp::Reverse(weight), pair));
+        expected.retain(|&(_, weight)| weight >= 8);
+        for num_threads in [1, 2, 5] {
+            let pairs = with_team(num_threads, |team| state.count_pairs(8.0, team, &watch));
+            assert_eq!(pairs.as_ref(), Ok(&expected));
+        }
+    }
+}
+
 #[test]
 fn drafts_weighed_again_are_weighed_as_if_anew() {
     let mut dice = Dice(5);
@@ -145,7 +181,7 @@ fn drafts_weighed_again_are_weighed_as_if_anew() {
         };
         for round in 0..8 {
             state.list.spread_ranks();
-            state.refresh(0.0, &watch).expect("nothing stops it");
+            refresh(&mut state);
             let mut drafts = Vec::new();
             for number in 0..12 {
                 let mut random = Random::of_move(seed, 100 * round + number);
@@ -232,12 +268,12 @@ fn a_stop_before_the_first_move_ends_the_search_at_once() {
     corpus.add_to_weights(1, &watch).expect("no interruption");
     let mut state = State::new(&corpus, alphabet.len(), &merges, &watch).expect("no interruption");
     watch.stop();
-    assert_eq!(state.price(&watch), Err(Error::Interrupted));
-    assert_eq!(state.refresh(0.0, &watch), Err(Error::Interrupted));
     let (options, progress) = (options(0, 1), ImproveProgress::default());
-    let found = with_team(1, |team| {
+    with_team(1, |team| {
+        assert_eq!(state.price(team, &watch), Err(Error::Interrupted));
+        assert_eq!(state.refresh(0.0, team, &watch), Err(Error::Interrupted));
         let len = merges.len();
-        search(&mut state, 1.0, len, &options, team, &watch, &progress)
+        let found = search(&mut state, 1.0, len, &options, team, &watch, &progress);
+        assert_eq!(found, Err(Error::Interrupted));
     });
-    assert_eq!(found, Err(Error::Interrupted));
 }
