@@ -110,14 +110,8 @@ pub(super) fn search(
         };
         let until = options.num_moves.unwrap_or(u64::MAX).min(done + ROUND);
         let mut made = Made::default();
-        for candidate in draw(
-            state,
-            guide,
-            done..until,
-            options.seed,
-            team,
-            &mut scratches,
-        )? {
+        let moves = done..until;
+        for candidate in draw(state, guide, moves, options.seed, team, &mut scratches)? {
             settle(state, candidate, &steering, &mut made, &mut scratches[0]);
         }
         steering.learn(state.list.len());
