@@ -20,11 +20,18 @@ fn main() -> mergewise::Result<()> {
         deadline: None,
         bits: BITS,
         num_threads: 2,
+        num_cases: 1,
     };
     let (watch, progress) = (Watch::default(), DescentProgress::default());
     let proof = find(&problem, &options, &watch, &progress)?;
     // Whoever has the counts and the proof can check it; the search need not be trusted.
-    let bound = check(&problem, &proof.setting, &proof.discounts, &watch)?;
+    let bound = check(
+        &problem,
+        &proof.setting,
+        &proof.tree,
+        &proof.discounts,
+        &watch,
+    )?;
     let saved = counts.num_bytes() - tokenizer.num_tokens(&counts)?;
     println!("3 merges save {saved} tokens; no 3 merges save more than {bound}");
     Ok(())

@@ -17,11 +17,16 @@
 
 mod against;
 mod batch;
+mod branching;
+mod cases;
 mod claim;
+mod decided;
 mod descent;
+mod found;
 mod frequent;
 mod instance;
 mod long;
+mod occurrences;
 mod overlaps;
 pub mod proof;
 mod repeats;
@@ -39,9 +44,11 @@ mod verify;
 mod words;
 
 pub use against::Against;
+pub use branching::descend;
+pub use cases::Case;
 pub use claim::{Claim, Flaw};
-pub use descent::{DescentProgress, FoundPrices, descend};
+pub use found::{DescentProgress, FoundPrices};
 pub use instance::{Instance, LONGEST};
 pub use schedule::DescentOptions;
-pub use verify::verify;
+pub use verify::{verify, verify_cases};
 pub use words::Words;

@@ -32,6 +32,6 @@ mod units;
 
 pub(crate) use descent::{Adam, Prices};
 pub(crate) use disjoint::heaviest_disjoint;
-pub(crate) use shares::{Part, Shares, SpanShares, StringIndex, share_out};
+pub(crate) use shares::{CERTAIN, NEVER, Part, Shares, SpanShares, StringIndex, share_out};
 pub(crate) use smooth::{ramp, smooth_plus};
 pub(crate) use units::{largest_losses, round_price, whole_tokens};

@@ -188,13 +188,20 @@ fn bounds() {
             deadline: None,
             bits: BITS,
             num_threads: 2,
+            num_cases: 1,
         };
         for against in [Against::Merges, Against::Vocabularies] {
             let problem = problem(case, &counts, against);
             let (watch, progress) = (Watch::default(), DescentProgress::default());
             let proof = find(&problem, &options, &watch, &progress).expect("nothing stops it");
             assert!(proof.gain >= number(&case["best"]), "{}", proof.gain);
-            let proved = check(&problem, &proof.setting, &proof.discounts, &watch);
+            let proved = check(
+                &problem,
+                &proof.setting,
+                &proof.tree,
+                &proof.discounts,
+                &watch,
+            );
             assert_eq!(proved, Ok(proof.gain));
         }
     });
@@ -221,7 +228,7 @@ fn proofs() {
             written => bytes(written),
         };
         let (problem, watch) = (problem(case, &counts, against), Watch::default());
-        match check(&problem, &setting, &discounts, &watch) {
+        match check(&problem, &setting, &[None], &discounts, &watch) {
             Ok(bound) => assert_eq!(bound, number(&case["bound"])),
             Err(error) => check_error(&case["error"], &error),
         }

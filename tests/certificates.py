@@ -7,6 +7,7 @@ import hashlib
 import json
 import zlib
 from collections import Counter
+from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 from random import Random
@@ -68,10 +69,12 @@ def formal_bound(
     number: int,
     numbers: list[int],
     setting: dict[str, int],
+    cases: Sequence[str | None] = (None,),
 ) -> int:
     """The bound that the formal verifier computes."""
-    bound = formal.merge_bound if against == "merges" else formal.token_bound
-    return bound(words, number, numbers, **setting)
+    if against == "merges":
+        return formal.merge_bound(words, number, numbers, cases=cases, **setting)
+    return formal.token_bound(words, number, numbers, **setting)
 
 
 def core_bound(
@@ -80,6 +83,7 @@ def core_bound(
     number: int,
     numbers: list[int],
     setting: dict[str, int],
+    cases: Sequence[str | None] = (None,),
 ) -> int:
     """The bound that the core's verifier computes."""
     counts = counts_of(words)
@@ -89,6 +93,7 @@ def core_bound(
         against=against,
         num_merges=number,
         discounts=varints(numbers),
+        cases=[None if string is None else string.encode() for string in cases],
         **setting,
     )
 
@@ -114,6 +119,16 @@ def random_discounts(
             strings = [piece[start:end] for end in ends if against == "merges"]
             numbers += [random.choice([0, 0, 0, 1]) for string in strings if string in priced]
     return numbers
+
+
+def random_tree(random: Random, words: dict[str, int]) -> list[str | None]:
+    """A tree of cases: strings of the words, and some that no word has."""
+    if random.random() < 0.5:
+        return [None]
+    word = random.choice([*words, "abca"])
+    start = random.randint(0, len(word) - 1)
+    string = word[start : start + random.randint(1, 4)]
+    return [string, *random_tree(random, words), *random_tree(random, words)]
 
 
 def varints(numbers: list[int]) -> bytes:

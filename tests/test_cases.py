@@ -250,6 +250,7 @@ def test_proofs(case: Case) -> None:
             **setting,
             counted=0,
             discounts=discounts,
+            cases=[None],
         )
 
     def by_definition() -> int:

@@ -18,6 +18,7 @@ from certificates import (
     formal_bound,
     optimum,
     random_discounts,
+    random_tree,
     random_words,
     varints,
 )
@@ -139,6 +140,67 @@ def test_strings_too_long_or_too_rare_are_bounded_alike(against: Against) -> Non
         without = formal_bound(words, against, num_merges, numbers, {**setting, "counted": 0})
         num_decided_by_long_strings += bound < without
     assert num_decided_by_long_strings > 100
+
+
+def test_no_merge_list_exceeds_the_bound_of_any_cases() -> None:
+    random = Random(9)  # noqa: S311
+    num_better = 0
+    for _ in range(800):
+        words = {**random_words(random), random.choice(["abcabc", "dcba", "abab"]): 9}
+        setting = {
+            "one": 16,
+            "floor": random.randint(0, 6),
+            "longest": random.randint(2, 4),
+            "counted": random.choice([0, 5]),
+        }
+        num_merges = random.randint(1, 3)
+        cases = random_tree(random, words)
+        leaves = [
+            random_discounts(random, words, "merges", setting) for case in cases if case is None
+        ]
+        proof = sum(leaves, []), setting, cases
+        bound = formal_bound(words, "merges", num_merges, *proof)
+        assert optimum(words, "merges", num_merges) <= bound, (words, proof)
+        assert core_bound(words, "merges", num_merges, *proof) == bound, (words, proof)
+        whole = (formal_bound(words, "merges", num_merges, leaf, setting) for leaf in leaves)
+        num_better += bound < min(whole)
+    assert num_better > 20
+
+
+@pytest.mark.filterwarnings("ignore:stopped after")
+def test_cases_are_found_and_hold() -> None:
+    random = Random(10)  # noqa: S311
+    num_better = 0
+    for _ in range(60):
+        letters = ("".join(random.choices("abc", k=8)) for _ in range(6))
+        words = {word: random.randint(1, 6) for word in letters}
+        counts = counts_of(words)
+        tokenizer = trained(counts, 3)
+        best = mw.solve(counts, num_merges=3).utility
+        whole, divided = (
+            mw.certify(tokenizer, counts, num_steps=100, num_cases=cases) for cases in (1, 6)
+        )
+        assert best <= divided.bound <= whole.bound, words
+        num_better += divided.bound < whole.bound
+        divided.verify(counts, tokenizer=tokenizer)
+        divided.verify(counts, by="formal")
+    assert num_better > 5
+
+
+def test_a_file_gives_back_the_cases(tmp_path: Path) -> None:
+    counts = mw.count([opticks()[:3000]], pattern="gpt2")
+    tokenizer = mw.train(counts, num_merges=30)
+    cert = mw.certify(tokenizer, counts, num_steps=60, num_cases=4)
+    assert cert.cases.count(None) == 4
+    cert.save(tmp_path / "tok.cert")
+    assert mw.Certificate.from_file(tmp_path / "tok.cert") == cert
+    again = mw.certify(tokenizer, counts, num_steps=60, num_cases=4, num_threads=3)
+    assert again == cert
+    shorter = dataclasses.replace(cert, cases=cert.cases[:-1])
+    for by in ("core", "formal"):
+        cert.verify(counts, by=by)
+        with pytest.raises(CertificateError, match="damaged"):
+            shorter.verify(counts, by=by)
 
 
 def test_symbols_of_negative_price_are_bounded_alike() -> None:

@@ -431,9 +431,10 @@ def find_bound(
     num_merges: int,
     time_limit: float | None,
     num_steps: int | None,
+    num_cases: int,
     num_threads: int,
     progress: Callable[[int, int | None], None] | None = None,
-) -> tuple[int, bytes, int, int, int, int, int, list[bytes]]: ...
+) -> tuple[int, bytes, int, int, int, int, int, list[bytes], list[bytes | None]]: ...
 def verify_bound(
     counts: WordCounts,
     /,
@@ -446,5 +447,6 @@ def verify_bound(
     longest: int,
     counted: int,
     discounts: bytes,
+    cases: Sequence[bytes | None],
 ) -> int: ...
 def decode_tokens(steps: str, tokens: Sequence[str], /) -> str: ...

@@ -38,6 +38,8 @@ pub enum Flaw {
     /// The claim is unsupported: more bits than 30, a longest length below 2 or, like the number of
     /// merges or of symbols, beyond what 32 bits can number.
     Claim,
+    /// The cases are no tree, or more than one against vocabularies.
+    Cases,
 }
 
 impl fmt::Display for Flaw {
@@ -47,6 +49,7 @@ impl fmt::Display for Flaw {
                 write!(f, "found {found} discounts, expected {expected}")
             }
             Self::Damaged => write!(f, "a discount is cut short or too large"),
+            Self::Cases => write!(f, "its cases are no tree, or against vocabularies"),
             Self::Claim => write!(f, "its unit, its longest length or its size is unsupported"),
         }
     }

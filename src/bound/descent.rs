@@ -14,6 +14,8 @@ use std::time::Instant;
 
 use super::against::Against;
 use super::batch::Batch;
+use super::decided::Decided;
+use super::found::{DescentProgress, FoundPrices};
 use super::instance::Instance;
 use super::rounding::{self, RoundedBatch};
 use super::schedule::{DescentOptions, Schedule, Stride};
@@ -24,7 +26,7 @@ use super::{long, start};
 use crate::error::{Error, Result};
 use crate::merges::Id;
 use crate::parallel::{self, Team, with_team};
-use crate::prices::{Adam, whole_tokens};
+use crate::prices::Adam;
 use crate::watch::Watch;
 
 /// The first exact evaluation, and the distance to the next, as fractions of all steps.
@@ -37,100 +39,69 @@ const SHARP: f32 = 1e-6;
 /// How many losses one thread adds up at once.
 const SUMMED_AT_ONCE: usize = 1 << 12;
 
-/// Prices and what they prove.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct FoundPrices {
-    /// No list of the instance's number of merges, or no vocabulary of that number of strings, saves
-    /// more tokens.
-    pub gain: u64,
-    /// The same before it was rounded down, in units of 1 / 2^bits.
-    pub total: i128,
-    /// The proof: for each distinct piece in ascending order and each symbol of it, how much it costs
-    /// less than 1; against merges followed by how much each span that begins there costs less than
-    /// the smaller of 1 and its dearest parts, the shorter spans first.
-    pub discounts: Vec<u32>,
-    /// The number of steps taken.
-    pub num_steps: usize,
-    /// The strings with the largest losses, one for each merge: a good vocabulary.
-    pub chosen: Vec<Vec<Id>>,
+/// Where a descent begins.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Start<'a> {
+    /// With the prices that some tokens suggest, a greedy list's for example.
+    Tokens(&'a [Vec<Id>]),
+    /// With the prices of each batch where another ended.
+    Prices(&'a [Vec<f32>]),
 }
 
-/// The progress of a descent, to be read from another thread.
-#[derive(Debug, Default)]
-pub struct DescentProgress(Mutex<(usize, Option<u64>)>);
-
-impl DescentProgress {
-    /// The number of steps taken, and the most that can be gained by the best bound so far; None
-    /// before the first.
-    pub fn read(&self) -> (usize, Option<u64>) {
-        *parallel::lock(&self.0)
-    }
+/// Where a descent ended.
+#[derive(Debug)]
+pub(super) struct Descended {
+    pub(super) found: FoundPrices,
+    /// The last prices of each batch, if there may be several cases.
+    pub(super) prices: Vec<Vec<f32>>,
+    /// The best string to divide the case by.
+    pub(super) next: Option<usize>,
 }
 
-/// Find good prices, beginning with those that some tokens suggest, a greedy list's for example.
-/// Stops early, with the best so far, if the watch says so; [`Error::Interrupted`] before the first.
-pub fn descend(
+/// Find good prices for the lists for which some strings are decided. Stops early, with the best so far,
+/// if the watch says so; [`Error::Interrupted`] before the first.
+pub(super) fn descend_in(
     instance: &Instance,
-    tokens: &[Vec<Id>],
+    start: Start,
+    decided: &Decided,
     options: &DescentOptions,
     watch: &Watch,
     progress: &DescentProgress,
-) -> Result<FoundPrices> {
+) -> Result<Descended> {
     with_team(options.num_threads, |team| {
-        descend_with(team, instance, tokens, options, watch, progress)
-    })
-}
-
-fn descend_with(
-    team: &Team,
-    instance: &Instance,
-    tokens: &[Vec<Id>],
-    options: &DescentOptions,
-    watch: &Watch,
-    progress: &DescentProgress,
-) -> Result<FoundPrices> {
-    let began = Instant::now();
-    let mut descent = Descent::new(instance, options, team);
-    descent.set_prices(tokens, watch)?;
-    let schedule = Schedule::new(instance, options, began.elapsed());
-    let mut best = FoundPrices {
-        total: i128::MAX,
-        ..FoundPrices::default()
-    };
-    let outcome = descent.search(schedule, &mut best, watch, progress);
-    if outcome != Err(Error::Interrupted) || best.total == i128::MAX {
-        outcome?;
-    }
-    best.num_steps = descent.num_steps;
-    best.chosen = descent.chosen();
-    Ok(best)
-}
-
-impl FoundPrices {
-    /// Keep these prices if their bound, given too, is the smallest so far.
-    fn keep(
-        &mut self,
-        (batches, total): (Vec<RoundedBatch>, i128),
-        instance: &Instance,
-        options: &DescentOptions,
-        progress: &DescentProgress,
-    ) {
-        if total < self.total {
-            self.total = total;
-            self.gain = whole_tokens(total, options.bits);
-            self.discounts = Vec::new();
-            self.discounts.reserve_exact(instance.num_prices());
-            for batch in batches {
-                self.discounts.extend(batch.discounts);
-            }
-            parallel::lock(&progress.0).1 = Some(self.gain);
+        let began = Instant::now();
+        let mut descent = Descent::new(instance, decided, options, team);
+        descent.set_prices(start, watch)?;
+        let mut schedule = Schedule::new(instance, options, began.elapsed());
+        if matches!(start, Start::Prices(_)) {
+            schedule.begin_in_the_midst();
         }
-    }
+        let mut found = FoundPrices {
+            total: i128::MAX,
+            tree: vec![None],
+            ..FoundPrices::default()
+        };
+        let outcome = descent.search(schedule, &mut found, watch, progress);
+        if outcome != Err(Error::Interrupted) || found.total == i128::MAX {
+            outcome?;
+        }
+        found.num_steps = descent.num_steps;
+        found.chosen = descent.chosen();
+        let next = decided.next(instance, descent.sums.average_shares());
+        let batches = descent.batches.into_iter().map(parallel::into_inner);
+        let prices = batches.filter(|_| options.num_cases > 1);
+        Ok(Descended {
+            found,
+            prices: prices.map(|batch| batch.prices.values).collect(),
+            next,
+        })
+    })
 }
 
 struct Descent<'a> {
     instance: &'a Instance,
     batches: Vec<Mutex<Batch<'a>>>,
+    decided: &'a Decided,
     sums: Sums,
     num_steps: usize,
     options: &'a DescentOptions,
@@ -138,26 +109,41 @@ struct Descent<'a> {
 }
 
 impl<'a> Descent<'a> {
-    fn new(instance: &'a Instance, options: &'a DescentOptions, team: &'a Team) -> Self {
+    fn new(
+        instance: &'a Instance,
+        decided: &'a Decided,
+        options: &'a DescentOptions,
+        team: &'a Team,
+    ) -> Self {
         let batches = Batch::all(instance).into_iter();
         Self {
             instance,
             batches: batches.map(Mutex::new).collect(),
-            sums: Sums::new(instance.num_losses()),
+            decided,
+            sums: Sums::new(instance.num_losses(), decided),
             num_steps: 0,
             options,
             team,
         }
     }
 
-    /// Set the first prices, those that tokens suggest.
-    fn set_prices(&self, tokens: &[Vec<Id>], watch: &Watch) -> Result<()> {
-        let is_token = start::known(self.instance, tokens);
+    /// Set the first prices.
+    fn set_prices(&self, start: Start, watch: &Watch) -> Result<()> {
+        let is_token = match start {
+            Start::Tokens(tokens) => start::known(self.instance, tokens),
+            Start::Prices(_) => Vec::new(),
+        };
         let is_late = || watch.is_stopped();
         self.for_each_batch(is_late, |batch, (): &mut ()| {
             batch.finish(self.instance);
             start::from_tokens(batch, &is_token);
-        })
+        })?;
+        if let Start::Prices(prices) = start {
+            for (batch, prices) in self.batches.iter().zip(prices) {
+                parallel::lock(batch).prices.values.copy_from_slice(prices);
+            }
+        }
+        Ok(())
     }
 
     /// Take the steps of the schedule, and keep the best prices; [`Error::Interrupted`] if there was
@@ -180,7 +166,10 @@ impl<'a> Descent<'a> {
                 break;
             }
             step?;
-            parallel::lock(&progress.0).0 = self.num_steps;
+            progress.set_steps(self.num_steps);
+            if stride.progress >= FIRST_EVALUATION && self.options.num_cases > 1 {
+                self.sums.note(instance.num_strings);
+            }
             if stride.progress >= next_evaluation {
                 next_evaluation = stride.progress + BETWEEN_EVALUATIONS;
                 let began = Instant::now();
@@ -230,7 +219,9 @@ impl<'a> Descent<'a> {
         };
         self.sums
             .share_out(instance, &self.batches, floor, stride, self.team)?;
-        let Sums { shares, splits: of } = &self.sums;
+        let Sums {
+            shares, splits: of, ..
+        } = &self.sums;
         let step = Step {
             shares: shares.of_spans(width),
             splits: splits.map(|begins| Splits {
@@ -300,7 +291,7 @@ impl<'a> Descent<'a> {
             .into_iter()
             .map(parallel::into_inner)
             .collect::<Vec<_>>();
-        let total = rounding::total(instance, &rounded, &sums.concat(), bits);
+        let total = rounding::total(instance, &rounded, &sums.concat(), self.decided, bits);
         Ok((rounded, total))
     }
 
@@ -331,6 +322,7 @@ mod tests {
         deadline: None,
         bits: 10,
         num_threads: 2,
+        num_cases: 1,
     };
 
     /// Words of several batches, and an instance of them.
@@ -351,7 +343,8 @@ mod tests {
     fn a_step_that_is_given_up_leaves_prices_that_prove_a_bound() {
         let (words, instance) = words_and_instance();
         with_team(OPTIONS.num_threads, |team| {
-            give_steps_up(&words, Descent::new(&instance, &OPTIONS, team));
+            let all = Decided::default();
+            give_steps_up(&words, Descent::new(&instance, &all, &OPTIONS, team));
         });
     }
 
@@ -360,7 +353,9 @@ mod tests {
         let num_batches = descent.batches.len();
         assert!(num_batches > 3);
         let watch = Watch::default();
-        descent.set_prices(&[], &watch).expect("nothing stops it");
+        descent
+            .set_prices(Start::Tokens(&[]), &watch)
+            .expect("nothing stops it");
         let claim = Claim {
             against: Against::Merges,
             num_merges: 50,
@@ -390,8 +385,10 @@ mod tests {
             ..OPTIONS
         };
         let (watch, progress) = (Watch::default(), DescentProgress::default());
-        let found = descend(&instance, &[], &options, &watch, &progress);
-        assert_eq!(found, Err(Error::Interrupted));
+        let all = Decided::default();
+        let start = Start::Tokens(&[]);
+        let found = descend_in(&instance, start, &all, &options, &watch, &progress);
+        assert_eq!(found.err(), Some(Error::Interrupted));
     }
 
     #[test]

@@ -6,11 +6,13 @@
 //! cost more. So every list of the right length proves a bound.
 
 use super::against::Against;
+use super::branching::descend;
+use super::cases::Case;
 use super::claim::{Claim, Flaw};
-use super::descent::{DescentProgress, descend};
+use super::found::DescentProgress;
 use super::instance::{Instance, LONGEST};
 use super::schedule::DescentOptions;
-use super::verify::verify;
+use super::verify::verify_cases;
 use super::words::Words;
 use crate::counts::WordCounts;
 use crate::error::{Error, Result};
@@ -44,6 +46,8 @@ pub struct Proof {
     pub discounts: Vec<u8>,
     /// What to read it with.
     pub setting: PriceSetting,
+    /// The tree of the cases whose discounts follow each other: see [`Case`].
+    pub tree: Vec<Option<Vec<u8>>>,
     /// The number of steps that the search took.
     pub num_steps: usize,
     /// The strings with the largest losses: a good vocabulary.
@@ -110,6 +114,11 @@ pub fn find(
             longest: instance.longest,
             counted: instance.counted(),
         },
+        tree: found
+            .tree
+            .iter()
+            .map(|node| node.as_ref().map(spell))
+            .collect(),
         num_steps: found.num_steps,
         chosen: found.chosen.iter().map(spell).collect(),
     })
@@ -141,15 +150,17 @@ fn trivial(problem: &Problem) -> Proof {
             longest: 2,
             counted: 2,
         },
+        tree: vec![None],
         num_steps: 0,
         chosen: Vec::new(),
     }
 }
 
-/// The bound that a proof proves.
+/// The bound that a proof proves, by the cases of a tree.
 pub fn check(
     problem: &Problem,
     setting: &PriceSetting,
+    tree: &[Option<Vec<u8>>],
     discounts: &[u8],
     watch: &Watch,
 ) -> Result<u64> {
@@ -169,7 +180,13 @@ pub fn check(
         counted: setting.counted,
         bits: setting.one.trailing_zeros(),
     };
-    let total = verify(&words, &claim, &numbers).map_err(flawed)?;
+    let in_symbols = |node: &Option<Vec<u8>>| {
+        let string = node.as_ref().map(|string| problem.alphabet.symbols(string));
+        string.transpose().map_err(|_| flawed(Flaw::Cases))
+    };
+    let tree = tree.iter().map(in_symbols).collect::<Result<Vec<_>>>()?;
+    let cases = Case::of_tree(&tree).ok_or_else(|| flawed(Flaw::Cases))?;
+    let total = verify_cases(&words, &claim, &cases, &numbers).map_err(flawed)?;
     let gain = u64::try_from(total >> claim.bits).unwrap_or(u64::MAX);
     Ok(gain.min(most(problem)))
 }

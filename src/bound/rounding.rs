@@ -7,6 +7,7 @@
 
 use super::against::Against;
 use super::batch::{Batch, Piece, items_of};
+use super::decided::Decided;
 use super::instance::Instance;
 use crate::prices::{largest_losses, round_price};
 
@@ -26,6 +27,7 @@ pub(super) fn total(
     instance: &Instance,
     batches: &[RoundedBatch],
     losses: &[i128],
+    decided: &Decided,
     bits: u32,
 ) -> i128 {
     let floor = match instance.against {
@@ -33,11 +35,15 @@ pub(super) fn total(
         Against::Vocabularies => batches.iter().map(|batch| batch.floor).max().unwrap_or(0),
     };
     let (of_splits, long) = losses.split_at(instance.num_splits());
-    let largest = |string| of_splits[instance.splits_of(string)].iter().max();
-    let of_strings = (0..instance.num_strings).filter_map(largest);
+    let largest = |string: &usize| of_splits[instance.splits_of(*string)].iter().copied().max();
+    let is_open = |string: &usize| !decided.has.contains(string) && !decided.lacks.contains(string);
+    let others = (0..instance.num_strings).filter(is_open);
+    let others: Vec<i128> = others.filter_map(|string| largest(&string)).collect();
     let floor = long.iter().copied().fold(floor, i128::max);
-    let (counted, _) = largest_losses(of_strings.copied().collect(), instance.num_merges, floor);
-    batches.iter().map(|batch| batch.rest).sum::<i128>() + counted
+    let num_others = instance.num_merges.saturating_sub(decided.has.len());
+    let (counted, _) = largest_losses(others, num_others, floor);
+    let certain: i128 = decided.has.iter().filter_map(largest).sum();
+    batches.iter().map(|batch| batch.rest).sum::<i128>() + counted + certain
 }
 
 /// Round the prices of a batch, and add what each split loses, then each repeat, to `losses`.

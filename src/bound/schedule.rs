@@ -20,6 +20,9 @@ pub struct DescentOptions {
     pub bits: u32,
     /// The number of threads; with `num_steps` the result does not depend on it.
     pub num_threads: usize,
+    /// The most cases into which the proof may divide all lists; 1 or less: it does not. Then
+    /// `num_steps` are those of each case, and until the deadline there are as many as fit.
+    pub num_cases: usize,
 }
 
 /// The number of steps without any limit, and the most with a deadline.
@@ -33,6 +36,9 @@ const MANY_STEPS: f64 = 480.0;
 const STEPS_FOR_SPLITS: f64 = 700.0;
 const MOST_SPLITS: usize = 1 << 17;
 const BEFORE_SPLITS: f64 = 0.4;
+
+/// The part of the way that is left out where a descent begins at the prices of another.
+const MIDST: f64 = 0.5;
 
 /// Pieces are long if they have more symbols than this on average.
 const LONG: usize = 20;
@@ -59,6 +65,8 @@ pub(super) struct Schedule {
     has_long_pieces: bool,
     has_few_splits: bool,
     by_split: bool,
+    /// The part of the way that another descent went.
+    behind: f64,
     num_steps: usize,
     most_steps: usize,
     /// How long a step takes, and how long an exact evaluation.
@@ -79,12 +87,18 @@ impl Schedule {
             has_long_pieces: instance.reach.len() > LONG * instance.pieces.ends.len(),
             has_few_splits: instance.num_splits() <= MOST_SPLITS,
             by_split: false,
+            behind: 0.0,
             num_steps: 0,
             most_steps: options.num_steps.unwrap_or(usual),
             pace: Duration::ZERO,
             evaluation,
             since: begin,
         }
+    }
+
+    /// Begin with small steps, from where another descent ended.
+    pub(super) fn begin_in_the_midst(&mut self) {
+        self.behind = MIDST;
     }
 
     /// The next step, or None after the last.
@@ -114,6 +128,7 @@ impl Schedule {
             return None;
         }
         self.num_steps += 1;
+        let progress = self.behind + (1.0 - self.behind) * progress;
         // Once begun, it goes on.
         self.by_split |= self.has_few_splits
             && progress >= BEFORE_SPLITS
@@ -145,6 +160,7 @@ impl Schedule {
             None => self.most_steps as f64,
         }
         .max(1.0)
+            / (1.0 - self.behind)
     }
 
     /// Few steps are small ones from where they begin; many begin with large ones, and shrink slowly.

@@ -3,11 +3,12 @@
 use std::sync::Mutex;
 
 use super::batch::Batch;
+use super::decided::Decided;
 use super::instance::Instance;
 use super::schedule::Stride;
 use crate::error::Result;
 use crate::parallel::{Team, lock};
-use crate::prices::{Part, Shares, share_out};
+use crate::prices::{CERTAIN, NEVER, Part, Shares, share_out};
 
 /// The number of strings that one thread works on at once.
 const STRINGS_OF_A_PART: usize = 1 << 10;
@@ -20,6 +21,12 @@ pub(super) struct Sums {
     pub(super) shares: Shares,
     /// The losses of the splits, then how much each counts, while they are told apart.
     pub(super) splits: Vec<f32>,
+    /// The strings that count for certain, or not at all, in ascending order, and what is put in the
+    /// place of their losses.
+    decided: Vec<(usize, f32)>,
+    /// The sums of the shares, over the steps that were noted.
+    noted: Vec<f32>,
+    num_noted: usize,
 }
 
 /// Some strings, and their splits.
@@ -34,11 +41,34 @@ struct WithSplits<'a> {
 }
 
 impl Sums {
-    pub(super) fn new(num_losses: usize) -> Self {
+    pub(super) fn new(num_losses: usize, decided: &Decided) -> Self {
+        let has = decided.has.iter().map(|&string| (string, CERTAIN));
+        let lacks = decided.lacks.iter().map(|&string| (string, NEVER));
+        let mut decided: Vec<(usize, f32)> = has.chain(lacks).collect();
+        decided.sort_unstable_by_key(|entry| entry.0);
         Self {
             shares: Shares::new(num_losses),
             splits: Vec::new(),
+            decided,
+            noted: Vec::new(),
+            num_noted: 0,
         }
+    }
+
+    /// Note how much each string counts in this step.
+    pub(super) fn note(&mut self, num_strings: usize) {
+        self.noted.resize(num_strings, 0.0);
+        let shares = self.shares.of_spans(1.0).strings;
+        for (sum, share) in self.noted.iter_mut().zip(shares) {
+            *sum += share;
+        }
+        self.num_noted += 1;
+    }
+
+    /// How much each string counted in the steps that were noted, on average.
+    pub(super) fn average_shares(&self) -> impl Iterator<Item = f32> {
+        let num_noted = self.num_noted.max(1) as f32;
+        self.noted.iter().map(move |sum| sum / num_noted)
     }
 
     /// Add up the losses of the batches: a string loses what it does in pieces without prices of spans,
@@ -99,6 +129,7 @@ impl Sums {
         let of_splits: Vec<&[f32]> = batches.iter().map(|b| b.split_losses.as_slice()).collect();
         let num_splits = of_splits.first().map_or(0, |losses| losses.len());
         self.splits.resize(num_splits, 0.0);
+        let decided = std::mem::take(&mut self.decided);
         let parts = self.parts(instance);
         let wanted = team.map(parts.len(), |index| {
             let part = &mut *lock(&parts[index]);
@@ -108,10 +139,19 @@ impl Sums {
                 let [start, end] = [splits[0], splits[1]].map(|at| at as usize - part.first_split);
                 *loss += part.splits[start..end].iter().copied().fold(0.0, f32::max);
             }
+            let from = decided.partition_point(|&(string, _)| string < part.first);
+            for &(string, loss) in &decided[from..] {
+                match part.strings.losses.get_mut(string - part.first) {
+                    Some(slot) => *slot = loss,
+                    None => break,
+                }
+            }
             let losses = part.strings.losses.iter().copied();
             Ok(losses.filter(|&loss| is_wanted(loss)).collect::<Vec<_>>())
-        })?;
-        Ok(wanted.concat())
+        });
+        drop(parts);
+        self.decided = decided;
+        Ok(wanted?.concat())
     }
 
     /// The strings and splits in parts.

@@ -50,11 +50,12 @@ fn best_gain(words: &Words, num_merges: usize) -> u64 {
 
 /// Find prices in a few steps, and check that the verifier finds what they are said to prove.
 fn find(words: &Words, claim: &Claim, tokens: &[Vec<Id>], num_threads: usize) -> FoundPrices {
-    find_in(NUM_STEPS, words, claim, tokens, num_threads)
+    find_in(NUM_STEPS, 1, words, claim, tokens, num_threads)
 }
 
 fn find_in(
     num_steps: usize,
+    num_cases: usize,
     words: &Words,
     claim: &Claim,
     tokens: &[Vec<Id>],
@@ -73,6 +74,7 @@ fn find_in(
         deadline: None,
         bits,
         num_threads,
+        num_cases,
     };
     let (watch, progress) = (Watch::default(), DescentProgress::default());
     let instance = Instance::new(
@@ -86,14 +88,46 @@ fn find_in(
     )
     .expect("nothing stops it");
     let found = descend(&instance, tokens, &options, &watch, &progress).expect("nothing stops it");
-    assert_eq!(progress.read(), (num_steps, Some(found.gain)));
+    assert_eq!(progress.read(), (found.num_steps, Some(found.gain)));
+    let cases = Case::of_tree(&found.tree).expect("a tree");
+    assert!(cases.len() <= num_cases);
     let claim = Claim {
         longest: instance.longest,
         counted: instance.counted(),
         ..*claim
     };
-    assert_eq!(verify(words, &claim, &found.discounts), Ok(found.total));
+    let verified = verify_cases(words, &claim, &cases, &found.discounts);
+    assert_eq!(verified, Ok(found.total));
     found
+}
+
+#[test]
+fn no_list_gains_more_than_cases_prove() {
+    let mut dice = Dice(7);
+    let (mut num_divided, mut num_better) = (0, 0);
+    for _ in 0..300 {
+        let words = dice.words();
+        let claim = claim(
+            Against::Merges,
+            1 + dice.below(3),
+            dice.below(3),
+            2 + dice.below(7),
+        );
+        let whole = find_in(60, 1, &words, &claim, &[], 1);
+        let by_cases = find_in(60, 5, &words, &claim, &[], 1);
+        assert!(by_cases.total <= whole.total);
+        assert!(
+            by_cases.gain >= best_gain(&words, claim.num_merges),
+            "{words:?} {claim:?}"
+        );
+        num_divided += u32::from(by_cases.tree.len() > 1);
+        num_better += u32::from(by_cases.total < whole.total);
+        if by_cases.tree.len() > 1 {
+            assert_eq!(by_cases, find_in(60, 5, &words, &claim, &[], 3));
+        }
+    }
+    assert!(num_divided > 20, "only {num_divided}, {num_better} better");
+    assert!(num_better > 5, "only {num_better} of {num_divided} better");
 }
 
 #[test]
@@ -123,7 +157,7 @@ fn many_steps_prove_the_optimum_more_often_than_few() {
         let words = dice.words();
         let claim = claim(Against::Merges, 1 + dice.below(3), 0, 9);
         let best = best_gain(&words, claim.num_merges);
-        let found = find_in(MANY_STEPS, &words, &claim, &[], 1);
+        let found = find_in(MANY_STEPS, 1, &words, &claim, &[], 1);
         assert!(found.gain >= best, "{words:?} {claim:?}");
         many += usize::from(found.gain == best);
         few += usize::from(find(&words, &claim, &[], 1).gain == best);
@@ -194,6 +228,31 @@ fn what_proves_nothing_is_refused() {
             expected: 6
         })
     );
+    let cases = Case::of_tree(&[Some(vec![0, 0]), None, None]).expect("a tree");
+    // The one merge of those that have aa is aa, which loses nothing at these prices; those that lack it
+    // can still have aaa.
+    assert_eq!(
+        verify_cases(
+            &words,
+            &claim,
+            &cases,
+            &[8, 0, 0, 8, 0, 8, 0, 0, 0, 0, 0, 0]
+        ),
+        Ok(2 * 24)
+    );
+    assert_eq!(
+        verify_cases(&words, &claim, &cases[1..], &[0; 6]),
+        Ok(2 * 16)
+    );
+    let of_tokens = Claim {
+        against: Against::Vocabularies,
+        ..claim
+    };
+    assert_eq!(
+        verify_cases(&words, &of_tokens, &cases, &[8; 6]),
+        Err(Flaw::Cases)
+    );
+    assert_eq!(verify_cases(&words, &claim, &[], &[]), Err(Flaw::Cases));
     let too_fine = Claim { bits: 31, ..claim };
     assert_eq!(verify(&words, &too_fine, &[8; 6]), Err(Flaw::Claim));
     assert_eq!(verify(&Words::default(), &claim, &[]), Ok(16));

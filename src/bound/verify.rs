@@ -5,156 +5,61 @@
 //! symbol shorter are. Lengths are taken one after the other, so that only the prices of all spans
 //! and the strings of one length are in memory. Cost: linear in the number of cuts of all spans.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::against::Against;
+use super::cases::Case;
 use super::claim::{Claim, Flaw};
+use super::occurrences::{NONE, Occurrences, longer, pieces, rows, single_symbols};
 use super::words::Words;
 use crate::merges::Id;
 
-const NONE: u32 = u32::MAX;
-
 /// The most that M merges or M strings can save, in units of 1 / 2^bits.
 pub fn verify(words: &Words, claim: &Claim, discounts: &[u32]) -> Result<i128, Flaw> {
+    verify_cases(words, claim, &[Case::default()], discounts)
+}
+
+/// The same, by the discounts of each of some cases, one after the other; together these must be all.
+pub fn verify_cases(
+    words: &Words,
+    claim: &Claim,
+    cases: &[Case],
+    discounts: &[u32],
+) -> Result<i128, Flaw> {
     let pieces = pieces(words, claim);
     let sizes = [claim.num_merges, claim.longest, pieces.symbols.len()];
     let is_too_large = sizes.iter().any(|&size| size >= NONE as usize);
     if claim.bits > 30 || claim.longest < 2 || is_too_large {
         return Err(Flaw::Claim);
     }
+    if cases.is_empty() || claim.against == Against::Vocabularies && cases.len() > 1 {
+        return Err(Flaw::Cases);
+    }
     let (rows, too_long) = rows(&pieces, claim);
-    let mut check = Check {
-        claim,
-        pieces: &pieces,
-        rows,
-        one: 1 << claim.bits,
-        prices: Vec::new(),
-        losses: Vec::new(),
+    let num_prices = match claim.against {
+        Against::Merges => rows[rows.len() - 1],
+        Against::Vocabularies => rows.len() - 1,
     };
-    check.read(discounts)?;
-    let rest = check.rest();
-    check.weigh_all();
-    let (long, too_long) = check.weigh_long(too_long);
-    let floor = match claim.against {
-        Against::Merges => i128::from(claim.floor.max(too_long)) << claim.bits,
-        Against::Vocabularies => check.unpriced(too_long),
-    };
-    let floor = floor.max(long);
-    let mut losses = check.losses;
-    losses.sort_unstable_by(|a, b| b.cmp(a));
-    let num_counted = claim.num_merges.min(losses.len());
-    let counted = losses[..num_counted].iter().map(|&loss| loss.max(floor));
-    let others = ((claim.num_merges - num_counted) as i128).saturating_mul(floor);
-    // A claimed floor can be so high that the sum exceeds 128 bits; then every bound holds.
-    Ok(counted.fold(rest.saturating_add(others), i128::saturating_add))
-}
-
-/// Words of two symbols or more, against merges cut where two neighbours are no frequent pair; equal
-/// ones added up, in ascending order.
-fn pieces(words: &Words, claim: &Claim) -> Words {
-    let mut pairs: FxHashMap<(Id, Id), u64> = FxHashMap::default();
-    for (word, count) in words.iter() {
-        for pair in word.windows(2) {
-            let sum = pairs.entry((pair[0], pair[1])).or_default();
-            *sum = sum.saturating_add(count);
-        }
+    let expected = num_prices.saturating_mul(cases.len());
+    if discounts.len() != expected {
+        let found = discounts.len();
+        return Err(Flaw::Number { found, expected });
     }
-    let is_joined = |a: &Id, b: &Id| match claim.against {
-        Against::Merges => pairs.get(&(*a, *b)).is_some_and(|&sum| sum > claim.floor),
-        Against::Vocabularies => true,
-    };
-    let mut cut: Vec<(&[Id], u64)> = Vec::new();
-    for (word, count) in words.iter().filter(|&(_, count)| count > 0) {
-        let long = word.chunk_by(is_joined).filter(|piece| piece.len() > 1);
-        cut.extend(long.map(|piece| (piece, count)));
+    let mut most = 0;
+    for (index, case) in cases.iter().enumerate() {
+        let check = Check {
+            claim,
+            pieces: &pieces,
+            rows: &rows,
+            one: 1 << claim.bits,
+            prices: Vec::new(),
+            losses: Vec::new(),
+            certain: Vec::new(),
+        };
+        let discounts = &discounts[index * num_prices..(index + 1) * num_prices];
+        most = most.max(check.total(case, discounts, too_long.clone()));
     }
-    cut.sort_unstable();
-    let mut pieces = Words::default();
-    for same in cut.chunk_by(|a, b| a.0 == b.0) {
-        let sum = same
-            .iter()
-            .fold(0_u64, |sum, piece| sum.saturating_add(piece.1));
-        pieces.push(same[0].0, sum);
-    }
-    pieces
-}
-
-/// The strings of one length.
-#[derive(Default)]
-struct Occurrences {
-    /// Where they stand, piece by piece: the piece, the symbol, the number of the string.
-    places: Vec<(u32, u32, u32)>,
-    num_strings: usize,
-}
-
-/// The strings of one symbol.
-fn single_symbols(pieces: &Words) -> Occurrences {
-    let mut strings = Occurrences::default();
-    let mut symbol = 0;
-    for (index, (piece, _)) in (0..).zip(pieces.iter()) {
-        for &string in piece {
-            strings.places.push((index, symbol, string));
-            symbol += 1;
-        }
-    }
-    strings
-}
-
-/// The strings one symbol longer that occur more than `floor` times.
-fn longer(pieces: &Words, strings: &Occurrences, floor: u64) -> Occurrences {
-    let mut numbers: FxHashMap<(u32, u32), u32> = FxHashMap::default();
-    let mut sums: Vec<u64> = Vec::new();
-    let mut next = Occurrences::default();
-    for pair in strings.places.windows(2) {
-        let ((piece, symbol, prefix), (other, after, suffix)) = (pair[0], pair[1]);
-        if piece == other && symbol + 1 == after {
-            let new = sums.len() as u32;
-            let number = *numbers.entry((prefix, suffix)).or_insert(new);
-            if number == new {
-                sums.push(0);
-            }
-            let sum = &mut sums[number as usize];
-            *sum = sum.saturating_add(pieces.counts[piece as usize]);
-            next.places.push((piece, symbol, number));
-        }
-    }
-    let mut frequent = Vec::with_capacity(sums.len());
-    for &sum in &sums {
-        frequent.push(if sum > floor {
-            next.num_strings as u32
-        } else {
-            NONE
-        });
-        next.num_strings += usize::from(sum > floor);
-    }
-    next.places.retain_mut(|(_, _, string)| {
-        *string = frequent[*string as usize];
-        *string != NONE
-    });
-    next
-}
-
-/// Where the prices of the spans of each symbol begin, and where the last end; and the strings that
-/// are one symbol too long for a price.
-fn rows(pieces: &Words, claim: &Claim) -> (Vec<usize>, Occurrences) {
-    let mut reach = vec![1; pieces.symbols.len()];
-    let mut strings = single_symbols(pieces);
-    for length in 2.. {
-        strings = longer(pieces, &strings, claim.floor);
-        if strings.num_strings == 0 || length > claim.longest {
-            break;
-        }
-        for &(_, symbol, _) in &strings.places {
-            reach[symbol as usize] = length;
-        }
-    }
-    let mut end = 0;
-    let mut rows = vec![0];
-    rows.extend(reach.into_iter().map(|reach: usize| {
-        end += reach;
-        end
-    }));
-    (rows, strings)
+    Ok(most)
 }
 
 /// A string that is too long for a price.
@@ -172,36 +77,60 @@ struct Long {
 struct Check<'a> {
     claim: &'a Claim,
     pieces: &'a Words,
-    rows: Vec<usize>,
+    rows: &'a [usize],
     one: i64,
     /// Against merges those of all items, against vocabularies those of the symbols. That of a span is
     /// its discount until `set_price` computes the price.
     prices: Vec<i64>,
-    /// Of each string.
+    /// Of each string that a list may have or lack.
     losses: Vec<i128>,
+    /// Of the strings with a price that it has for certain.
+    certain: Vec<i128>,
 }
 
 impl Check<'_> {
-    fn read(&mut self, discounts: &[u32]) -> Result<(), Flaw> {
-        let num_symbols = self.rows.len() - 1;
-        let is_forest = self.claim.against == Against::Merges;
-        let expected = if is_forest {
-            self.rows[num_symbols]
-        } else {
-            num_symbols
+    /// The most that the lists of a case can save.
+    fn total(mut self, case: &Case, discounts: &[u32], too_long: Occurrences) -> i128 {
+        self.read(discounts);
+        let rest = self.rest();
+        self.weigh_all(case);
+        let (long, too_long) = self.weigh_long(too_long);
+        let floor = match self.claim.against {
+            Against::Merges => i128::from(self.claim.floor.max(too_long)) << self.claim.bits,
+            Against::Vocabularies => self.unpriced(too_long),
         };
-        if discounts.len() != expected {
-            return Err(Flaw::Number {
-                found: discounts.len(),
-                expected,
-            });
-        }
+        let floor = floor.max(long);
+        // What a list has for certain; of strings without a price as much as any of them loses.
+        let unpriced = (distinct(&case.has).len() - self.certain.len()) as i128;
+        let certain = unpriced.saturating_mul(floor);
+        let certain = self
+            .certain
+            .iter()
+            .copied()
+            .fold(certain, i128::saturating_add);
+        let num_others = self
+            .claim
+            .num_merges
+            .saturating_sub(distinct(&case.has).len());
+        let mut losses = self.losses;
+        losses.sort_unstable_by(|a, b| b.cmp(a));
+        let num_counted = num_others.min(losses.len());
+        let counted = losses[..num_counted].iter().map(|&loss| loss.max(floor));
+        let others = ((num_others - num_counted) as i128).saturating_mul(floor);
+        // A claimed floor can be so high that the sum exceeds 128 bits; then every bound holds.
+        let least = rest.saturating_add(others).saturating_add(certain);
+        counted.fold(least, i128::saturating_add)
+    }
+
+    fn read(&mut self, discounts: &[u32]) {
         self.prices = discounts.iter().map(|&number| number.into()).collect();
-        for symbol in 0..num_symbols {
-            let item = if is_forest { self.rows[symbol] } else { symbol };
+        for symbol in 0..self.rows.len() - 1 {
+            let item = match self.claim.against {
+                Against::Merges => self.rows[symbol],
+                Against::Vocabularies => symbol,
+            };
             self.prices[item] = self.one - self.prices[item];
         }
-        Ok(())
     }
 
     /// The sum of what the symbols cost less than 1.
@@ -225,7 +154,7 @@ impl Check<'_> {
     }
 
     /// The losses of all strings, one length after the other.
-    fn weigh_all(&mut self) {
+    fn weigh_all(&mut self, case: &Case) {
         let mut strings = single_symbols(self.pieces);
         for length in 2..=self.claim.longest {
             strings = longer(self.pieces, &strings, self.claim.floor);
@@ -260,8 +189,31 @@ impl Check<'_> {
             }
             let of_strings = losses.chunks(num_splits);
             let largest = of_strings.map(|splits| splits.iter().copied().max().unwrap_or(0));
-            self.losses.extend(largest);
+            let has = self.numbers(&strings, length, &case.has);
+            let lacks = self.numbers(&strings, length, &case.lacks);
+            for (number, loss) in (0..).zip(largest) {
+                if has.contains(&number) {
+                    self.certain.push(loss);
+                } else if !lacks.contains(&number) {
+                    self.losses.push(loss);
+                }
+            }
         }
+    }
+
+    /// The numbers of those strings of one length that are among `wanted`.
+    fn numbers(&self, strings: &Occurrences, length: usize, wanted: &[Vec<Id>]) -> FxHashSet<u32> {
+        let mut wanted = distinct(wanted);
+        wanted.retain(|string| string.len() == length);
+        if wanted.is_empty() {
+            return FxHashSet::default();
+        }
+        let is_wanted = |&&(_, symbol, _): &&(u32, u32, u32)| {
+            let start = symbol as usize;
+            wanted.contains(&self.pieces.symbols[start..start + length])
+        };
+        let places = strings.places.iter().filter(is_wanted);
+        places.map(|&(_, _, number)| number).collect()
     }
 
     /// Against merges, the price of a span from its discount; those of the spans inside it must have
@@ -387,6 +339,10 @@ impl Check<'_> {
         }
         most
     }
+}
+
+fn distinct(strings: &[Vec<Id>]) -> FxHashSet<&[Id]> {
+    strings.iter().map(Vec::as_slice).collect()
 }
 
 /// The largest sum of losses over disjoint places of one string of `length` symbols, given from left

@@ -17,6 +17,10 @@ impl StringIndex {
     }
 }
 
+/// In place of the loss of a string that counts for certain, and of one that does not.
+pub(crate) const CERTAIN: f32 = f32::MAX;
+pub(crate) const NEVER: f32 = f32::NEG_INFINITY;
+
 /// The loss of each string, and its share: how much it counts, from 0 to 1.
 #[derive(Debug)]
 pub(crate) struct Shares {
@@ -170,7 +174,8 @@ fn threshold(losses: &[f32], num_merges: usize, slope: f32, floor: f32) -> f32 {
     if counted(losses, low, slope) <= wanted {
         return low;
     }
-    let mut high = losses.iter().copied().fold(low, f32::max) + slope;
+    let unknown = losses.iter().copied().filter(|&loss| loss < CERTAIN);
+    let mut high = unknown.fold(low, f32::max) + slope;
     while high - low > 1e-4 * high {
         let middle = f32::midpoint(low, high);
         if counted(losses, middle, slope) > wanted {

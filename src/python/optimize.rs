@@ -120,12 +120,23 @@ pub(super) fn improve_merges(
 }
 
 /// The gain, the discounts, `one`, `floor`, `longest`, `counted`, the number of steps, the chosen
-/// strings.
-type FoundBound = (u64, Vec<u8>, u64, u64, usize, usize, usize, Vec<Vec<u8>>);
+/// strings, the tree of cases.
+type FoundBound = (
+    u64,
+    Vec<u8>,
+    u64,
+    u64,
+    usize,
+    usize,
+    usize,
+    Vec<Vec<u8>>,
+    Vec<Option<Vec<u8>>>,
+);
 
 #[pyfunction]
 #[pyo3(signature = (
-    counts, /, *, initial, against, num_merges, time_limit, num_steps, num_threads, progress=None
+    counts, /, *, initial, against, num_merges, time_limit, num_steps, num_cases, num_threads,
+    progress=None
 ))]
 pub(super) fn find_bound(
     py: Python<'_>,
@@ -135,6 +146,7 @@ pub(super) fn find_bound(
     num_merges: usize,
     time_limit: Option<f64>,
     num_steps: Option<usize>,
+    num_cases: usize,
     num_threads: usize,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<FoundBound> {
@@ -144,6 +156,7 @@ pub(super) fn find_bound(
         deadline: deadline(time_limit),
         bits: BITS,
         num_threads: threads(num_threads),
+        num_cases,
     };
     // Only preparations look at its deadline: the descent ends by its own.
     let watch = Watch::until(options.deadline);
@@ -161,12 +174,14 @@ pub(super) fn find_bound(
         proof.setting.counted,
         proof.num_steps,
         proof.chosen,
+        proof.tree,
     ))
 }
 
 #[pyfunction]
 #[pyo3(signature = (
-    counts, /, *, initial, against, num_merges, one, floor, longest, counted, discounts
+    counts, /, *, initial, against, num_merges, one, floor, longest, counted, discounts,
+    cases
 ))]
 pub(super) fn verify_bound(
     py: Python<'_>,
@@ -179,6 +194,7 @@ pub(super) fn verify_bound(
     longest: usize,
     counted: usize,
     discounts: &[u8],
+    cases: Vec<Option<Vec<u8>>>,
 ) -> PyResult<u64> {
     let problem = problem(counts, initial, against, num_merges)?;
     let setting = PriceSetting {
@@ -188,7 +204,7 @@ pub(super) fn verify_bound(
         counted,
     };
     watched(py, None, |watch| {
-        check(&problem, &setting, discounts, watch)
+        check(&problem, &setting, &cases, discounts, watch)
     })
 }
 

@@ -44,6 +44,11 @@ too.
 Words are cut into pieces where a pair has no price, and long strings are looked for in the pieces
 alone. So each pair that occurs more than `floor` times must have one: `longest` is 2 or more.
 
+**Cases.** Take any string: a list has it among its M strings, or it has not. So a tree of such
+questions sorts all lists into cases, and a bound with prices of its own for each case bounds them
+all, by the largest. In a case no lacking string is a node, and those that a list has are among its M:
+the losses of these and the largest of the others are as many as M.
+
 **Vocabularies.** Here symbols alone have prices, of at most 1, and a token may be any string. The
 symbols of a token of one symbol cost at most 1, those of a longer one at most 1 plus its loss, by
 which their sum exceeds 1. Sum over the tokens of a text as before. A string that occurs at most
@@ -74,13 +79,15 @@ def merge_bound(
     floor: int,
     longest: int,
     counted: int = 0,
+    cases: Iterable[Word | None] = (None,),
 ) -> int:
     """No list of `num_merges` merges saves more than this on the words.
 
     Words are cut where a pair has no price, and the pieces taken in ascending order, each once. For
     each symbol of a piece, `discounts` has by how much its price is below 1; then, for each longer
     string with a price that begins there, from short to long, by how much its price is below that
-    of its dearest two parts, or below 1 if those cost more. Symbols outside the pieces cost 1.
+    of its dearest two parts, or below 1 if those cost more. Symbols outside the pieces cost 1. The
+    discounts of the cases follow each other, in the order of `all_cases`.
 
     The piece of "abab" is "ab", twice, as "ba" occurs only once:
 
@@ -97,26 +104,44 @@ def merge_bound(
     for word, count in words.items():
         for piece in cut(word, priced):
             pieces[piece] += count
-    total = 0
-    of_splits: dict[tuple[Word, int], int] = defaultdict(int)
-    prices: dict[Word, list[int]] = {}
-    rest = iter(discounts)
-    for piece in sorted(pieces):
-        prices[piece], places = losses_in(piece, rest, priced, one)
-        total += pieces[piece] * sum(one - price for price in prices[piece])
-        for split, lost in places.items():
-            of_splits[split] += pieces[piece] * heaviest(lost, len(split[0]))
-    check_end(rest)
-    losses: dict[Word, int] = defaultdict(int)
-    for (string, _), loss in of_splits.items():
-        losses[string] = max(losses[string], loss)
     counted = max(counted, longest)
-    long, too_long = long_losses(
-        pieces, prices, one=one, floor=floor, longest=longest, counted=counted, most=one
-    )
-    least = max(floor * one, too_long * one, long)
-    bound = (total + largest(losses, num_merges, least)) // one
+    rest = iter(discounts)
+    bound = 0
+    for has, lacks in all_cases(cases):
+        prices, losses = losses_of(pieces, rest, priced, one)
+        total = sum(n * sum(one - price for price in prices[piece]) for piece, n in pieces.items())
+        long, too_long = long_losses(
+            pieces, prices, one=one, floor=floor, longest=longest, counted=counted, most=one
+        )
+        least = max(floor * one, too_long * one, long)
+        total += sum(losses[string] if string in priced else least for string in has)
+        others = {s: loss for s, loss in losses.items() if s not in has and s not in lacks}
+        total += largest(others, max(0, num_merges - len(has)), least)
+        bound = max(bound, total // one)
+    check_end(rest)
     return min(bound, sum(n * (len(w) - fewest_trees(w, num_merges)) for w, n in words.items()))
+
+
+def all_cases(cases: Iterable[Word | None]) -> Iterator[tuple[frozenset[Word], frozenset[Word]]]:
+    """The cases of a tree: in each the strings that a list has, and those that it lacks.
+
+    A tree is None, a case that is not divided further; or a string, followed by the tree of the
+    lists that have it and the tree of those that do not.
+
+    >>> [(sorted(has), sorted(lacks)) for has, lacks in all_cases(["ab", None, "bc", None, None])]
+    [(['ab'], []), (['bc'], ['ab']), ([], ['ab', 'bc'])]
+    """
+    to_come: list[tuple[frozenset[Word], frozenset[Word]]] = [(frozenset(), frozenset())]
+    for string in cases:
+        if not to_come:
+            raise ValueError("there are more cases than the tree has")
+        has, lacks = to_come.pop()
+        if string is None:
+            yield has, lacks
+        else:
+            to_come += [(has, lacks | {string}), (has | {string}, lacks)]
+    if to_come:
+        raise ValueError("a case is missing")
 
 
 def token_bound(
@@ -209,6 +234,22 @@ def cut(word: Word, priced: set[Word]) -> list[Word]:
     edges = [0, *breaks, len(word)]
     pieces = [word[start:end] for start, end in pairwise(edges)]
     return [piece for piece in pieces if len(piece) > 1]
+
+
+def losses_of(
+    pieces: Mapping[Word, int], discounts: Iterator[int], priced: set[Word], one: int
+) -> tuple[dict[Word, list[int]], dict[Word, int]]:
+    """What the symbols of each piece cost, and what each string loses in all pieces."""
+    prices: dict[Word, list[int]] = {}
+    of_splits: dict[tuple[Word, int], int] = defaultdict(int)
+    for piece in sorted(pieces):
+        prices[piece], places = losses_in(piece, discounts, priced, one)
+        for split, lost in places.items():
+            of_splits[split] += pieces[piece] * heaviest(lost, len(split[0]))
+    losses: dict[Word, int] = defaultdict(int)
+    for (string, _), loss in of_splits.items():
+        losses[string] = max(losses[string], loss)
+    return prices, losses
 
 
 def losses_in(

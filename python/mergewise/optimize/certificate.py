@@ -29,6 +29,9 @@ OPTIONS: dict[str, tuple[Any, ...]] = {
     "prefix_space": (None, "always", "once", "unless_space"),
     "mark_is_space": (False, True),
 }
+# Of all lists, undivided.
+ONE_CASE: tuple[str | None, ...] = (None,)
+MOST_CASES = 1 << 12
 PRICES = ("one", "floor", "longest", "counted")
 # The smallest and the largest value of a number, where they are not those of 64 bits.
 LIMITS = {
@@ -71,6 +74,8 @@ class Certificate:
             the pattern.
         prefix_space: where a space is put before a word that is a whole text.
         mark_is_space: whether U+2581 is read as a space.
+        cases: the tree of the cases whose discounts follow each other: None, a case, or a string in
+            hexadecimal, followed by the tree of the lists that have it and the tree of the others.
         discounts: the proof, each number as a varint (LEB128).
     """
 
@@ -91,6 +96,7 @@ class Certificate:
     drops_gaps: bool = False
     prefix_space: PrefixSpace = None
     mark_is_space: bool = False
+    cases: tuple[str | None, ...] = ONE_CASE
 
     def __post_init__(self) -> None:
         check_fields(vars(self))
@@ -236,13 +242,19 @@ class Certificate:
             against=self.against,
             num_merges=self.num_merges,
             discounts=self.discounts,
+            cases=[None if string is None else bytes.fromhex(string) for string in self.cases],
             **self._prices,
         )
 
     def _formal_bound(self, counts: WordCounts) -> int:
         words, numbers = words_of(counts, self.alphabet), numbers_in(self.discounts)
-        bound = formal.merge_bound if self.against == "merges" else formal.token_bound
-        return bound(words, self.num_merges, numbers, **self._prices)
+        if self.against == "vocabularies":
+            return formal.token_bound(words, self.num_merges, numbers, **self._prices)
+        strings = (None if string is None else bytes.fromhex(string) for string in self.cases)
+        cases: Iterator[Any] = strings
+        if self.alphabet == "chars":
+            cases = (None if string is None else string.decode() for string in strings)
+        return formal.merge_bound(words, self.num_merges, numbers, cases=cases, **self._prices)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the certificate to a file, whole or not at all.
@@ -254,6 +266,8 @@ class Certificate:
         for name, usual in OPTIONS.items():
             if header[name] == usual[0]:
                 del header[name]
+        if self.cases == ONE_CASE:
+            del header["cases"]
         line = json.dumps(header, sort_keys=True).encode() + b"\n"
         body = MAGIC + line + compressed(self.discounts)
         write_files({Path(path): body + hashlib.sha256(body).digest()})
@@ -276,7 +290,10 @@ def parsed(content: bytes) -> dict[str, Any]:
     if hashlib.sha256(body).digest() != digest:
         raise ValueError("the file was changed or cut short: its checksum differs")
     header, _, proof = body[len(MAGIC) :].partition(b"\n")
-    return {**json.loads(header), "discounts": decompressed(proof)}
+    fields = json.loads(header)
+    if "cases" in fields:
+        fields["cases"] = tuple(fields["cases"])
+    return {**fields, "discounts": decompressed(proof)}
 
 
 def compressed(discounts: bytes) -> bytes:
@@ -320,6 +337,19 @@ def check_fields(fields: Mapping[str, Any]) -> None:
         value = fields[name]
         if value not in allowed or isinstance(value, int) != isinstance(allowed[0], int):
             raise ValueError(f"{name} is {value!r}, expected one of {allowed}")
+    check_cases(fields["cases"], fields["against"])
+
+
+def check_cases(cases: Any, against: Against) -> None:  # noqa: ANN401
+    """Refuse what is no row of strings in hexadecimal and None; verifiers see whether it is a tree."""
+    if not isinstance(cases, tuple) or not 0 < len(cases) <= MOST_CASES:
+        raise ValueError(f"cases must be a tuple of 1 to {MOST_CASES}, found {cases!r:.40}")
+    for string in cases:
+        is_hex = isinstance(string, str) and bytes.fromhex(string).hex() == string
+        if string is not None and not is_hex:
+            raise ValueError(f"a case is {string!r}, expected None or a string in hexadecimal")
+    if against == "vocabularies" and cases != ONE_CASE:
+        raise ValueError("a proof against vocabularies has one case")
 
 
 def numbers_in(discounts: bytes) -> Iterator[int]:

@@ -1,0 +1,75 @@
+//! What a search for prices has found, and how far it is.
+
+use std::sync::Mutex;
+
+use super::instance::Instance;
+use super::rounding::RoundedBatch;
+use super::schedule::DescentOptions;
+use crate::merges::Id;
+use crate::parallel;
+use crate::prices::whole_tokens;
+
+/// Prices and what they prove.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FoundPrices {
+    /// No list of the instance's number of merges, or no vocabulary of that number of strings, saves
+    /// more tokens.
+    pub gain: u64,
+    /// The same before it was rounded down, in units of 1 / 2^bits.
+    pub total: i128,
+    /// The proof: for each distinct piece in ascending order and each symbol of it, how much it costs
+    /// less than 1; against merges followed by how much each span that begins there costs less than
+    /// the smaller of 1 and its dearest parts, the shorter spans first.
+    pub discounts: Vec<u32>,
+    /// The number of steps taken.
+    pub num_steps: usize,
+    /// The strings with the largest losses, one for each merge: a good vocabulary.
+    pub chosen: Vec<Vec<Id>>,
+    /// The tree of cases of which the proof has the prices, one after the other; see
+    /// [`Case`](super::Case).
+    pub tree: Vec<Option<Vec<Id>>>,
+}
+
+/// The progress of a descent, to be read from another thread.
+#[derive(Debug, Default)]
+pub struct DescentProgress(Mutex<(usize, Option<u64>)>);
+
+impl DescentProgress {
+    /// Note the number of steps taken.
+    pub(super) fn set_steps(&self, num_steps: usize) {
+        parallel::lock(&self.0).0 = num_steps;
+    }
+
+    /// Note the number of steps taken, and the most that can be gained.
+    pub(super) fn set(&self, num_steps: usize, gain: u64) {
+        *parallel::lock(&self.0) = (num_steps, Some(gain));
+    }
+
+    /// The number of steps taken, and the most that can be gained by the best bound so far; None
+    /// before the first.
+    pub fn read(&self) -> (usize, Option<u64>) {
+        *parallel::lock(&self.0)
+    }
+}
+
+impl FoundPrices {
+    /// Keep these prices if their bound, given too, is the smallest so far.
+    pub(super) fn keep(
+        &mut self,
+        (batches, total): (Vec<RoundedBatch>, i128),
+        instance: &Instance,
+        options: &DescentOptions,
+        progress: &DescentProgress,
+    ) {
+        if total < self.total {
+            self.total = total;
+            self.gain = whole_tokens(total, options.bits);
+            self.discounts = Vec::new();
+            self.discounts.reserve_exact(instance.num_prices());
+            for batch in batches {
+                self.discounts.extend(batch.discounts);
+            }
+            parallel::lock(&progress.0).1 = Some(self.gain);
+        }
+    }
+}
