@@ -10,6 +10,7 @@
 
 mod again;
 mod builder;
+mod chains;
 mod corpus;
 mod derivation;
 mod draft;
@@ -26,9 +27,11 @@ mod tests;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Instant;
 
+use self::chains::{Chains, Pace};
 use self::corpus::{Corpus, MOST_EXTRA, ONCE};
 use self::finish::finish;
-use self::search::search;
+use self::list::PinnedMerge;
+use self::search::{Goal, search};
 use self::state::State;
 use crate::counts::WordCounts;
 use crate::error::{Error, Result};
@@ -58,21 +61,6 @@ pub struct ImproveOptions {
     pub max_token_length: usize,
     /// Whether each word weighs as often as it was seen, also where tokens are rare.
     pub true_counts: bool,
-}
-
-impl ImproveOptions {
-    /// The part of the search that is done after `num_moves` moves; 1 or more: all of it.
-    fn part_done(&self, num_moves: u64, started: Instant) -> f64 {
-        match (self.num_moves, self.deadline) {
-            (Some(all), _) if num_moves < all => num_moves as f64 / all as f64,
-            (Some(_), _) => 1.0,
-            (None, Some(deadline)) => {
-                let all = deadline.saturating_duration_since(started).as_secs_f64();
-                started.elapsed().as_secs_f64() / all.max(1e-9)
-            }
-            (None, None) => 0.0,
-        }
-    }
 }
 
 /// The progress of a search, to be read from another thread.
@@ -176,29 +164,55 @@ fn search_from(
             .map_or(0, |price| RARE / price.max(1));
         corpus.add_to_weights(extra.min(MOST_EXTRA), watch)?;
     }
-    let mut state = State::new(&corpus, alphabet.len(), &merges, watch)?;
+    let chains = Chains::new(options, merges.len());
+    let mut best: Option<(u64, MergeList)> = None;
+    for pace in chains {
+        let start = State::new(&corpus, alphabet.len(), &merges, watch);
+        let found =
+            start.and_then(|state| chain(state, &merges, options, &pace, team, watch, progress));
+        match found {
+            Ok(Some((cost, list))) if best.as_ref().is_none_or(|best| cost < best.0) => {
+                let pairs = list.into_iter().map(|(pair, _)| pair);
+                best = Some((cost, MergeList::from_pairs(alphabet.clone(), pairs)?));
+            }
+            Ok(_) => {}
+            Err(Error::Interrupted) if best.is_some() => break,
+            Err(error) => return Err(error),
+        }
+        if watch.is_stopped() {
+            break;
+        }
+    }
+    Ok(best.map(|(_, list)| list))
+}
+
+/// One search from the beginning to the end: the cost of the list that it finds, and the list; None if no
+/// two tokens are adjacent, or no list of the length is found.
+fn chain(
+    mut state: State<'_>,
+    merges: &[PinnedMerge],
+    options: &ImproveOptions,
+    pace: &Pace,
+    team: &Team,
+    watch: &Watch,
+    progress: &ImproveProgress,
+) -> Result<Option<(u64, Vec<PinnedMerge>)>> {
     let Some(price) = state.price(team, watch)? else {
         return Ok(None);
     };
-    let len = merges.len();
-    let (cost, best) = search(
-        &mut state,
-        price as f64,
+    let (corpus, len, longest) = (state.corpus, merges.len(), options.max_token_length);
+    let num_symbols = state.list.num_symbols();
+    let goal = Goal {
+        price: price as f64,
         len,
-        options,
-        team,
-        watch,
-        progress,
-    )?;
-    let mut is_whole = finish(&mut state, len, options.max_token_length, team)?;
+        max_token_length: longest,
+    };
+    let (cost, best) = search(&mut state, goal, pace, team, watch, progress)?;
+    let mut is_whole = finish(&mut state, len, longest, team)?;
     if !is_whole || cost < state.cost {
         // Nor does the watch stop this.
-        state = State::new(&corpus, alphabet.len(), &best, &Watch::default())?;
-        is_whole = finish(&mut state, len, options.max_token_length, team)?;
+        state = State::new(corpus, num_symbols, &best, &Watch::default())?;
+        is_whole = finish(&mut state, len, longest, team)?;
     }
-    if !is_whole {
-        return Ok(None);
-    }
-    let pairs = state.list.merges().into_iter().map(|(pair, _)| pair);
-    MergeList::from_pairs(alphabet.clone(), pairs).map(Some)
+    Ok(is_whole.then(|| (state.cost, state.list.merges())))
 }

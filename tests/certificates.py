@@ -125,7 +125,7 @@ def random_tree(random: Random, words: dict[str, int]) -> list[str | None]:
     """A tree of cases: strings of the words, and some that no word has."""
     if random.random() < 0.5:
         return [None]
-    word = random.choice([*words, "abca"])
+    word = random.choice([*words, *("".join(pair) for pair in combinations("".join(words), 2))])
     start = random.randint(0, len(word) - 1)
     string = word[start : start + random.randint(1, 4)]
     return [string, *random_tree(random, words), *random_tree(random, words)]

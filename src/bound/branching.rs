@@ -10,7 +10,7 @@ use std::time::Instant;
 use super::against::Against;
 use super::cases::Case;
 use super::claim::Claim;
-use super::decided::Decided;
+use super::decided::{Decided, MOST_TRIED};
 use super::descent::{Descended, Start, descend_in};
 use super::found::{DescentProgress, FoundPrices};
 use super::instance::Instance;
@@ -25,9 +25,12 @@ use crate::watch::Watch;
 
 /// The number of steps of a case until a deadline.
 const STEPS_OF_A_CASE: usize = 800;
-/// Until a deadline, cases are worth their time if the steps of all of them take at most as many cuts
-/// for each second.
+/// Until a deadline, cases are worth their time if there is enough for this number of divisions, with so
+/// many cuts of spans in a second.
+const WORTH_DIVIDING: usize = 16;
 const CUTS_OF_A_SECOND: f64 = 1e8;
+/// A string is tried with one of so many of the steps of a case.
+const STEPS_OF_A_TRIAL: usize = 6;
 /// In each round one case of so many is divided.
 const DIVIDED_OF_ALL: usize = 4;
 
@@ -63,28 +66,25 @@ pub fn descend(
     };
     let start = Start::Tokens(tokens);
     let first = descend_in(instance, start, &all, &of_case, watch, progress)?;
-    let of_case = DescentOptions {
-        num_threads: 1,
-        ..of_case
-    };
-    let search = |decided: &Decided, before: &Descended| {
-        let (start, alone) = (Start::Prices(&before.prices), DescentProgress::default());
-        let mut descended = descend_in(instance, start, decided, &of_case, watch, &alone)?;
-        // What held before the lists were divided holds still.
-        let total = total_in(instance, decided, &before.found, of_case.bits);
-        if total < descended.found.total {
-            descended.found.total = total;
-            descended
-                .found
-                .discounts
-                .clone_from(&before.found.discounts);
-        }
-        Ok(descended)
+    let search = Search {
+        instance,
+        of_case: &DescentOptions {
+            num_threads: 1,
+            ..of_case.clone()
+        },
+        of_trial: &DescentOptions {
+            num_threads: 1,
+            num_steps: of_case
+                .num_steps
+                .map(|steps| steps.div_ceil(STEPS_OF_A_TRIAL)),
+            ..of_case
+        },
+        watch,
     };
     let mut tree = Tree::new(all, first);
     while tree.num_cases() < options.num_cases && !watch.is_stopped() {
         let room = options.num_cases - tree.num_cases();
-        let divided = match tree.divide(room, options.num_threads, search) {
+        let divided = match tree.divide(room, options.num_threads, &search) {
             Err(Error::Interrupted) => false,
             divided => divided?,
         };
@@ -106,13 +106,57 @@ fn options_of_a_case(instance: &Instance, options: &DescentOptions) -> Option<De
         let seconds = deadline.saturating_duration_since(Instant::now());
         let of_row = |&reach: &u8| usize::from(reach) * usize::from(reach + 1) / 2;
         let cuts: usize = instance.reach.iter().map(of_row).sum();
-        let steps = STEPS_OF_A_CASE * 2 * options.num_cases;
+        let of_trials = 2 * MOST_TRIED * STEPS_OF_A_CASE / STEPS_OF_A_TRIAL;
+        let steps = WORTH_DIVIDING * (2 * STEPS_OF_A_CASE + of_trials);
         if cuts as f64 * steps as f64 > CUTS_OF_A_SECOND * seconds.as_secs_f64() {
             return None;
         }
         of_case.num_steps = Some(STEPS_OF_A_CASE);
     }
     Some(of_case)
+}
+
+/// The search in one case.
+struct Search<'a> {
+    instance: &'a Instance,
+    of_case: &'a DescentOptions,
+    of_trial: &'a DescentOptions,
+    watch: &'a Watch,
+}
+
+impl Search<'_> {
+    /// Search in a case that is a half of another, whose search ended at `before`.
+    fn within(
+        &self,
+        decided: Decided,
+        before: &Descended,
+        options: &DescentOptions,
+    ) -> Result<Leaf> {
+        let (start, alone) = (Start::Prices(&before.prices), DescentProgress::default());
+        let instance = self.instance;
+        let mut descended = descend_in(instance, start, &decided, options, self.watch, &alone)?;
+        // What held before the lists were divided holds still.
+        let total = total_in(instance, &decided, &before.found, options.bits);
+        if total < descended.found.total {
+            descended.found.total = total;
+            descended
+                .found
+                .discounts
+                .clone_from(&before.found.discounts);
+        }
+        Ok(Leaf { decided, descended })
+    }
+
+    /// How much is gained if a case is divided by a string, judged by a few steps for each half.
+    fn promise(&self, leaf: &Leaf, string: usize) -> Result<i128> {
+        let mut promise = 1;
+        for decided in leaf.decided.divided_by(string) {
+            let half = self.within(decided, &leaf.descended, self.of_trial)?;
+            let gained = leaf.total() - half.total();
+            promise *= gained.saturating_add(1 << self.of_trial.bits >> 4);
+        }
+        Ok(promise)
+    }
 }
 
 /// What the prices of more lists prove of some of them.
@@ -180,31 +224,44 @@ impl Tree {
     }
 
     /// Divide the worst cases, at most `most`; false if the worst of all cannot be divided.
-    fn divide(
-        &mut self,
-        most: usize,
-        num_threads: usize,
-        search: impl Fn(&Decided, &Descended) -> Result<Descended> + Sync,
-    ) -> Result<bool> {
+    fn divide(&mut self, most: usize, num_threads: usize, search: &Search) -> Result<bool> {
         let mut worst: Vec<(usize, &Leaf)> = self.cases().collect();
         worst.sort_by_key(|(index, leaf)| (std::cmp::Reverse(leaf.total()), *index));
         worst.truncate(worst.len().div_ceil(DIVIDED_OF_ALL).min(most));
-        let strings = worst.into_iter().map_while(|(index, leaf)| {
-            let string = leaf.descended.next?;
-            Some((index, string, leaf))
-        });
-        let strings: Vec<(usize, usize, &Leaf)> = strings.collect();
-        let halves = parallel::map(num_threads, 2 * strings.len(), |half| {
-            let (_, string, leaf) = strings[half / 2];
+        if worst
+            .first()
+            .is_none_or(|(_, leaf)| leaf.descended.open.is_empty())
+        {
+            return Ok(false);
+        }
+        let trials: Vec<(usize, &Leaf, usize)> = worst
+            .into_iter()
+            .flat_map(|(index, leaf)| leaf.descended.open.iter().map(move |&s| (index, leaf, s)))
+            .collect();
+        let promises = parallel::map(num_threads, trials.len(), |trial| {
+            let (_, leaf, string) = trials[trial];
+            search.promise(leaf, string)
+        })?;
+        // Of each case the most promising string.
+        let mut best: Vec<(i128, (usize, &Leaf, usize))> = Vec::new();
+        for (promise, trial) in promises.into_iter().zip(trials) {
+            match best.last_mut() {
+                Some(last) if last.1.0 == trial.0 => {
+                    if promise > last.0 {
+                        *last = (promise, trial);
+                    }
+                }
+                _ => best.push((promise, trial)),
+            }
+        }
+        let halves = parallel::map(num_threads, 2 * best.len(), |half| {
+            let (_, (_, leaf, string)) = best[half / 2];
             let [with, without] = leaf.decided.divided_by(string);
             let decided = if half % 2 == 0 { with } else { without };
-            let descended = search(&decided, &leaf.descended)?;
-            Ok(Leaf { decided, descended })
+            search.within(decided, &leaf.descended, search.of_case)
         })?;
-        let divided: Vec<(usize, usize)> = strings
-            .iter()
-            .map(|&(index, string, _)| (index, string))
-            .collect();
+        let divided: Vec<(usize, usize)> =
+            best.iter().map(|(_, trial)| (trial.0, trial.2)).collect();
         let mut halves = halves.into_iter();
         for &(index, string) in &divided {
             let first = self.nodes.len();

@@ -38,7 +38,7 @@ pub enum Flaw {
     /// The claim is unsupported: more bits than 30, a longest length below 2 or, like the number of
     /// merges or of symbols, beyond what 32 bits can number.
     Claim,
-    /// The cases are no tree, or more than one against vocabularies.
+    /// The cases are no tree, hold symbols outside the alphabet, or are several against vocabularies.
     Cases,
 }
 
@@ -49,7 +49,10 @@ impl fmt::Display for Flaw {
                 write!(f, "found {found} discounts, expected {expected}")
             }
             Self::Damaged => write!(f, "a discount is cut short or too large"),
-            Self::Cases => write!(f, "its cases are no tree, or against vocabularies"),
+            Self::Cases => write!(
+                f,
+                "its cases are no tree, hold unknown symbols, or are against vocabularies"
+            ),
             Self::Claim => write!(f, "its unit, its longest length or its size is unsupported"),
         }
     }

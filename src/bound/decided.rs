@@ -1,10 +1,14 @@
 //! Which strings merge lists have, and which they lack, in the search for prices.
 
+use rustc_hash::FxHashSet;
+
 use super::instance::Instance;
 use crate::prices::StringIndex;
 
 /// A string that counts less than this, or more than the rest, is taken as chosen or not.
 const LEAST_SHARE: f32 = 0.1;
+/// The number of strings that are tried before a case is divided by one.
+pub(super) const MOST_TRIED: usize = 8;
 
 /// The strings that some lists have, and those that they lack, by their numbers.
 #[derive(Debug, Clone, Default)]
@@ -22,20 +26,28 @@ impl Decided {
         [with, without]
     }
 
-    /// The string to decide next, given how much each counts: a frequent one that is chosen by half.
-    pub(super) fn next(
+    /// Strings that are worth a decision, given how much each counts: frequent ones that are chosen by
+    /// half, the most promising first. Of strings that occur equally often, as those of one frequent
+    /// word do, one is enough.
+    pub(super) fn open(
         &self,
         instance: &Instance,
         shares: impl Iterator<Item = f32>,
-    ) -> Option<usize> {
+    ) -> Vec<usize> {
         let counts = occurrences(instance);
-        let halves = shares.enumerate().filter_map(|(string, share)| {
+        let mut halves: Vec<(f32, usize)> = Vec::new();
+        for (string, share) in shares.enumerate() {
             let half = share.min(1.0 - share);
             let is_open = !self.has.contains(&string) && !self.lacks.contains(&string);
-            (half > LEAST_SHARE && is_open).then(|| (counts[string] as f32 * half, string))
-        });
-        let best = halves.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
-        best.map(|(_, string)| string)
+            if half > LEAST_SHARE && is_open {
+                halves.push((counts[string] as f32 * half, string));
+            }
+        }
+        halves.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let mut seen = FxHashSet::default();
+        halves.retain(|&(_, string)| seen.insert(counts[string]));
+        let strings = halves.iter().map(|&(_, string)| string);
+        strings.take(MOST_TRIED).collect()
     }
 }
 

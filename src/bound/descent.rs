@@ -54,8 +54,8 @@ pub(super) struct Descended {
     pub(super) found: FoundPrices,
     /// The last prices of each batch, if there may be several cases.
     pub(super) prices: Vec<Vec<f32>>,
-    /// The best string to divide the case by.
-    pub(super) next: Option<usize>,
+    /// Strings by which the case may be divided.
+    pub(super) open: Vec<usize>,
 }
 
 /// Find good prices for the lists for which some strings are decided. Stops early, with the best so far,
@@ -87,13 +87,13 @@ pub(super) fn descend_in(
         }
         found.num_steps = descent.num_steps;
         found.chosen = descent.chosen();
-        let next = decided.next(instance, descent.sums.average_shares());
+        let open = decided.open(instance, descent.sums.average_shares());
         let batches = descent.batches.into_iter().map(parallel::into_inner);
         let prices = batches.filter(|_| options.num_cases > 1);
         Ok(Descended {
             found,
             prices: prices.map(|batch| batch.prices.values).collect(),
-            next,
+            open,
         })
     })
 }

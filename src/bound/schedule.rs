@@ -99,6 +99,7 @@ impl Schedule {
     /// Begin with small steps, from where another descent ended.
     pub(super) fn begin_in_the_midst(&mut self) {
         self.behind = MIDST;
+        self.by_split = self.has_few_splits;
     }
 
     /// The next step, or None after the last.

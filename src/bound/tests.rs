@@ -105,7 +105,7 @@ fn find_in(
 fn no_list_gains_more_than_cases_prove() {
     let mut dice = Dice(7);
     let (mut num_divided, mut num_better) = (0, 0);
-    for _ in 0..300 {
+    for _ in 0..60 {
         let words = dice.words();
         let claim = claim(
             Against::Merges,
@@ -126,8 +126,8 @@ fn no_list_gains_more_than_cases_prove() {
             assert_eq!(by_cases, find_in(60, 5, &words, &claim, &[], 3));
         }
     }
-    assert!(num_divided > 20, "only {num_divided}, {num_better} better");
-    assert!(num_better > 5, "only {num_better} of {num_divided} better");
+    assert!(num_divided > 5, "only {num_divided}, {num_better} better");
+    assert!(num_better > 2, "only {num_better} of {num_divided} better");
 }
 
 #[test]

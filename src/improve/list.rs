@@ -104,6 +104,10 @@ impl List {
         self.rank_of[id as usize]
     }
 
+    pub(super) fn num_symbols(&self) -> usize {
+        self.num_symbols
+    }
+
     /// The number of ids, those of removed tokens included.
     pub(super) fn num_ids(&self) -> usize {
         self.tokens.len()

@@ -7,14 +7,15 @@
 use std::sync::Mutex;
 use std::time::Instant;
 
+use super::ImproveProgress;
 use super::again::{Made, Reach};
 use super::builder::Guide;
+use super::chains::Pace;
 use super::draft::{Draft, Edit};
 use super::list::PinnedMerge;
 use super::moves::{propose, repair};
 use super::random::Random;
 use super::state::{Outcome, Scratch, State};
-use super::{ImproveOptions, ImproveProgress};
 use crate::error::Result;
 use crate::parallel::{Team, into_inner, lock};
 use crate::watch::Watch;
@@ -64,18 +65,29 @@ struct Candidate {
     allowed: f64,
 }
 
+/// What is searched for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Goal {
+    /// What a token must save to be worth its place, at first.
+    pub(super) price: f64,
+    /// The length of the list.
+    pub(super) len: usize,
+    /// The length of the longest new token, in symbols.
+    pub(super) max_token_length: usize,
+}
+
 /// Search until the moves are made or the watch ends it. `state` is left at the last list; returns the
 /// best on the way that was not too long: its cost, and its tokens in order. An error if the watch
 /// ends it before the first move.
 pub(super) fn search(
     state: &mut State<'_>,
-    price: f64,
-    len: usize,
-    options: &ImproveOptions,
+    goal: Goal,
+    pace: &Pace,
     team: &Team,
     watch: &Watch,
     progress: &ImproveProgress,
 ) -> Result<(u64, Vec<PinnedMerge>)> {
+    let Goal { price, len, .. } = goal;
     let mut best = (state.cost, state.list.merges());
     let num_tokens_before = state.num_tokens as i64;
     // Copies of the list are rare enough to take no noticeable time.
@@ -90,7 +102,7 @@ pub(super) fn search(
         if done == 0 {
             watch.check()?;
         }
-        let part_done = options.part_done(done, started);
+        let part_done = pace.part_done(done, started);
         if part_done >= 1.0 || watch.is_stopped() {
             break;
         }
@@ -105,13 +117,13 @@ pub(super) fn search(
         }
         let guide = Guide {
             price,
-            max_token_length: options.max_token_length,
+            max_token_length: goal.max_token_length,
             temperature: price * steering.temperature(part_done, done),
         };
-        let until = options.num_moves.unwrap_or(u64::MAX).min(done + ROUND);
+        let until = pace.num_moves.unwrap_or(u64::MAX).min(done + ROUND);
         let mut made = Made::default();
         let moves = done..until;
-        for candidate in draw(state, guide, moves, options.seed, team, &mut scratches)? {
+        for candidate in draw(state, guide, moves, pace.seed, team, &mut scratches)? {
             settle(state, candidate, &steering, &mut made, &mut scratches[0]);
         }
         steering.learn(state.list.len());

@@ -269,11 +269,18 @@ fn a_stop_before_the_first_move_ends_the_search_at_once() {
     let mut state = State::new(&corpus, alphabet.len(), &merges, &watch).expect("no interruption");
     watch.stop();
     let (options, progress) = (options(0, 1), ImproveProgress::default());
+    let pace = Chains::new(&options, merges.len())
+        .next()
+        .expect("one search");
+    let goal = Goal {
+        price: 1.0,
+        len: merges.len(),
+        max_token_length: 8,
+    };
     with_team(1, |team| {
         assert_eq!(state.price(team, &watch), Err(Error::Interrupted));
         assert_eq!(state.refresh(0.0, team, &watch), Err(Error::Interrupted));
-        let len = merges.len();
-        let found = search(&mut state, 1.0, len, &options, team, &watch, &progress);
+        let found = search(&mut state, goal, &pace, team, &watch, &progress);
         assert_eq!(found, Err(Error::Interrupted));
     });
 }

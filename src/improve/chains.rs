@@ -1,0 +1,158 @@
+//! Short lists are searched for several times, from the beginning.
+//!
+//! Where one search has cooled, a longer one would have ended elsewhere, but hardly better: for lists of
+//! some hundred merges the best of several searches is better than one that takes as long.
+
+use std::time::Instant;
+
+use super::ImproveOptions;
+
+/// Longer lists are searched for once.
+const SHORT: usize = 300;
+/// The number of moves of a search, for each merge.
+const MOVES_OF_A_MERGE: u64 = 1500;
+/// The seeds of two searches differ by a multiple of this.
+const BETWEEN_SEEDS: u64 = 0xA076_1D64_78BD_642F;
+
+/// The limits of one search, which cools as the first of them comes near.
+#[derive(Debug, Clone)]
+pub(super) struct Pace {
+    pub(super) seed: u64,
+    pub(super) num_moves: Option<u64>,
+    pub(super) deadline: Option<Instant>,
+}
+
+impl Pace {
+    /// The part of the search that is done after `num_moves` moves; 1 or more: all of it.
+    pub(super) fn part_done(&self, num_moves: u64, started: Instant) -> f64 {
+        let by_moves = match self.num_moves {
+            Some(all) if num_moves < all => num_moves as f64 / all as f64,
+            Some(_) => 1.0,
+            None => 0.0,
+        };
+        let by_time = self.deadline.map_or(0.0, |deadline| {
+            let all = deadline.saturating_duration_since(started).as_secs_f64();
+            started.elapsed().as_secs_f64() / all.max(1e-9)
+        });
+        by_moves.max(by_time)
+    }
+}
+
+/// The paces of all searches.
+#[derive(Debug)]
+pub(super) struct Chains {
+    /// Of the next; its moves are those of all that are left, if there is a number of moves.
+    next: Pace,
+    /// How many are left, if there is a number of moves.
+    left: Option<u64>,
+    /// The number of moves of each until a deadline; None: there is only one search.
+    usual: Option<u64>,
+    begun: Option<Instant>,
+}
+
+impl Chains {
+    pub(super) fn new(options: &ImproveOptions, len: usize) -> Self {
+        let usual = MOVES_OF_A_MERGE.saturating_mul(len as u64).max(1);
+        let is_short = len <= SHORT;
+        let in_all = |moves: u64| if is_short { (moves / usual).max(1) } else { 1 };
+        Self {
+            next: Pace {
+                seed: options.seed,
+                num_moves: options.num_moves,
+                // With a number of moves the result must not depend on the time.
+                deadline: options.deadline.filter(|_| options.num_moves.is_none()),
+            },
+            left: options.num_moves.map(in_all),
+            usual: (is_short && options.deadline.is_some()).then_some(usual),
+            begun: None,
+        }
+    }
+
+    /// Whether a search until the deadline would not be done, judged by the last.
+    fn is_late(&self, now: Instant) -> bool {
+        let took = self.begun.map(|begun| now - begun);
+        let deadline = self.next.deadline;
+        let rest = deadline.map(|end| end.saturating_duration_since(now));
+        took.zip(rest).is_some_and(|(took, rest)| rest < took / 2)
+    }
+}
+
+impl Iterator for Chains {
+    type Item = Pace;
+
+    fn next(&mut self) -> Option<Pace> {
+        let now = Instant::now();
+        let mut pace = self.next.clone();
+        match self.left {
+            Some(left) => {
+                let rest = self.next.num_moves.unwrap_or(0);
+                let part = rest.checked_div(left)?;
+                self.left = Some(left - 1);
+                pace.num_moves = Some(part);
+                self.next.num_moves = Some(rest - part);
+            }
+            None if self.begun.is_some() && (self.usual.is_none() || self.is_late(now)) => {
+                return None;
+            }
+            None => pace.num_moves = self.usual,
+        }
+        self.next.seed = self.next.seed.wrapping_add(BETWEEN_SEEDS);
+        self.begun = Some(now);
+        Some(pace)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn options(num_moves: Option<u64>, seconds: Option<u64>) -> ImproveOptions {
+        ImproveOptions {
+            seed: 5,
+            num_moves,
+            deadline: seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds)),
+            num_threads: 1,
+            max_token_length: 8,
+            true_counts: false,
+        }
+    }
+
+    #[test]
+    fn all_moves_are_made_once() {
+        for (len, all, expected) in [
+            (10, 0, vec![0]),
+            (10, 29_999, vec![29_999]),
+            (10, 50_000, vec![16_666, 16_667, 16_667]),
+            (SHORT + 1, 9_000_000, vec![9_000_000]),
+        ] {
+            let chains: Vec<Pace> = Chains::new(&options(Some(all), None), len).collect();
+            let moves: Vec<u64> = chains.iter().filter_map(|chain| chain.num_moves).collect();
+            assert_eq!(moves, expected);
+            let mut seeds: Vec<u64> = chains.iter().map(|chain| chain.seed).collect();
+            assert_eq!(seeds[0], 5);
+            seeds.dedup();
+            assert_eq!(seeds.len(), chains.len());
+        }
+    }
+
+    #[test]
+    fn until_a_deadline_there_are_more_while_there_is_time() {
+        let mut chains = Chains::new(&options(None, Some(1000)), 10);
+        for _ in 0..3 {
+            assert_eq!(
+                chains.next().and_then(|chain| chain.num_moves),
+                Some(15_000)
+            );
+        }
+        let mut late = Chains::new(&options(None, Some(0)), 10);
+        assert!(late.next().is_some());
+        let mut one = Chains::new(&options(None, Some(1000)), SHORT + 1);
+        assert_eq!(one.next().map(|chain| chain.num_moves), Some(None));
+        assert!(one.next().is_none());
+        let mut endless = Chains::new(&options(None, None), 10);
+        assert_eq!(endless.next().map(|chain| chain.num_moves), Some(None));
+        assert!(endless.next().is_none());
+    }
+}
