@@ -69,6 +69,7 @@ def formal_bound(
     number: int,
     numbers: list[int],
     setting: dict[str, int],
+    *,
     cases: Sequence[str | None] = (None,),
 ) -> int:
     """The bound that the formal verifier computes."""
@@ -83,6 +84,7 @@ def core_bound(
     number: int,
     numbers: list[int],
     setting: dict[str, int],
+    *,
     cases: Sequence[str | None] = (None,),
 ) -> int:
     """The bound that the core's verifier computes."""
@@ -121,14 +123,15 @@ def random_discounts(
     return numbers
 
 
-def random_tree(random: Random, words: dict[str, int]) -> list[str | None]:
-    """A tree of cases: strings of the words, and some that no word has."""
-    if random.random() < 0.5:
+def random_tree(random: Random, words: dict[str, int], depth: int = 3) -> list[str | None]:
+    """A tree of cases: by strings of the words, and some that no word has."""
+    if depth == 0 or random.random() < 0.3:
         return [None]
-    word = random.choice([*words, *("".join(pair) for pair in combinations("".join(words), 2))])
+    word = random.choice([*words, *map("".join, combinations("".join(words), 2))])
     start = random.randint(0, len(word) - 1)
     string = word[start : start + random.randint(1, 4)]
-    return [string, *random_tree(random, words), *random_tree(random, words)]
+    halves = (random_tree(random, words, depth - 1) for _ in range(2))
+    return [string, *(case for half in halves for case in half)]
 
 
 def varints(numbers: list[int]) -> bytes:

@@ -44,10 +44,10 @@ too.
 Words are cut into pieces where a pair has no price, and long strings are looked for in the pieces
 alone. So each pair that occurs more than `floor` times must have one: `longest` is 2 or more.
 
-**Cases.** Take any string: a list has it among its M strings, or it has not. So a tree of such
-questions sorts all lists into cases, and a bound with prices of its own for each case bounds them
-all, by the largest. In a case no lacking string is a node, and those that a list has are among its M:
-the losses of these and the largest of the others are as many as M.
+**Cases.** Take any string: a list has it among its M strings, or it lacks it. So a tree of such
+questions sorts all lists into cases, and if each case has a bound, by prices of its own, the
+largest bounds them all. In a case, no string that is lacked is a node, and those that a list has
+are among its M: so their losses are added, and of the others only as many as are left.
 
 **Vocabularies.** Here symbols alone have prices, of at most 1, and a token may be any string. The
 symbols of a token of one symbol cost at most 1, those of a longer one at most 1 plus its loss, by

@@ -341,7 +341,7 @@ def check_fields(fields: Mapping[str, Any]) -> None:
 
 
 def check_cases(cases: Any, against: Against) -> None:  # noqa: ANN401
-    """Refuse what is no row of strings in hexadecimal and None; verifiers see whether it is a tree."""
+    """Refuse all but strings in hexadecimal and None; whether they are a tree, verifiers see."""
     if not isinstance(cases, tuple) or not 0 < len(cases) <= MOST_CASES:
         raise ValueError(f"cases must be a tuple of 1 to {MOST_CASES}, found {cases!r:.40}")
     for string in cases:

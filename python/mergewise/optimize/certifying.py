@@ -13,6 +13,7 @@ from mergewise.counts import WordCounts
 from mergewise.interrupts import noticed_interrupts
 from mergewise.merge_lists import no_merges
 from mergewise.optimize.certificate import (
+    MOST_CASES,
     Against,
     Certificate,
     check_comparable,
@@ -66,10 +67,10 @@ def certify(
             search, the bound is a trivial one.
         num_steps: how many steps the search takes, in the place of a time limit; then the
             certificate is the same on every machine.
-        num_cases: into how many cases a proof against merge lists may divide them, each with numbers
-            of its own (and with `num_steps` steps): lists that have a string, and lists that do not.
-            That gains on small texts. Unless given, 1 with `num_steps`, and with a time limit as
-            many as there is time for, at most 64.
+        num_cases: into how many cases a proof may divide all merge lists, each with numbers and
+            `num_steps` steps of its own: lists that have a string, and those that do not. That
+            gains on small texts. Unless given, 1 with `num_steps`, and with a time limit as many
+            as there is time for, at most 64.
         num_threads: 0 means all cores. The certificate does not depend on it.
         progress: show the search, or call this with the steps and the bound so far, None at first.
     """
@@ -171,6 +172,8 @@ def find_certificate(
     check_time_limit(time_limit)
     check_num_threads(num_threads)
     check_optional(num_steps=num_steps, num_cases=num_cases)
+    if num_cases is not None and 2 * num_cases > MOST_CASES:
+        raise ValueError(f"num_cases is {num_cases:,}, expected at most {MOST_CASES // 2:,}")
     if num_cases is None:
         num_cases = USUAL_CASES if num_steps is None else 1
     words = encoded_words(counts, **options) if options else counts
