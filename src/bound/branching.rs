@@ -25,10 +25,11 @@ use crate::watch::Watch;
 
 /// The number of steps of a case until a deadline.
 const STEPS_OF_A_CASE: usize = 800;
-/// Until a deadline, cases are worth their time if there is enough for this number of divisions, with so
-/// many cuts of spans in a second.
-const WORTH_DIVIDING: usize = 16;
-const CUTS_OF_A_SECOND: f64 = 1e8;
+/// Until a deadline, cases are worth their time if spans have at most this number of cuts, and if there is
+/// enough time for some divisions, with so many cuts in a second.
+const MOST_CUTS: usize = 1 << 16;
+const WORTH_DIVIDING: usize = 8;
+const CUTS_OF_A_SECOND: f64 = 5e7;
 /// A string is tried with one of so many of the steps of a case.
 const STEPS_OF_A_TRIAL: usize = 6;
 /// In each round one case of so many is divided.
@@ -108,7 +109,8 @@ fn options_of_a_case(instance: &Instance, options: &DescentOptions) -> Option<De
         let cuts: usize = instance.reach.iter().map(of_row).sum();
         let of_trials = 2 * MOST_TRIED * STEPS_OF_A_CASE / STEPS_OF_A_TRIAL;
         let steps = WORTH_DIVIDING * (2 * STEPS_OF_A_CASE + of_trials);
-        if cuts as f64 * steps as f64 > CUTS_OF_A_SECOND * seconds.as_secs_f64() {
+        let has_time = cuts as f64 * steps as f64 <= CUTS_OF_A_SECOND * seconds.as_secs_f64();
+        if cuts > MOST_CUTS || !has_time {
             return None;
         }
         of_case.num_steps = Some(STEPS_OF_A_CASE);

@@ -21,7 +21,7 @@ pub struct FoundPrices {
     /// less than 1; against merges followed by how much each span that begins there costs less than
     /// the smaller of 1 and its dearest parts, the shorter spans first.
     pub discounts: Vec<u32>,
-    /// The number of steps taken.
+    /// The number of steps taken, without those of trials.
     pub num_steps: usize,
     /// The strings with the largest losses, one for each merge: a good vocabulary.
     pub chosen: Vec<Vec<Id>>,

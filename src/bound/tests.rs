@@ -206,6 +206,14 @@ fn threads_change_nothing() {
         assert_eq!(alone, find(&words, &claim, &[vec![0, 0]], 3));
         assert_eq!(alone.chosen.len(), 50);
     }
+    // So many steps that splits are told apart.
+    let mut fewer = Words::default();
+    for (word, count) in words.iter().take(300) {
+        fewer.push(word, count);
+    }
+    let claim = claim(Against::Merges, 20, 8, 8);
+    let alone = find_in(720, 1, &fewer, &claim, &[], 1);
+    assert_eq!(alone, find_in(720, 1, &fewer, &claim, &[], 5));
 }
 
 #[test]
