@@ -114,7 +114,7 @@ x86_64_FEATURES := -Ctarget-feature=+avx2,+bmi1,+bmi2,+lzcnt,+popcnt
 miri:  ## look for undefined behaviour in what is unsafe, with Miri (nightly Rust, with miri and rust-src)
 	RUSTFLAGS="$($(shell uname -m)_FEATURES)" \
 		MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-strict-provenance -Zmiri-symbolic-alignment-check" \
-		cargo +nightly miri test --target-dir target/miri --lib -- arrow:: keys:: encode:: pattern::
+		cargo +nightly miri test --target-dir target/miri --lib -- arrow:: keys:: encode:: parallel:: pattern::
 
 TSAN := RUSTFLAGS=-Zsanitizer=thread cargo +nightly test -Zbuild-std \
 	--target $$(rustc --print host-tuple) --target-dir target/tsan

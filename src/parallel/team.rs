@@ -224,10 +224,11 @@ mod tests {
 
     #[test]
     fn loops_follow_one_another() {
+        let num_rounds = if cfg!(miri) { 8 } else { 200 };
         for num_threads in [1, 2, 3, 7] {
             let sums = with_team(num_threads, |team| {
                 let mut sums = vec![0_usize; team.num_threads()];
-                for round in 0..200 {
+                for round in 0..num_rounds {
                     let squares = team.map(round, |task| Ok(task * task));
                     assert_eq!(squares, Ok((0..round).map(|task| task * task).collect()));
                     let added = team.for_each(&mut sums, round, |sum, task| {
@@ -240,7 +241,7 @@ mod tests {
             });
             assert_eq!(
                 sums,
-                (0..200)
+                (0..num_rounds)
                     .map(|round| round * (round.max(1) - 1) / 2)
                     .sum::<usize>()
             );
@@ -262,7 +263,7 @@ mod tests {
     #[test]
     fn after_an_error_or_a_panic_the_team_goes_on() {
         with_team(4, |team| {
-            for _ in 0..20 {
+            for _ in 0..if cfg!(miri) { 3 } else { 20 } {
                 let failed = team.map(100, |task| match task {
                     30.. => Err(Error::InvalidUtf8 { offset: task }),
                     _ => Ok(()),
