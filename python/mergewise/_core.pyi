@@ -11,7 +11,6 @@ from mergewise.specials import Specials
 from mergewise.token_files import ShardFiles
 from mergewise.vocabulary import Alphabet, Normalize, Vocabulary
 
-# fmt: off
 __all__ = [
     "Array", "Calls", "Choice", "Counter", "Documents", "MergeList", "Pairs", "Pipeline", "Ranks",
     "Session", "StreamDecoder", "StreamEncoder", "Tokenizer", "TokenizerJson", "Tokens",
@@ -20,8 +19,7 @@ __all__ = [
     "improve_merges", "measure_curvature", "measure_sigma", "named_patterns",
     "other_names_of_patterns", "rows_of_counts", "solve_exactly", "train_greedily", "verify_bound",
     "walk_curvature",
-]
-# fmt: on
+]  # fmt: skip
 
 __version__: str
 
