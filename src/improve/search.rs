@@ -195,7 +195,9 @@ fn draw(
     let found = Mutex::new(Vec::new());
     team.for_each(scratches, num_moves, |scratch, index| {
         let number = numbers.start + index as u64;
-        lock(&found).extend(candidate(state, guide, number, seed, scratch));
+        // Drawn first: in one line with the lock, threads would wait for one another.
+        let candidate = candidate(state, guide, number, seed, scratch);
+        lock(&found).extend(candidate);
         Ok(())
     })?;
     let mut candidates: Vec<Candidate> = into_inner(found);
