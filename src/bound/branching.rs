@@ -105,7 +105,7 @@ fn options_of_a_case(instance: &Instance, options: &DescentOptions) -> Option<De
     let mut of_case = options.clone();
     if let (None, Some(deadline)) = (options.num_steps, options.deadline) {
         let seconds = deadline.saturating_duration_since(Instant::now());
-        let of_row = |&reach: &u8| usize::from(reach) * usize::from(reach + 1) / 2;
+        let of_row = |&reach: &u8| usize::from(reach) * (usize::from(reach) + 1) / 2;
         let cuts: usize = instance.reach.iter().map(of_row).sum();
         let of_trials = 2 * MOST_TRIED * STEPS_OF_A_CASE / STEPS_OF_A_TRIAL;
         let steps = WORTH_DIVIDING * (2 * STEPS_OF_A_CASE + of_trials);
