@@ -289,7 +289,7 @@ def test_a_search_tells_the_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Ticker, "__call__", lambda _, state: told.append(state))
     monkeypatch.setattr(Ticker, "close", lambda *_: None)
     counts = mw.count([TEXT], pattern="whitespace")
-    mw.improve(mw.train(counts, num_merges=4), counts, num_moves=20_000, progress=True)
+    mw.improve(mw.train(counts, num_merges=4), counts, num_moves=500_000, progress=True)
     assert told
     assert all("moves" in state for state in told)
     assert any(state.endswith(" s left") for state in told)
@@ -312,6 +312,7 @@ NAMES = {
     "num_merges": "--merges",
     "num_moves": "--moves",
     "num_steps": "--steps",
+    "num_cases": "--cases",
     "num_threads": "--threads",
     "special_tokens": "--special",
     "allowed_special": "--allow-special",

@@ -34,6 +34,8 @@ def add_certify(parser: Parser) -> None:
     parser.add_choice("--against", [*AGAINST, "both"], f"what to compare with: {text}", "both")
     parser.add_time_limit("how long to search for proofs (default 60)", 60.0)
     parser.add_steps()
+    text = "how many cases a proof may divide merge lists into (default: as time allows)"
+    parser.add_number("--cases", text, dest="num_cases")
     parser.add_file("--save", "the file to write the certificate to")
     parser.add_reporting()
 
@@ -48,7 +50,7 @@ def run_certify(parsed: argparse.Namespace) -> None:
     tokenizer = read_tokenizer(parsed)
     counts = counts_for(parsed, tokenizer)
     started = time.perf_counter()
-    chosen = keywords(parsed, "num_steps", "num_threads", "progress")
+    chosen = keywords(parsed, "num_steps", "num_cases", "num_threads", "progress")
     chosen["time_limit"] = parsed.time_limit / (2 if both else 1)
     certificates = [
         certify(tokenizer, counts, against=against, **chosen)
