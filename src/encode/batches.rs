@@ -43,8 +43,8 @@ impl Encoder {
         watch: &Watch,
     ) -> Result<Encoded> {
         let num_bytes: usize = documents.iter().map(|document| document.len()).sum();
-        // If a token has three bytes.
-        let mut ids = Vec::with_capacity(num_bytes / 3);
+        // Enough for most texts. The system gives memory only to ids that are written.
+        let mut ids = Vec::with_capacity(num_bytes / 2);
         prefer_large_pages(&mut ids);
         let group_bytes = (num_bytes / (num_threads * 8)).clamp(LEAST_BYTES, MOST_BYTES);
         let is_alone = num_threads == 1 || num_bytes <= LEAST_BYTES;

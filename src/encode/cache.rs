@@ -251,7 +251,10 @@ impl Cache {
                 None => return false,
                 Some(packed) => {
                     if let Some(end) = packed.write(&mut buffer, 0, self.bits) {
-                        ids.extend_from_slice(&buffer[..end]);
+                        // So many as the compiler knows are copied without a call.
+                        let len = ids.len();
+                        ids.extend_from_slice(&buffer);
+                        ids.truncate(len + end);
                         return true;
                     }
                 }

@@ -62,25 +62,50 @@ pub(super) fn character_at(text: &[u8], at: usize) -> (Character, usize) {
 /// read than a code point.
 pub(super) type Spelling = u32;
 
-/// The bits that tell whether the bytes behind the first of a character of this length are such, and
-/// what these bits are.
-const INSIDE: [(Spelling, Spelling); 5] = [
-    (0, 0),
-    (0, 0),
-    (0xC000, 0x8000),
-    (0xC0_C000, 0x80_8000),
-    (0xC0C0_C000, 0x8080_8000),
-];
+/// How characters that begin with a byte are spelled.
+#[derive(Clone, Copy)]
+struct Form {
+    /// The bits that tell whether the bytes behind the first are such, and what these bits are.
+    inside: (Spelling, Spelling),
+    /// The bits of the whole spelling.
+    all: Spelling,
+}
+
+/// The form of the characters that begin with each byte.
+static FORMS: [Form; 256] = {
+    let mut forms = [Form {
+        inside: (0, 0),
+        all: 0xFF,
+    }; 256];
+    let mut first = 0xC2;
+    while first <= 0xF4 {
+        let all = match first {
+            0xC2..0xE0 => 0xFFFF,
+            0xE0..0xF0 => 0xFF_FFFF,
+            _ => 0xFFFF_FFFF,
+        };
+        forms[first] = Form {
+            inside: (all & 0xC0C0_C000, all & 0x8080_8000),
+            all,
+        };
+        first += 1;
+    }
+    forms
+};
 
 /// The spelling of the character that begins at `at`. A longer one than needed counts as a character.
 #[inline(always)]
 pub(super) fn spelling_at(text: &[u8], at: usize) -> Spelling {
     let next = text[at..].first_chunk().copied();
     let next = next.unwrap_or_else(|| padded(&text[at..]));
-    let (length, spelling) = (length_from(next[0]), Spelling::from_le_bytes(next));
-    let (bits, inside) = INSIDE[length];
-    let length = if spelling & bits == inside { length } else { 1 };
-    spelling & Spelling::MAX >> (32 - 8 * length)
+    let Form { inside, all } = FORMS[usize::from(next[0])];
+    let spelling = Spelling::from_le_bytes(next);
+    spelling
+        & if spelling & inside.0 == inside.1 {
+            all
+        } else {
+            0xFF
+        }
 }
 
 /// The last bytes of a text, and zeros.

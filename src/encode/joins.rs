@@ -40,6 +40,8 @@ pub(super) struct Joins {
     /// What tokens hold of two characters, the last byte of the left one and the first byte of the
     /// right one, other than both of them whole. The left byte is the low one.
     bytes: Box<[u8; 1 << 16]>,
+    /// Whether some token holds a part of a character.
+    holds_parts: bool,
     /// A bit for each pair that is not ASCII.
     characters: Bits,
     /// A bit for each token that no merge makes, if words are looked up.
@@ -101,6 +103,7 @@ impl Joins {
         let bytes = vec![0; 1 << 16].into_boxed_slice().try_into();
         let mut bytes: Box<[u8; 1 << 16]> = bytes.expect("as many");
         let mut pairs = FxHashSet::default();
+        let mut holds_parts = false;
         let mut join = |left: &[u8], right: &[u8]| {
             if is_inside(right[0]) {
                 return;
@@ -115,6 +118,7 @@ impl Joins {
                 (false, false) if is_ascii => BOTH,
                 (false, false) => 0,
             };
+            holds_parts |= is_part(pair.0) || is_part(pair.1);
             if !is_ascii {
                 pairs.insert(pair);
             }
@@ -138,6 +142,7 @@ impl Joins {
         let pairs: Vec<_> = pairs.into_iter().collect();
         Self {
             bytes,
+            holds_parts,
             characters: Bits::new(pairs.iter().map(|&(left, right)| hash_both(left, right))),
             whole: Bits::new(whole.iter().map(|string| hash_word(string) as usize)),
         }
@@ -154,14 +159,14 @@ impl Joins {
     fn cuts(&self, text: &[u8], at: usize, left: Spelling, right: Spelling) -> bool {
         let [last, first] = [text[at - 1], text[at]];
         let held = self.bytes[usize::from(u16::from_le_bytes([last, first]))];
-        if held != 0
-            && (held & BOTH > 0
-                || held & LEFT_WHOLE > 0 && self.may_join(left, first.into())
+        if self.holds_parts
+            && (held & LEFT_WHOLE > 0 && self.may_join(left, first.into())
                 || held & RIGHT_WHOLE > 0 && self.may_join(last.into(), right))
         {
             return false;
         }
-        !self.may_join(left, right)
+        // Both are looked up always: a branch would often be predicted wrongly.
+        !((held & BOTH > 0) | self.may_join(left, right))
     }
 
     /// The last place where a text is cut, whatever follows it.

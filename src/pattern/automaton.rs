@@ -169,23 +169,33 @@ impl Automaton {
     #[inline]
     pub(super) fn run_from(&self, state: usize, text: &[u8], start: usize) -> (usize, usize) {
         let (mut state, mut at, mut end) = (state, start, start);
-        loop {
-            let (input, len) = match text.get(at) {
-                Some(&byte) if byte < 0x80 => (usize::from(byte), 1),
-                Some(_) => {
-                    let (symbol, len) = self.alphabet.read(&text[at..]);
-                    (SYMBOLS + usize::from(symbol), len)
+        while state != DEAD {
+            let steps = &self.steps[state];
+            // Most characters of a word leave the state as it is. In a loop of their own they do not
+            // wait for one another.
+            let next = loop {
+                let (input, len) = match text.get(at) {
+                    Some(&byte) if byte < 0x80 => (usize::from(byte), 1),
+                    Some(_) => {
+                        let (symbol, len) = self.alphabet.read(&text[at..]);
+                        (SYMBOLS + usize::from(symbol), len)
+                    }
+                    None => (END, 0),
+                };
+                let step = steps[input];
+                end = if step & MATCH != 0 { at } else { end };
+                let next = usize::from(step & !MATCH);
+                if next == DEAD {
+                    return (end, at);
                 }
-                None => (END, 0),
+                at += len;
+                if next != state {
+                    break next;
+                }
             };
-            let step = self.steps[state][input];
-            end = if step & MATCH != 0 { at } else { end };
-            state = usize::from(step & !MATCH);
-            if state == DEAD {
-                return (end, at);
-            }
-            at += len;
+            state = next;
         }
+        (end, at)
     }
 
     /// Where a match that has come to a state ends in a text that may go on, as far as that is known,
