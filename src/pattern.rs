@@ -20,6 +20,7 @@ mod backtracking;
 mod block;
 mod class;
 mod expression;
+mod foreign;
 mod groups;
 mod linear;
 mod neighbours;

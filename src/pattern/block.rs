@@ -22,6 +22,16 @@ pub(crate) trait Processor: Copy {
     /// Look up a block.
     fn look_up(self, block: &[u8; LEN], groups: &Groups) -> Found;
 
+    /// The bits of `bits`, the first one where the first bit of `places` is, and so on.
+    fn spread(self, mut bits: u64, mut places: u64) -> u64 {
+        let mut spread = 0;
+        while places != 0 {
+            spread |= (bits & 1) << places.trailing_zeros();
+            (bits, places) = (bits >> 1, places & (places - 1));
+        }
+        spread
+    }
+
     /// Write `base + i` for each bit `i` of `group`, in order; the rest of `places` is undefined.
     ///
     /// Places are written eight at a time, more than needed: the number of bits is hard to predict,
@@ -42,22 +52,58 @@ pub(crate) trait Processor: Copy {
     }
 }
 
-/// What the tables say of a block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What the tables say of a block: of its characters in order, a bit for each. Of characters that are not
+/// looked up, each byte counts as one.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Found {
+    /// None if each byte counts as a character.
+    pub(super) characters: Option<Characters>,
     /// The places before which a word ends by its verdict, and those without one: bit `i` is for the
-    /// place before byte `i`. The first two bits, and those at bytes that are not ASCII and at the
-    /// next two, are undefined.
+    /// place before character `i`. The first two bits, and those at characters that are not looked up
+    /// and at the next two, are undefined.
     pub(super) ends: u64,
     pub(super) open: u64,
-    /// The bytes that are not ASCII. The following are undefined there.
+    /// The characters that are not looked up, and all behind the last one. The following are undefined
+    /// there.
     pub(super) foreign: u64,
     pub(super) white_space: u64,
     pub(super) line_ends: u64,
     /// The white space that words end between and spaces.
     pub(super) ends_before_space: u64,
-    /// The bytes that line ends belong to.
+    /// The characters that line ends belong to.
     pub(super) keeps_line_ends: u64,
+}
+
+/// The characters of a block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Characters {
+    /// How many the block shows, and how many bytes these have: all but a few.
+    pub(super) len: usize,
+    pub(super) num_bytes: usize,
+    /// The bytes that they begin with.
+    pub(super) starts: u64,
+    pub(super) kinds: [u8; LEN],
+}
+
+impl Found {
+    /// Whether a word that begins with a character ends before the next, and whether that depends on
+    /// more.
+    #[inline(always)]
+    pub(super) fn at_start(
+        &self,
+        block: &[u8; LEN],
+        groups: &Groups,
+        character: usize,
+    ) -> (u64, u64) {
+        if self.foreign >> character & 3 != 0 {
+            return (0, 1);
+        }
+        let kind = |character: usize| match &self.characters {
+            Some(characters) => characters.kinds[character % LEN],
+            None => groups.kind(block[character % LEN]),
+        };
+        groups.at_start(kind(character), kind(character + 1))
+    }
 }
 
 /// The verdicts on a block.
@@ -77,9 +123,9 @@ pub(super) struct Verdicts {
 }
 
 impl Verdicts {
-    /// `kept` is 1 if the first byte is a line end that belongs to what is before, else 0.
+    /// `kept` is 1 if the first character is a line end that belongs to what is before, else 0.
     #[inline(always)]
-    pub(super) fn new(found: Found, kept: u64) -> Self {
+    pub(super) fn new(found: &Found, kept: u64) -> Self {
         let near_foreign = found.foreign | found.foreign << 1 | found.foreign << 2;
         let line_ends = found.line_ends & !found.foreign;
         // Adding the first line end behind such a byte clears all of them.
@@ -104,7 +150,7 @@ impl Verdicts {
 
     /// Find the verdicts on places before spaces within white space.
     #[inline(always)]
-    fn look_ahead(&mut self, within: u64, found: Found) {
+    fn look_ahead(&mut self, within: u64, found: &Found) {
         if found.foreign == 0 {
             let before_line_end = filled_down(found.line_ends, found.white_space);
             let num_at_end = (!found.white_space).leading_zeros();
@@ -119,8 +165,8 @@ impl Verdicts {
         self.open |= self.unknown;
     }
 
-    /// Let a word begin at a place of the block: what is said of its first byte and the next decides
-    /// whether it ends between them.
+    /// Let a word begin with a character of the block: what is said of it and the next decides whether it
+    /// ends between them.
     #[inline(always)]
     pub(super) fn begin(&mut self, word: usize, (ends, open): (u64, u64)) {
         let bit = 2 << word;
@@ -173,7 +219,7 @@ impl Processor for Any {
     }
 
     fn look_up(self, block: &[u8; LEN], groups: &Groups) -> Found {
-        let kind = |byte: u8| usize::from(groups.kinds.0[usize::from(byte & 0x7f)]);
+        let kind = |byte: u8| usize::from(groups.kind(byte));
         let class = |byte: u8| groups.white_space[kind(byte)];
         let (mut ends, mut open) = (0, 0);
         for (at, bytes) in (2..).zip(block.windows(3)) {
@@ -183,6 +229,7 @@ impl Processor for Any {
             open |= u64::from(groups.open.0[usize::from(row)] & bit != 0) << at;
         }
         Found {
+            characters: None,
             ends,
             open,
             foreign: places(block, |byte| !byte.is_ascii()),

@@ -1,13 +1,14 @@
 //! Verdicts as tables that processors read 64 bytes at a time.
 //!
-//! What a few instructions look up for many bytes at once is a table of 16 values, or of 128. So bytes
-//! of ASCII are of 16 kinds, and of three neighbouring bytes the first has one of four groups, by its
-//! kind, the second of sixteen, the third of eight. The groups of the first two select a row, in
-//! which the third has its bit. If that is too few, bytes that rarely need to be told apart are of
-//! one kind or group, and where their verdicts differ there is none.
+//! What a few instructions look up for many bytes at once is a table of 16 values, or of 128. So
+//! characters are of 16 kinds, and of three neighbours the first has one of four groups, by its kind,
+//! the second of sixteen, the third of eight. The groups of the first two select a row, in which the
+//! third has its bit. If that is too few, characters that rarely need to be told apart are of one kind
+//! or group, and where their verdicts differ there is none.
 
 use super::alphabet::Symbol;
 use super::automaton::Automaton;
+use super::foreign::Foreign;
 use super::neighbours::{Neighbours, Verdict};
 use super::white_space::Kind;
 
@@ -18,8 +19,10 @@ const KINDS: usize = 16;
 /// The number of rows.
 const ROWS: usize = 64;
 const MOST: [usize; 3] = [ROWS / KINDS, KINDS, 8];
-/// How many symbols ASCII may have: each three of them have a verdict.
-const MOST_SYMBOLS: usize = 32;
+/// How many symbols there may be: each three of them have a verdict.
+pub(super) const MOST_SYMBOLS: usize = 32;
+/// The weight of a symbol beyond ASCII, see [`weight`].
+const WEIGHT_OF_FOREIGN: f64 = 1.0;
 
 pub(super) const WHITE_SPACE: u8 = 1 << 7;
 pub(super) const LINE_END: u8 = 1 << 6;
@@ -43,7 +46,7 @@ fn white_space(symbol: Symbol, neighbours: &Neighbours<'_>) -> u8 {
 #[repr(align(64))]
 pub(super) struct Table<const N: usize>(pub(super) [u8; N]);
 
-/// The verdicts on ASCII.
+/// The verdicts on ASCII, and on some characters beyond it.
 #[derive(Debug, Clone)]
 pub(crate) struct Groups {
     /// The kind of each byte.
@@ -63,22 +66,27 @@ pub(crate) struct Groups {
     /// For each kind of byte that begins a word, the kinds before which that word ends at once.
     ends_at_start: [u16; KINDS],
     open_at_start: [u16; KINDS],
+    pub(super) foreign: Foreign,
 }
 
 impl Groups {
-    /// `None` if ASCII has too many symbols.
+    /// `None` if there are too many symbols.
     pub(super) fn new(automaton: &Automaton, neighbours: &Neighbours<'_>) -> Option<Self> {
         let symbol = |byte: usize| automaton.alphabet().symbol(byte as u32);
         let mut symbols: Vec<Symbol> = (0..ASCII).map(symbol).collect();
+        symbols.extend(neighbours.foreign());
         symbols.sort_unstable();
         symbols.dedup();
         if symbols.len() > MOST_SYMBOLS {
             return None;
         }
-        let index = |byte: usize| symbols.binary_search(&symbol(byte)).unwrap_or(0);
+        let index = |symbol: Symbol| symbols.binary_search(&symbol).unwrap_or(0);
         let mut weights = vec![0.0; symbols.len()];
         for byte in 0..ASCII {
-            weights[index(byte)] += weight(byte as u8);
+            weights[index(symbol(byte))] += weight(byte as u8);
+        }
+        for &foreign in neighbours.foreign() {
+            weights[index(foreign)] += WEIGHT_OF_FOREIGN;
         }
         let classes: Vec<u8> = symbols
             .iter()
@@ -91,8 +99,11 @@ impl Groups {
         for (axis, most) in MOST.into_iter().enumerate() {
             cube.group(&[axis], most);
         }
+        let kind = |symbol: Symbol| kinds[index(symbol)] as u8;
+        let foreign = neighbours.foreign().iter();
+        let foreign: Vec<(Symbol, u8)> = foreign.map(|&symbol| (symbol, kind(symbol))).collect();
         let mut groups = Self {
-            kinds: Table(std::array::from_fn(|byte| kinds[index(byte)] as u8)),
+            kinds: Table(std::array::from_fn(|byte| kind(symbol(byte)))),
             white_space: [0; KINDS],
             first: [0; KINDS],
             second: [0; KINDS],
@@ -101,6 +112,7 @@ impl Groups {
             open: cube.rows(Verdict::Open),
             ends_at_start: [0; KINDS],
             open_at_start: [0; KINDS],
+            foreign: Foreign::new(automaton.alphabet(), &foreign),
         };
         for (symbol, &kind) in kinds.iter().enumerate() {
             let [first, second, third] = [0, 1, 2].map(|axis: usize| cube.groups[axis][symbol]);
@@ -126,6 +138,7 @@ impl Groups {
             open: Table([0; ROWS]),
             ends_at_start: [0; KINDS],
             open_at_start: [0; KINDS],
+            foreign: Foreign::NONE,
         }
     }
 
@@ -156,18 +169,15 @@ impl Groups {
 
     /// The kind of a byte of ASCII.
     #[inline]
-    fn kind(&self, byte: u8) -> usize {
-        usize::from(self.kinds.0[usize::from(byte) % ASCII]) % KINDS
+    pub(super) fn kind(&self, byte: u8) -> u8 {
+        self.kinds.0[usize::from(byte) % ASCII]
     }
 
-    /// Whether a word that begins with the first byte ends before the second, and whether that
-    /// depends on more. Both are 0 or 1.
+    /// Whether a word that begins with a character of the first kind ends before one of the second,
+    /// and whether that depends on more. Both are 0 or 1.
     #[inline]
-    pub(super) fn at_start(&self, first: u8, second: u8) -> (u64, u64) {
-        if (first | second) >= 0x80 {
-            return (0, 1);
-        }
-        let (kind, next) = (self.kind(first), self.kind(second));
+    pub(super) fn at_start(&self, kind: u8, next: u8) -> (u64, u64) {
+        let (kind, next) = (usize::from(kind) % KINDS, usize::from(next) % KINDS);
         (
             u64::from(self.ends_at_start[kind] >> next & 1),
             u64::from(self.open_at_start[kind] >> next & 1),

@@ -5,15 +5,16 @@
 //!
 //! - *Cuts*, for all characters: a word ends between two characters whatever surrounds them. The
 //!   words before are the same if the text ends there.
-//! - *Verdicts*, for ASCII: whether a word ends between two characters, by these two, the one before
-//!   them and, within white space, what follows it. Where the automaton's answer depends on more,
-//!   there is no verdict.
+//! - *Verdicts*, for ASCII and the symbols of most other characters: whether a word ends between two
+//!   characters, by these two, the one before them and, within white space, what follows it. Where the
+//!   automaton's answer depends on more, there is no verdict.
 //!
 //! No expression looks behind: the text before a word influences neither that word nor later ones.
 //! So verdicts hold from the start of any word up to the first place without one.
 
 use super::alphabet::Symbol;
 use super::automaton::{Automaton, DEAD};
+use super::foreign::frequent_symbols;
 use super::white_space::{Ahead, Futures, Kind, WhiteSpace};
 
 /// Whether a word ends between two characters.
@@ -61,15 +62,19 @@ impl Seen {
 /// What is known of the words of an automaton.
 pub(super) struct Neighbours<'a> {
     automaton: &'a Automaton,
+    /// The symbols of characters beyond ASCII on which there are verdicts.
+    foreign: Vec<Symbol>,
     white_space: WhiteSpace,
     futures: Futures,
 }
 
 impl<'a> Neighbours<'a> {
     pub(super) fn new(automaton: &'a Automaton) -> Self {
-        let white_space = WhiteSpace::new(automaton);
+        let foreign = frequent_symbols(automaton.alphabet());
+        let white_space = WhiteSpace::new(automaton, &foreign);
         Self {
             automaton,
+            foreign,
             futures: Futures::new(automaton, &white_space),
             white_space,
         }
@@ -106,6 +111,10 @@ impl<'a> Neighbours<'a> {
     /// The state after the first character of a word.
     pub(super) fn first(&self, symbol: Symbol) -> usize {
         self.automaton.step(self.automaton.start(), symbol).state
+    }
+
+    pub(super) fn foreign(&self) -> &[Symbol] {
+        &self.foreign
     }
 
     pub(super) fn white_space(&self) -> &WhiteSpace {

@@ -1,14 +1,14 @@
 //! Scanning: where the words of a text end, by an automaton.
 //!
 //! A word's end is found in one of two ways. The automaton reads the word, character by character.
-//! Or the verdicts of [`super::groups`] tell all ends in a block of ASCII at once; the automaton
-//! then reads only the words on which there is no verdict.
+//! Or the verdicts of [`super::groups`] tell all ends in a block at once; the automaton then reads only
+//! the words on which there is no verdict.
 
 use super::TakeGroups;
 use super::alphabet::Symbol;
 use super::automaton::{Automaton, DEAD};
 use super::backtracking::{Budget, Problem, Stop};
-use super::block::{LEN, Processor, Verdicts, Work, on_this_processor};
+use super::block::{Characters, Found, LEN, Processor, Verdicts, Work, on_this_processor};
 use super::class::Ranges;
 use super::groups::Groups;
 use super::linear;
@@ -16,6 +16,9 @@ use super::neighbours::Neighbours;
 use super::syntax::Node;
 use crate::error::Result;
 use crate::watch::Watch;
+
+/// A block is worth it if so many of its first characters are looked up: else the automaton is faster.
+const NEXT: u32 = 8;
 
 /// Finds the words of texts.
 #[derive(Debug)]
@@ -28,7 +31,7 @@ pub(crate) struct Scanner {
 
 #[derive(Debug)]
 struct Complete {
-    /// `None` if ASCII has too many symbols.
+    /// `None` if there are too many symbols.
     groups: Option<Groups>,
     /// Whether a text can be cut between two characters, by their symbols.
     cuts: Vec<Vec<bool>>,
@@ -51,9 +54,6 @@ pub(crate) struct Unfinished {
 
 /// After how many steps the watch and the budget are read.
 const LOOK: u64 = 1 << 20;
-/// How far the next block is from a block: its first two bytes are the last of this one, as the
-/// verdict on a place depends on the two bytes before it.
-const STEP: usize = LEN - 2;
 
 impl Scanner {
     /// `None` if the expression needs too large an automaton, or matches the empty text: what that
@@ -232,11 +232,11 @@ pub(super) struct Scan<'a, G> {
 struct At {
     /// Where the next word begins.
     word: usize,
-    /// Where the next block begins, and the places in it that were not looked at. Where the next word
-    /// ends is one of them or later.
+    /// Where the next block begins, and the characters in it before which no word is known to end or not.
+    /// Where the next word ends is before one of them or later.
     block: usize,
     unseen: u64,
-    /// 1 if the first byte of that block is a line end that belongs to what is before, else 0.
+    /// 1 if the first character of that block is a line end that belongs to what is before, else 0.
     kept: u64,
 }
 
@@ -255,27 +255,120 @@ impl<G: TakeGroups> Work for Scan<'_, G> {
     type Output = ();
 
     #[inline(always)]
-    fn run<P: Processor>(mut self, processor: P) {
+    fn run<P: Processor>(self, processor: P) {
         let Some(complete) = &self.scanner.complete else {
             return;
         };
         let mut at = At::start_of(self.start);
         while at.word < self.text.len() {
-            at = match (self.text[at.block..].first_chunk(), &complete.groups) {
-                (Some(bytes), Some(groups)) if P::HAS_BLOCKS && is_ascii_so_far(bytes) => {
-                    self.decide(processor, groups, at, bytes)
+            let step = match (self.text[at.block..].first_chunk(), &complete.groups) {
+                (Some(bytes), Some(groups)) if P::HAS_BLOCKS => {
+                    let found = processor.look_up(bytes, groups);
+                    let block = (bytes, &found);
+                    match &found.characters {
+                        _ if found.foreign.trailing_zeros() < NEXT => self.read(at.word),
+                        None => self.decide(processor, groups, at, block, Bytes),
+                        Some(characters) => self.decide(processor, groups, at, block, characters),
+                    }
                 }
-                _ => self.read(processor, at.word),
+                _ => self.read(at.word),
             };
+            // The only places where words are handed over: so this code stays small.
+            self.groups.take(processor, step.base, step.ends);
+            if let Some(end) = step.long {
+                self.groups.take(processor, end - 1, 2);
+            }
+            at = step.at;
         }
     }
 }
 
-/// Whether the next characters are ASCII: else reading them is faster than a block.
-#[inline(always)]
-fn is_ascii_so_far(block: &[u8; LEN]) -> bool {
-    let (first, _) = block.split_first_chunk::<8>().expect("a longer block");
-    u64::from_le_bytes(*first) & 0x8080_8080_8080_8080 == 0
+/// Some words that were found.
+struct Step {
+    /// A bit for each end, from a place on.
+    base: usize,
+    ends: u64,
+    /// The end of one more word, however long.
+    long: Option<usize>,
+    at: At,
+}
+
+impl Step {
+    /// After the words that end at some places, one that ends at `end`.
+    #[inline(always)]
+    fn with_long(base: usize, ends: u64, end: usize) -> Self {
+        Self {
+            base,
+            ends,
+            long: Some(end),
+            at: At::start_of(end),
+        }
+    }
+}
+
+/// How the characters that a block shows lie in it.
+trait Shown: Copy {
+    fn len(self) -> usize;
+
+    /// The places of some characters.
+    fn places<P: Processor>(self, processor: P, characters: u64) -> u64;
+
+    /// The place of the last character but one.
+    fn last_but_one(self) -> usize;
+
+    /// How many characters are before a place, which may be behind the block.
+    fn number_before(self, place: usize) -> usize;
+}
+
+/// Each byte counts as a character.
+#[derive(Clone, Copy)]
+struct Bytes;
+
+impl Shown for Bytes {
+    #[inline(always)]
+    fn len(self) -> usize {
+        LEN
+    }
+
+    #[inline(always)]
+    fn places<P: Processor>(self, _: P, characters: u64) -> u64 {
+        characters
+    }
+
+    #[inline(always)]
+    fn last_but_one(self) -> usize {
+        LEN - 2
+    }
+
+    #[inline(always)]
+    fn number_before(self, place: usize) -> usize {
+        place
+    }
+}
+
+impl Shown for &Characters {
+    #[inline(always)]
+    fn len(self) -> usize {
+        self.len
+    }
+
+    #[inline(always)]
+    fn places<P: Processor>(self, processor: P, characters: u64) -> u64 {
+        processor.spread(characters, self.starts)
+    }
+
+    #[inline(always)]
+    fn last_but_one(self) -> usize {
+        let shown = self.starts & u64::MAX >> (LEN - self.num_bytes);
+        let without_last = shown ^ 1 << shown.ilog2();
+        without_last.ilog2() as usize
+    }
+
+    #[inline(always)]
+    fn number_before(self, place: usize) -> usize {
+        let before = !u64::MAX.checked_shl(place.min(LEN) as u32).unwrap_or(0);
+        (self.starts & before).count_ones() as usize
+    }
 }
 
 /// The bits below the first that is set; all if none is.
@@ -285,72 +378,72 @@ fn below_first(bits: u64) -> u64 {
 }
 
 impl<G: TakeGroups> Scan<'_, G> {
-    /// Hand over the words that end in a block: those on which there are verdicts, and those that the
-    /// automaton finds where there are none.
+    /// The words that end in a block: those on which there are verdicts, and those that the automaton finds
+    /// where there are none.
     #[inline(always)]
     fn decide<P: Processor>(
-        &mut self,
+        &self,
         processor: P,
         groups: &Groups,
         at: At,
-        bytes: &[u8; LEN],
-    ) -> At {
-        let mut verdicts = Verdicts::new(processor.look_up(bytes, groups), at.kept);
+        (bytes, found): (&[u8; LEN], &Found),
+        shown: impl Shown,
+    ) -> Step {
+        let mut verdicts = Verdicts::new(found, at.kept);
         if at.unseen & 2 != 0 {
-            verdicts.begin(0, groups.at_start(bytes[0], bytes[1]));
+            verdicts.begin(0, found.at_start(bytes, groups, 0));
         }
-        let word_at = |ends: u64| match ends.checked_ilog2() {
-            Some(last) => at.block + last as usize,
-            None => at.word,
-        };
+        let base = at.block;
+        let unseen = at.unseen & u64::MAX >> (LEN - shown.len());
         loop {
-            let open = verdicts.open & at.unseen;
-            let ends = verdicts.ends & at.unseen & below_first(open);
+            let open = verdicts.open & unseen;
+            let ends = verdicts.ends & unseen & below_first(open);
+            let places = shown.places(processor, ends);
+            let word = match places.checked_ilog2() {
+                Some(last) => base + last as usize,
+                None => at.word,
+            };
+            let without_long = |at: At| Step {
+                base,
+                ends: places,
+                long: None,
+                at,
+            };
             if open == 0 {
-                self.groups.take(processor, at.block, ends);
-                return At {
-                    word: word_at(ends),
-                    block: at.block + STEP,
+                return without_long(At {
+                    word,
+                    // It shows the last two characters again: the verdict on a place depends on the two
+                    // before it.
+                    block: base + shown.last_but_one(),
                     unseen: !3,
-                    kept: verdicts.kept >> STEP & 1,
-                };
+                    kept: verdicts.kept >> (shown.len() - 2) & 1,
+                });
             }
-            let word = word_at(ends);
             if ends != 0 && verdicts.at_end & open & open.wrapping_neg() != 0 {
-                self.groups.take(processor, at.block, ends);
-                return At::start_of(word);
+                return without_long(At::start_of(word));
             }
             let end = self.scanner.automaton.match_end(self.text, word);
-            if end >= at.block + LEN - 1 {
-                self.groups.take(processor, at.block, ends);
-                return self.take_long(processor, end);
+            let character = shown.number_before(end - base);
+            if character + 1 >= shown.len() {
+                return Step::with_long(base, places, end);
             }
-            let place = end - at.block;
-            verdicts.ends = ends | verdicts.ends & u64::MAX << place | 1 << place;
-            verdicts.open &= u64::MAX << place << 1;
-            verdicts.begin(place, groups.at_start(bytes[place], bytes[place + 1]));
+            verdicts.ends = ends | verdicts.ends & u64::MAX << character | 1 << character;
+            verdicts.open &= u64::MAX << character << 1;
+            verdicts.begin(character, found.at_start(bytes, groups, character));
         }
     }
 
-    /// Hand over some words, as the automaton reads them.
+    /// Some words, as the automaton reads them.
     #[inline]
-    fn read<P: Processor>(&mut self, processor: P, start: usize) -> At {
+    fn read(&self, start: usize) -> Step {
         let mut ends = 0;
         let mut end = start;
         loop {
             end = self.scanner.automaton.match_end(self.text, end);
             if end - start >= LEN || end == self.text.len() {
-                self.groups.take(processor, start, ends);
-                return self.take_long(processor, end);
+                return Step::with_long(start, ends, end);
             }
             ends |= 1 << (end - start);
         }
-    }
-
-    /// Hand over a word, however long: its end is the second bit of a group.
-    #[inline(always)]
-    fn take_long<P: Processor>(&mut self, processor: P, end: usize) -> At {
-        self.groups.take(processor, end - 1, 2);
-        At::start_of(end)
     }
 }

@@ -5,6 +5,7 @@ use super::block::{Any, Work};
 use super::scan::Scan;
 use super::*;
 
+mod blocks;
 mod steps;
 mod time;
 
@@ -243,70 +244,6 @@ fn cuts_are_found_near_the_end_of_usual_texts() {
     for text in ["", "word", "\n \n", "\u{301}\u{301}"] {
         let found = names.map(|name| pattern(name).last_safe_cut(text.as_bytes()));
         assert_eq!(found, [None; 4], "{text:?}");
-    }
-}
-
-#[test]
-fn blocks_are_read_alike_on_all_processors() {
-    let mut random = Random(4);
-    for _ in 0..rounds(1_000) {
-        let most = if random.below(3) == 0 { 140 } else { 128 };
-        let bytes: [u8; block::LEN] = std::array::from_fn(|_| random.below(most) as u8);
-        let mut groups = groups::Groups::empty();
-        groups.kinds.0 = std::array::from_fn(|_| random.below(16) as u8);
-        groups.ends.0 = std::array::from_fn(|_| random.below(256) as u8);
-        groups.open.0 = std::array::from_fn(|_| random.below(256) as u8);
-        groups.first = std::array::from_fn(|_| 16 * random.below(4) as u8);
-        groups.second = std::array::from_fn(|_| random.below(16) as u8);
-        groups.third = std::array::from_fn(|_| 1 << random.below(8));
-        groups.white_space = std::array::from_fn(|_| random.below(16) as u8 * 16);
-        // What is undefined does not count.
-        let masked = |found: block::Found| {
-            let known = !(3 | found.foreign | found.foreign << 1 | found.foreign << 2);
-            block::Found {
-                ends: found.ends & known,
-                open: found.open & known,
-                foreign: found.foreign,
-                white_space: found.white_space & !found.foreign,
-                line_ends: found.line_ends & !found.foreign,
-                ends_before_space: found.ends_before_space & !found.foreign,
-                keeps_line_ends: found.keeps_line_ends & !found.foreign,
-            }
-        };
-        let expected = masked(Any.look_up(&bytes, &groups));
-        #[cfg(target_arch = "x86_64")]
-        if let Some(processor) = block::Avx2::detect() {
-            assert_eq!(masked(processor.look_up(&bytes, &groups)), expected);
-        }
-        #[cfg(target_arch = "x86_64")]
-        if let Some(processor) = block::Avx512::detect() {
-            assert_eq!(masked(processor.look_up(&bytes, &groups)), expected);
-        }
-    }
-}
-
-#[test]
-fn places_are_written_alike_on_all_processors() {
-    fn places(processor: impl Processor, base: usize, group: u64) -> Vec<usize> {
-        let mut places = [0; block::LEN];
-        processor.write_places(base, group, &mut places);
-        places[..group.count_ones() as usize].to_vec()
-    }
-    let mut random = Random(5);
-    for round in 0..rounds(1_000) {
-        let density = 1 + round % 64;
-        // The last bit is 0.
-        let group = (0..block::LEN - 1).fold(0, |group, bit| {
-            group | u64::from(random.below(64) < density) << bit
-        });
-        let base = random.below(1 << 40);
-        let bits = (0..block::LEN).filter(|bit| group >> bit & 1 == 1);
-        let expected: Vec<usize> = bits.map(|bit| base + bit).collect();
-        assert_eq!(places(Any, base, group), expected);
-        #[cfg(target_arch = "x86_64")]
-        if let Some(processor) = block::Avx512::detect() {
-            assert_eq!(places(processor, base, group), expected);
-        }
     }
 }
 

@@ -14,15 +14,15 @@ pub(super) enum Ahead {
     Any,
     /// White space, up to a line end.
     LineEnd,
-    /// White space without a line end, and then some other ASCII.
+    /// White space without a line end, and then something else that is looked up.
     Space,
-    /// Other ASCII.
+    /// Something else that is looked up.
     Other,
 }
 
 const ALL: [Ahead; 4] = [Ahead::Any, Ahead::LineEnd, Ahead::Space, Ahead::Other];
 
-/// Which symbols are white space. Only ASCII counts: blocks are of ASCII.
+/// Which symbols are white space. Only ASCII counts, and symbols that are looked up in blocks with it.
 #[derive(Debug)]
 pub(super) struct WhiteSpace {
     kinds: Vec<Kind>,
@@ -34,15 +34,18 @@ pub(super) enum Kind {
     LineEnd,
     /// Not white space.
     Other,
-    /// No ASCII has it.
+    /// Not looked up.
     Foreign,
 }
 
 impl WhiteSpace {
     /// Symbols that white space shares with other ASCII are no white space, and line ends that share
     /// theirs with spaces are spaces.
-    pub(super) fn new(automaton: &Automaton) -> Self {
+    pub(super) fn new(automaton: &Automaton, foreign: &[Symbol]) -> Self {
         let mut kinds = vec![Kind::Foreign; automaton.symbols().count()];
+        for &symbol in foreign {
+            kinds[usize::from(symbol)] = Kind::Other;
+        }
         for byte in 0..0x80_u8 {
             let found = match byte {
                 b'\n' | b'\r' => Kind::LineEnd,

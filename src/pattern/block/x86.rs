@@ -75,6 +75,15 @@ x86_processor! {
     }
 
     #[inline(always)]
+    fn spread(self, bits: u64, places: u64) -> u64 {
+        #[allow(unsafe_code, reason = "one instruction")]
+        // SAFETY: `self` exists, so the CPU has BMI2.
+        unsafe {
+            std::arch::x86_64::_pdep_u64(bits, places)
+        }
+    }
+
+    #[inline(always)]
     fn write_places(self, base: usize, group: u64, places: &mut [usize; LEN]) {
         #[allow(unsafe_code, reason = "a fifth of the instructions")]
         // SAFETY: `self` exists, so the CPU has AVX-512.

@@ -30,6 +30,7 @@ pub(super) fn look_up(block: &[u8; LEN], groups: &Groups) -> Found {
         _mm256_shuffle_epi8(classes, high_kinds),
     );
     Found {
+        characters: None,
         ends: joined(low_ends, high_ends),
         open: joined(low_open, high_open),
         foreign: highest_bits::<0>(low, high),
