@@ -9,7 +9,7 @@ use std::cell::Cell;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError, RwLock};
 
 use super::{Tasks, into_inner, lock};
 use crate::error::Result;
@@ -32,7 +32,9 @@ struct Shared {
     num_threads: usize,
     /// How often a thread looks before it sleeps.
     looks: u32,
-    post: Mutex<Post>,
+    /// What is to be done now. Written while all are idle, and read by all at once.
+    post: RwLock<Post>,
+    asleep: Mutex<()>,
     posted: Condvar,
     /// The number of jobs that were posted.
     num_posted: AtomicUsize,
@@ -44,7 +46,7 @@ struct Shared {
 }
 
 /// What is to be done.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 struct Post {
     job: Option<Job<'static>>,
     is_last: bool,
@@ -57,7 +59,8 @@ pub(crate) fn with_team<T>(num_threads: usize, lead: impl FnOnce(&Team) -> T) ->
     let shared = Shared {
         num_threads,
         looks: if num_threads > num_cores { 0 } else { LOOKS },
-        post: Mutex::default(),
+        post: RwLock::default(),
+        asleep: Mutex::default(),
         posted: Condvar::new(),
         num_posted: AtomicUsize::new(0),
         num_busy: AtomicUsize::new(0),
@@ -159,26 +162,27 @@ impl Team<'_> {
 
 impl Shared {
     fn post(&self, post: Post) {
-        let mut current = lock(&self.post);
-        *current = post;
+        *self.post.write().unwrap_or_else(PoisonError::into_inner) = post;
         self.num_posted.fetch_add(1, Ordering::Release);
-        drop(current);
+        // Whoever saw the old number under this lock is now waiting to be told.
+        drop(lock(&self.asleep));
         self.posted.notify_all();
     }
 
     /// Do what is posted, until the last.
     fn serve(&self, number: usize) {
         for num_seen in 0.. {
-            self.look(|| self.num_posted.load(Ordering::Acquire) != num_seen);
-            let mut post = lock(&self.post);
-            while self.num_posted.load(Ordering::Acquire) == num_seen {
-                post = self
-                    .posted
-                    .wait(post)
-                    .unwrap_or_else(PoisonError::into_inner);
+            let is_posted = || self.num_posted.load(Ordering::Acquire) != num_seen;
+            if !self.look(is_posted) {
+                let mut asleep = lock(&self.asleep);
+                while !is_posted() {
+                    asleep = self
+                        .posted
+                        .wait(asleep)
+                        .unwrap_or_else(PoisonError::into_inner);
+                }
             }
-            let Post { job, is_last } = *post;
-            drop(post);
+            let Post { job, is_last } = *self.post.read().unwrap_or_else(PoisonError::into_inner);
             if is_last {
                 return;
             }
@@ -196,7 +200,9 @@ impl Shared {
 
     fn wait_for_all(&self) {
         let are_done = || self.num_busy.load(Ordering::Acquire) == 0;
-        self.look(are_done);
+        if self.look(are_done) {
+            return;
+        }
         let mut idle = lock(&self.idle);
         while !are_done() {
             idle = self
@@ -206,14 +212,15 @@ impl Shared {
         }
     }
 
-    /// Wait a moment for a condition.
-    fn look(&self, is_met: impl Fn() -> bool) {
+    /// Wait a moment for a condition; whether it is met.
+    fn look(&self, is_met: impl Fn() -> bool) -> bool {
         for _ in 0..self.looks {
             if is_met() {
-                return;
+                return true;
             }
             std::hint::spin_loop();
         }
+        false
     }
 }
 
