@@ -21,7 +21,7 @@ pub(super) const LANES: usize = 4;
 
 /// The more batches the better for many threads, but each has losses of its own, which take time to add
 /// up.
-const MOST_BATCHES: usize = 32;
+const MOST_BATCHES: usize = 64;
 /// The smallest number of cuts and symbols that is worth a batch.
 const LEAST_WORK: usize = 1 << 13;
 

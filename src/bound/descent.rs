@@ -2,7 +2,8 @@
 //!
 //! A step weighs all losses, finds how much each string counts, and then moves the prices of each
 //! piece on its own. The losses must be those of the current prices: with those of the step before,
-//! prices oscillate. Towards the end the bound is evaluated exactly now and then, and the best is
+//! prices oscillate. A batch whose prices moved is weighed for the next step at once, by the same
+//! thread: its data is at hand, and threads wait for one another less often. Towards the end the bound is evaluated exactly now and then, and the best is
 //! kept. With a deadline no step takes the time of the last evaluation, and an evaluation that is not
 //! done by then is given up.
 //!
@@ -104,6 +105,8 @@ struct Descent<'a> {
     decided: &'a Decided,
     sums: Sums,
     num_steps: usize,
+    /// Whether splits were told apart when the batches were weighed, if they were since prices moved.
+    weighed: Option<bool>,
     options: &'a DescentOptions,
     team: &'a Team<'a>,
 }
@@ -122,6 +125,7 @@ impl<'a> Descent<'a> {
             decided,
             sums: Sums::new(instance.num_losses(), decided),
             num_steps: 0,
+            weighed: None,
             options,
             team,
         }
@@ -206,13 +210,14 @@ impl<'a> Descent<'a> {
         let against = instance.against;
         let by_split = stride.by_split && against == Against::Merges;
         let splits = by_split.then_some(instance.splits.as_slice());
-        self.for_each_batch(
-            &is_late,
-            |batch, (sums, scratch): &mut (Vec<f64>, Scratch)| {
-                long::weigh(batch, against, width, sums);
-                step::weigh(batch, width, splits, scratch);
-            },
-        )?;
+        // The corners of the next step are hardly sharper.
+        let weigh = |batch: &mut Batch, (sums, scratch): &mut (Vec<f64>, Scratch)| {
+            long::weigh(batch, against, width, sums);
+            step::weigh(batch, width, splits, scratch);
+        };
+        if self.weighed.take() != Some(by_split) {
+            self.for_each_batch(&is_late, weigh)?;
+        }
         let floor = match against {
             Against::Merges => instance.least() as f32,
             Against::Vocabularies => 0.0,
@@ -232,13 +237,12 @@ impl<'a> Descent<'a> {
             adam: Adam::new(stride.rate, self.num_steps),
             threshold: shares.threshold,
         };
-        self.for_each_batch(
-            &is_late,
-            |batch, (changes, scratch): &mut (Vec<f64>, Scratch)| {
-                long::press(batch, step.shares, changes);
-                step::descend(batch, &step, scratch);
-            },
-        )?;
+        self.for_each_batch(&is_late, |batch, memory: &mut (Vec<f64>, Scratch)| {
+            long::press(batch, step.shares, &mut memory.0);
+            step::descend(batch, &step, &mut memory.1);
+            weigh(batch, memory);
+        })?;
+        self.weighed = Some(by_split);
         self.num_steps += 1;
         Ok(())
     }
@@ -260,6 +264,7 @@ impl<'a> Descent<'a> {
 
     /// The prices as integers, and what they prove.
     fn evaluate(&mut self, limit: &Watch) -> Result<(Vec<RoundedBatch>, i128)> {
+        self.weighed = None;
         self.settle(limit)?;
         let (instance, bits) = (self.instance, self.options.bits);
         let rounded: Vec<Mutex<RoundedBatch>> =

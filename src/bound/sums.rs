@@ -11,7 +11,7 @@ use crate::parallel::{Team, lock};
 use crate::prices::{CERTAIN, NEVER, Part, Shares, share_out};
 
 /// The number of strings that one thread works on at once.
-const STRINGS_OF_A_PART: usize = 1 << 10;
+const STRINGS_OF_A_PART: usize = 1 << 8;
 
 /// The losses of strings and splits, and how much each counts.
 #[derive(Debug)]
@@ -79,7 +79,7 @@ impl Sums {
         batches: &[Mutex<Batch>],
         team: &Team,
     ) -> Result<()> {
-        self.add_up_those(instance, batches, |_| false, team)?;
+        self.add_up_with(instance, batches, |_| (), team)?;
         Ok(())
     }
 
@@ -93,8 +93,7 @@ impl Sums {
         team: &Team,
     ) -> Result<()> {
         let outlook = self.shares.outlook(floor, stride.softness);
-        let may_count = |loss| outlook.may_count(loss);
-        let near = self.add_up_those(instance, batches, may_count, team)?;
+        let near = self.add_up_with(instance, batches, |losses| outlook.near(losses), team)?;
         let shares = &mut self.shares;
         shares.find_threshold(&near, instance.num_merges, outlook);
         let threshold = shares.threshold;
@@ -116,14 +115,14 @@ impl Sums {
         Ok(())
     }
 
-    /// Add up the losses; returns those of strings of which `is_wanted` is true.
-    fn add_up_those(
+    /// Add up the losses; returns what `see` finds in them, part after part.
+    fn add_up_with<T: Send>(
         &mut self,
         instance: &Instance,
         batches: &[Mutex<Batch>],
-        is_wanted: impl Fn(f32) -> bool + Sync,
+        see: impl Fn(&[f32]) -> T + Sync,
         team: &Team,
-    ) -> Result<Vec<f32>> {
+    ) -> Result<Vec<T>> {
         let batches: Vec<_> = batches.iter().map(lock).collect();
         let of_strings: Vec<&[f32]> = batches.iter().map(|b| b.losses.as_slice()).collect();
         let of_splits: Vec<&[f32]> = batches.iter().map(|b| b.split_losses.as_slice()).collect();
@@ -131,7 +130,7 @@ impl Sums {
         self.splits.resize(num_splits, 0.0);
         let decided = std::mem::take(&mut self.decided);
         let parts = self.parts(instance);
-        let wanted = team.map(parts.len(), |index| {
+        let seen = team.map(parts.len(), |index| {
             let part = &mut *lock(&parts[index]);
             sum_up(&of_strings, part.first, part.strings.losses);
             sum_up(&of_splits, part.first_split, part.splits);
@@ -146,12 +145,11 @@ impl Sums {
                     None => break,
                 }
             }
-            let losses = part.strings.losses.iter().copied();
-            Ok(losses.filter(|&loss| is_wanted(loss)).collect::<Vec<_>>())
+            Ok(see(part.strings.losses))
         });
         drop(parts);
         self.decided = decided;
-        Ok(wanted?.concat())
+        seen
     }
 
     /// The strings and splits in parts.

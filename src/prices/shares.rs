@@ -17,6 +17,9 @@ impl StringIndex {
     }
 }
 
+/// The next threshold is first looked for where it differs from the last by at most this part.
+const NEAR: f32 = 0.1;
+
 /// In place of the loss of a string that counts for certain, and of one that does not.
 pub(crate) const CERTAIN: f32 = f32::MAX;
 pub(crate) const NEVER: f32 = f32::NEG_INFINITY;
@@ -44,9 +47,8 @@ impl Shares {
     /// `softness` times the threshold found last.
     pub(crate) fn update(&mut self, num_merges: usize, floor: f32, softness: f32) {
         let outlook = self.outlook(floor, softness);
-        let losses = self.losses.iter().copied();
-        let near: Vec<f32> = losses.filter(|&loss| outlook.may_count(loss)).collect();
-        self.find_threshold(&near, num_merges, outlook);
+        let near = outlook.near(&self.losses);
+        self.find_threshold(&[near], num_merges, outlook);
         let threshold = self.threshold;
         for mut part in self.parts(usize::MAX) {
             part.update(threshold, outlook);
@@ -57,19 +59,32 @@ impl Shares {
     pub(crate) fn outlook(&self, floor: f32, softness: f32) -> Outlook {
         Outlook {
             floor,
-            low: floor.max(self.threshold * 0.5),
+            low: floor.max(self.threshold * (1.0 - NEAR)),
+            high: if self.threshold > 0.0 {
+                floor.max(self.threshold) * (1.0 + NEAR)
+            } else {
+                f32::INFINITY
+            },
             slope: softness * self.threshold.max(floor).max(1.0),
         }
     }
 
-    /// Find the threshold, given the losses that may count.
-    pub(crate) fn find_threshold(&mut self, near: &[f32], num_merges: usize, outlook: Outlook) {
-        let Outlook { floor, low, slope } = outlook;
-        let is_above = low <= floor || counted(near, low, slope) > num_merges as f64;
-        self.threshold = if is_above {
-            threshold(near, num_merges, slope, low)
+    /// Find the threshold, given the losses that are near it, in parts. All threads wait for this.
+    pub(crate) fn find_threshold(&mut self, near: &[Near], num_merges: usize, outlook: Outlook) {
+        let Outlook {
+            floor,
+            low,
+            high,
+            slope,
+        } = outlook;
+        let open: Vec<f32> = near.iter().flat_map(|near| &near.open).copied().collect();
+        let num_above: usize = near.iter().map(|near| near.num_above).sum();
+        let wanted = num_merges as f64;
+        let found = threshold(&open, wanted - num_above as f64, slope, low, high);
+        self.threshold = if found < high && (found > low || low <= floor) {
+            found
         } else {
-            threshold(&self.losses, num_merges, slope, floor)
+            threshold(&self.losses, wanted, slope, floor, f32::INFINITY)
         };
     }
 
@@ -91,19 +106,37 @@ impl Shares {
     }
 }
 
-/// Where a threshold is looked for: not below half the last one, if there is one above that.
+/// Where a threshold is looked for: near the last one, if there is one there.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Outlook {
     floor: f32,
     low: f32,
+    high: f32,
     slope: f32,
 }
 
 impl Outlook {
-    /// Whether a loss has a share at the lowest threshold.
-    pub(crate) fn may_count(&self, loss: f32) -> bool {
-        loss > self.low - self.slope * 0.5
+    /// Those of some losses whose shares depend on where the threshold is.
+    pub(crate) fn near(&self, losses: &[f32]) -> Near {
+        let mut near = Near::default();
+        for &loss in losses {
+            if loss >= self.high + self.slope * 0.5 {
+                near.num_above += 1;
+            } else if loss > self.low - self.slope * 0.5 {
+                near.open.push(loss);
+            }
+        }
+        near
     }
+}
+
+/// Losses near the threshold.
+#[derive(Debug, Default)]
+pub(crate) struct Near {
+    /// The number of those that count wholly wherever it is.
+    num_above: usize,
+    /// Those that may count.
+    open: Vec<f32>,
 }
 
 /// Some of the strings.
@@ -158,24 +191,34 @@ impl SpanShares<'_> {
 
 /// The sum of the shares at a threshold.
 fn counted(losses: &[f32], threshold: f32, slope: f32) -> f64 {
+    let steepness = 1.0 / slope;
     let mut sums = [0.0_f32; LANES];
-    for chunk in losses.chunks(LANES) {
-        for (sum, &loss) in sums.iter_mut().zip(chunk) {
-            *sum += ramp((loss - threshold) / slope);
+    let chunks = losses.chunks_exact(LANES);
+    let rest = chunks.remainder();
+    // Whole chunks apart: so they are added up side by side.
+    for chunk in chunks {
+        for lane in 0..LANES {
+            sums[lane] += ramp((chunk[lane] - threshold) * steepness);
         }
+    }
+    for (sum, &loss) in sums.iter_mut().zip(rest) {
+        *sum += ramp((loss - threshold) * steepness);
     }
     sums.iter().map(|&sum| f64::from(sum)).sum::<f64>()
 }
 
-/// The threshold at which the shares sum to `num_merges`, but at least `floor`.
-fn threshold(losses: &[f32], num_merges: usize, slope: f32, floor: f32) -> f32 {
-    let wanted = num_merges as f64;
-    let mut low = floor;
+/// The threshold between `low` and `high` at which the shares sum to `wanted`; one of these if it is not
+/// between them.
+fn threshold(losses: &[f32], wanted: f64, slope: f32, mut low: f32, mut high: f32) -> f32 {
     if counted(losses, low, slope) <= wanted {
         return low;
     }
-    let unknown = losses.iter().copied().filter(|&loss| loss < CERTAIN);
-    let mut high = unknown.fold(low, f32::max) + slope;
+    if high == f32::INFINITY {
+        let unknown = losses.iter().copied().filter(|&loss| loss < CERTAIN);
+        high = unknown.fold(low, f32::max) + slope;
+    } else if counted(losses, high, slope) > wanted {
+        return high;
+    }
     while high - low > 1e-4 * high {
         let middle = f32::midpoint(low, high);
         if counted(losses, middle, slope) > wanted {
@@ -207,13 +250,19 @@ mod tests {
     #[test]
     fn the_threshold_is_that_of_all_losses_wherever_it_is_looked_for() {
         let mut shares = Shares::new(200);
-        for (round, num_merges) in [5, 150, 20, 190, 0, 60].into_iter().enumerate() {
+        for (round, num_merges) in [5_u32, 150, 20, 190, 0, 60].into_iter().enumerate() {
             let scale = [1.0, 9.0, 0.1][round % 3];
             let losses = (0..200_u8).map(|index| f32::from(index ^ 0x55) * scale);
             shares.losses = losses.collect();
             let slope = shares.outlook(0.5, 0.1).slope;
-            let expected = threshold(&shares.losses, num_merges, slope, 0.5);
-            shares.update(num_merges, 0.5, 0.1);
+            let expected = threshold(
+                &shares.losses,
+                f64::from(num_merges),
+                slope,
+                0.5,
+                f32::INFINITY,
+            );
+            shares.update(num_merges as usize, 0.5, 0.1);
             let error = (shares.threshold - expected).abs();
             assert!(error <= 2e-4 * expected, "{} {expected}", shares.threshold);
         }

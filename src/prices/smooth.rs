@@ -1,6 +1,7 @@
 //! Functions with a corner, smoothed.
 
 /// From 0 to 1 as x goes from -1/2 to 1/2.
+#[inline]
 pub(crate) fn ramp(x: f32) -> f32 {
     (x + 0.5).clamp(0.0, 1.0)
 }
