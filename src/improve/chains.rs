@@ -3,7 +3,7 @@
 //! From some thousand moves for each merge on a search hardly gets better by cooling more slowly, but where
 //! it ends differs from seed to seed; so the best of several is kept.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::ImproveOptions;
 
@@ -11,6 +11,8 @@ use super::ImproveOptions;
 const SHORT: usize = 300;
 /// The number of moves of a search, for each merge.
 const MOVES_OF_A_MERGE: u64 = 4000;
+/// Until a deadline there is another search if this part of the time of the first is left.
+const WORTH_ANOTHER: u32 = 8;
 /// The seeds of two searches differ by a multiple of this.
 const BETWEEN_SEEDS: u64 = 0xA076_1D64_78BD_642F;
 
@@ -36,6 +38,12 @@ impl Pace {
         });
         by_moves.max(by_time)
     }
+
+    /// Whether its deadline has passed.
+    pub(super) fn is_over(&self) -> bool {
+        self.deadline
+            .is_some_and(|deadline| Instant::now() >= deadline)
+    }
 }
 
 /// The paces of all searches.
@@ -45,9 +53,11 @@ pub(super) struct Chains {
     next: Pace,
     /// How many are left, if there is a number of moves.
     left: Option<u64>,
-    /// The number of moves of each until a deadline; None: there is only one search.
+    /// The number of moves of the first until a deadline; None: there is only one search.
     usual: Option<u64>,
+    /// When the first began, and how long it took.
     begun: Option<Instant>,
+    took: Option<Duration>,
 }
 
 impl Chains {
@@ -65,15 +75,37 @@ impl Chains {
             left: options.num_moves.map(in_all),
             usual: (is_short && options.deadline.is_some()).then_some(usual),
             begun: None,
+            took: None,
         }
     }
 
-    /// Whether a search until the deadline would not be done, judged by the last.
-    fn is_late(&self, now: Instant) -> bool {
-        let took = self.begun.map(|begun| now - begun);
-        let deadline = self.next.deadline;
-        let rest = deadline.map(|end| end.saturating_duration_since(now));
-        took.zip(rest).is_some_and(|(took, rest)| rest < took / 2)
+    /// The pace of a search that begins now.
+    fn next_at(&mut self, now: Instant) -> Option<Pace> {
+        let mut pace = self.next.clone();
+        match (self.left, self.begun) {
+            (Some(left), _) => {
+                let rest = self.next.num_moves.unwrap_or(0);
+                let part = rest.checked_div(left)?;
+                self.left = Some(left - 1);
+                pace.num_moves = Some(part);
+                self.next.num_moves = Some(rest - part);
+            }
+            (None, None) => pace.num_moves = self.usual,
+            (None, Some(begun)) => {
+                self.usual?;
+                let took = *self.took.get_or_insert(now - begun);
+                let rest = self.next.deadline?.saturating_duration_since(now);
+                if rest <= took / WORTH_ANOTHER {
+                    return None;
+                }
+                // Those that are left share the time that is left, and each takes about as long.
+                let num_left = rest.as_secs_f64() / took.as_secs_f64().max(1e-9);
+                pace.deadline = Some(now + rest.div_f64(num_left.round().max(1.0)));
+            }
+        }
+        self.next.seed = self.next.seed.wrapping_add(BETWEEN_SEEDS);
+        self.begun.get_or_insert(now);
+        Some(pace)
     }
 }
 
@@ -81,24 +113,7 @@ impl Iterator for Chains {
     type Item = Pace;
 
     fn next(&mut self) -> Option<Pace> {
-        let now = Instant::now();
-        let mut pace = self.next.clone();
-        match self.left {
-            Some(left) => {
-                let rest = self.next.num_moves.unwrap_or(0);
-                let part = rest.checked_div(left)?;
-                self.left = Some(left - 1);
-                pace.num_moves = Some(part);
-                self.next.num_moves = Some(rest - part);
-            }
-            None if self.begun.is_some() && (self.usual.is_none() || self.is_late(now)) => {
-                return None;
-            }
-            None => pace.num_moves = self.usual,
-        }
-        self.next.seed = self.next.seed.wrapping_add(BETWEEN_SEEDS);
-        self.begun = Some(now);
-        Some(pace)
+        self.next_at(Instant::now())
     }
 }
 
@@ -139,13 +154,20 @@ mod tests {
 
     #[test]
     fn until_a_deadline_there_are_more_while_there_is_time() {
-        let mut chains = Chains::new(&options(None, Some(1000)), 10);
-        for _ in 0..3 {
-            assert_eq!(
-                chains.next().and_then(|chain| chain.num_moves),
-                Some(40_000)
-            );
+        let options_of_1000 = options(None, Some(1000));
+        let end = options_of_1000.deadline.expect("it has one");
+        let at = |second: u64| end - Duration::from_secs(1000 - second);
+        let mut chains = Chains::new(&options_of_1000, 10);
+        // The first takes 300 s: then there is time for two more, a little longer.
+        for (second, num_moves, deadline) in
+            [(0, Some(40_000), 1000), (300, None, 650), (650, None, 1000)]
+        {
+            let pace = chains.next_at(at(second)).expect("there is time");
+            assert_eq!(pace.num_moves, num_moves);
+            assert_eq!(pace.deadline, Some(at(deadline)));
         }
+        assert!(chains.next_at(at(1000)).is_none());
+        assert!(chains.next_at(at(965)).is_none());
         let mut late = Chains::new(&options(None, Some(0)), 10);
         assert!(late.next().is_some());
         let mut one = Chains::new(&options(None, Some(1000)), SHORT + 1);
