@@ -154,10 +154,13 @@ mod tests {
 
     #[test]
     fn until_a_deadline_there_are_more_while_there_is_time() {
-        let options_of_1000 = options(None, Some(1000));
-        let end = options_of_1000.deadline.expect("it has one");
-        let at = |second: u64| end - Duration::from_secs(1000 - second);
-        let mut chains = Chains::new(&options_of_1000, 10);
+        let begin = Instant::now();
+        let at = |second: u64| begin + Duration::from_secs(second);
+        let until_1000 = ImproveOptions {
+            deadline: Some(at(1000)),
+            ..options(None, None)
+        };
+        let mut chains = Chains::new(&until_1000, 10);
         // The first takes 300 s: then there is time for two more, a little longer.
         for (second, num_moves, deadline) in
             [(0, Some(40_000), 1000), (300, None, 650), (650, None, 1000)]

@@ -3,7 +3,12 @@
 //! Moves come in rounds. The drafts of a round are drawn and weighed against one state, by any
 //! thread. Then one thread takes them in order and makes those that are accepted; after the first,
 //! each is weighed again. So the result does not depend on the number of threads.
+//!
+//! Half of the moves are weighed in ten microseconds, one in a hundred takes a hundred times as long. So
+//! rounds are long, and their longest moves come first: else most threads would wait for one.
 
+use std::cmp::Reverse;
+use std::ops::Range;
 use std::sync::Mutex;
 use std::time::Instant;
 
@@ -16,18 +21,25 @@ use super::list::PinnedMerge;
 use super::moves::{propose, repair};
 use super::random::Random;
 use super::state::{Outcome, Scratch, State};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::parallel::{Team, into_inner, lock};
 use crate::watch::Watch;
 
-/// The number of moves in a round.
-const ROUND: u64 = 64;
-/// The smallest number of rounds after which the pools that moves draw from are refreshed.
-const ROUNDS_BETWEEN_REFRESHES: u64 = 64;
-/// A refresh takes as many rounds more as there are words over this.
-const WORDS_PER_ROUND: u64 = 4096;
-/// The best list is kept every as many rounds as there are tokens over this.
-const TOKENS_PER_ROUND: u64 = 64;
+/// The number of moves in a round, at least and at most.
+const FEWEST_OF_ROUND: u64 = 64;
+const MOST_OF_ROUND: u64 = 256;
+/// Between these limits, a list has this number of merges for each move of a round.
+const MERGES_PER_MOVE: u64 = 4;
+/// The number of moves that a thread draws after one another.
+const DRAWN_AT_ONCE: usize = 8;
+/// Moves are weighed in groups that change strings of at most this number of places in all, or one; some
+/// work of each takes as long as this number of places.
+const PLACES_OF_A_GROUP: usize = 256;
+const PLACES_OF_A_MOVE: usize = 8;
+/// The smallest number of moves after which the pools that moves draw from are refreshed.
+const MOVES_BETWEEN_REFRESHES: u64 = 4096;
+/// With more words for each move than this, they are refreshed less often.
+const WORDS_PER_MOVE: u64 = 64;
 /// The smallest weight of the pairs that are drawn, in prices of a token.
 const WORTH_JOINING: f64 = 0.6;
 /// Temperatures, in prices of a token: with this number of moves for each token, the search begins
@@ -45,8 +57,8 @@ const FROZEN: f64 = 0.95;
 const STIFFNESS: f64 = 25.0;
 /// In short lists the largest factor takes this number of tokens too many.
 const SLACK: f64 = 20.0;
-/// The part by which the price follows in a round.
-const LEARNING: f64 = 0.001;
+/// The part by which the price follows in a move.
+const LEARNING: f64 = 0.001 / 64.0;
 /// Drafts that cost at most this number of prices are repaired.
 const WORTH_REPAIR: f64 = 300.0;
 const MOST_REPAIRS: usize = 3;
@@ -90,15 +102,16 @@ pub(super) fn search(
     let Goal { price, len, .. } = goal;
     let mut best = (state.cost, state.list.merges());
     let num_tokens_before = state.num_tokens as i64;
-    // Copies of the list are rare enough to take no noticeable time.
-    let rounds_between_bests = 1 + len as u64 / TOKENS_PER_ROUND;
     let mut steering = Steering::new(price, len);
     let (started, mut done) = (Instant::now(), 0);
     let mut scratches: Vec<Scratch> = Vec::new();
     scratches.resize_with(team.num_threads(), Scratch::default);
-    let rounds_between_refreshes =
-        ROUNDS_BETWEEN_REFRESHES.max(state.corpus.num_words() as u64 / WORDS_PER_ROUND);
-    for round in 0.. {
+    let num_words = state.corpus.num_words() as u64;
+    let (most_moves, moves_of_round) = (pace.num_moves.unwrap_or(u64::MAX), moves_of_round(len));
+    let mut refreshes = Every::new(MOVES_BETWEEN_REFRESHES.max(num_words / WORDS_PER_MOVE));
+    // Copies of the list are rare enough to take no noticeable time.
+    let mut copies = Every::new(len as u64);
+    loop {
         if done == 0 {
             watch.check()?;
         }
@@ -107,35 +120,64 @@ pub(super) fn search(
             break;
         }
         let price = steering.price(state.list.len());
-        if round % rounds_between_refreshes == 0 {
+        if refreshes.is_due(done) {
             state.list.spread_ranks();
-            let refreshed = state.refresh(price * WORTH_JOINING, team, watch);
-            if refreshed.is_err() && done > 0 {
-                break;
+            match state.refresh(price * WORTH_JOINING, team, watch) {
+                Err(_) if done > 0 => break,
+                outcome => outcome?,
             }
-            refreshed?;
         }
         let guide = Guide {
             price,
             max_token_length: goal.max_token_length,
             temperature: price * steering.temperature(part_done, done),
         };
-        let until = pace.num_moves.unwrap_or(u64::MAX).min(done + ROUND);
-        let mut made = Made::default();
-        let moves = done..until;
-        for candidate in draw(state, guide, moves, pace.seed, team, &mut scratches)? {
-            settle(state, candidate, &steering, &mut made, &mut scratches[0]);
+        let until = most_moves.min(done + moves_of_round);
+        let (moves, seed) = (done..until, pace.seed);
+        let round = Round { moves, seed, guide };
+        let is_late = || watch.is_stopped() || done > 0 && pace.is_over();
+        match draw(state, &round, is_late, team, &mut scratches) {
+            Err(Error::Interrupted) if done > 0 => break,
+            candidates => settle(state, candidates?, &steering, &mut scratches[0]),
         }
-        steering.learn(state.list.len());
+        steering.learn(state.list.len(), until - done);
         watch.advance(until - done);
         done = until;
         progress.set_saved(num_tokens_before - state.num_tokens as i64);
         let is_better = state.list.len() <= len && state.cost < best.0;
-        if is_better && round % rounds_between_bests == 0 {
+        if is_better && copies.is_due(done) {
             best = (state.cost, state.list.merges());
         }
     }
     Ok(best)
+}
+
+/// The number of moves in a round, for a list of `len` merges. Some moves take many times as long as most:
+/// in a long round the other threads find enough to do meanwhile. In a short list, moves of a long round
+/// would be in each other's way.
+fn moves_of_round(len: usize) -> u64 {
+    (len as u64 / MERGES_PER_MOVE).clamp(FEWEST_OF_ROUND, MOST_OF_ROUND)
+}
+
+/// Something that is due at first, and then after every so many moves.
+struct Every {
+    moves: u64,
+    next: u64,
+}
+
+impl Every {
+    fn new(moves: u64) -> Self {
+        Self { moves, next: 0 }
+    }
+
+    /// Whether it is due after `done` moves; if so, it is done now.
+    fn is_due(&mut self, done: u64) -> bool {
+        let is_due = done >= self.next;
+        if is_due {
+            self.next = done + self.moves;
+        }
+        is_due
+    }
 }
 
 /// The price of a token, such that the number of tokens stays near the wanted one.
@@ -166,8 +208,10 @@ impl Steering {
         self.base * self.pull(len).exp()
     }
 
-    fn learn(&mut self, len: usize) {
-        self.base = (self.base * (1.0 + LEARNING * self.pull(len))).max(1.0);
+    /// Follow the number of tokens, `len` after `num_moves` more moves.
+    fn learn(&mut self, len: usize, num_moves: u64) {
+        let part = LEARNING * num_moves as f64;
+        self.base = (self.base * (1.0 + part * self.pull(len))).max(1.0);
     }
 
     /// The temperature, in prices, when a part of the search and `num_moves` moves are done.
@@ -182,40 +226,103 @@ impl Steering {
     }
 }
 
-/// The candidates among the moves `numbers`, in their order.
+/// A move that is drawn and not yet weighed.
+struct Drawn<'a> {
+    number: u64,
+    draft: Draft<'a>,
+    /// The highest cost at which it is accepted.
+    allowed: f64,
+    random: Random,
+}
+
+/// The moves of a round.
+struct Round {
+    moves: Range<u64>,
+    seed: u64,
+    guide: Guide,
+}
+
+/// The candidates among the moves of a round, in their order; [`Error::Interrupted`] as soon as it is late.
 fn draw(
     state: &State<'_>,
-    guide: Guide,
-    numbers: std::ops::Range<u64>,
-    seed: u64,
+    round: &Round,
+    is_late: impl Fn() -> bool + Sync,
     team: &Team,
     scratches: &mut [Scratch],
 ) -> Result<Vec<Candidate>> {
-    let num_moves = (numbers.end - numbers.start) as usize;
-    let found = Mutex::new(Vec::new());
-    team.for_each(scratches, num_moves, |scratch, index| {
-        let number = numbers.start + index as u64;
-        // Drawn first: in one line with the lock, threads would wait for one another.
-        let candidate = candidate(state, guide, number, seed, scratch);
-        lock(&found).extend(candidate);
+    let Range { start, end } = round.moves;
+    let num_parts = ((end - start) as usize).div_ceil(DRAWN_AT_ONCE);
+    let drawn = team.map(num_parts, |part| {
+        let start = start + (part * DRAWN_AT_ONCE) as u64;
+        let numbers = start..end.min(start + DRAWN_AT_ONCE as u64);
+        let drawn = numbers.filter_map(|number| draw_one(state, round, number));
+        Ok(drawn.collect::<Vec<_>>())
+    })?;
+    let groups = in_groups(drawn.into_iter().flatten().collect());
+    let found: Vec<Mutex<Vec<Candidate>>> = groups.iter().map(|_| Mutex::default()).collect();
+    team.for_each(scratches, groups.len(), |scratch, index| {
+        if is_late() {
+            return Err(Error::Interrupted);
+        }
+        let group = std::mem::take(&mut *lock(&groups[index])).into_iter();
+        let candidates = group.filter_map(|drawn| weigh(state, round.guide, drawn, scratch));
+        *lock(&found[index]) = candidates.collect();
         Ok(())
     })?;
-    let mut candidates: Vec<Candidate> = into_inner(found);
+    let mut candidates: Vec<Candidate> = found.into_iter().flat_map(into_inner).collect();
     candidates.sort_unstable_by_key(|candidate| candidate.number);
     Ok(candidates)
 }
 
-/// Draw one move and weigh it, with its repairs.
-fn candidate(
+/// Moves that one thread weighs after one another: first those that take long, so that no thread begins
+/// one when the others have nothing left to do; in the end several that are weighed in a moment.
+fn in_groups(mut drawn: Vec<Drawn<'_>>) -> Vec<Mutex<Vec<Drawn<'_>>>> {
+    drawn.sort_by_cached_key(|drawn| Reverse(drawn.draft.edit.num_places()));
+    let mut groups: Vec<Vec<Drawn<'_>>> = Vec::new();
+    let mut room = 0;
+    for drawn in drawn {
+        let work = drawn.draft.edit.num_places() + PLACES_OF_A_MOVE;
+        match groups.last_mut() {
+            Some(group) if work <= room => {
+                room -= work;
+                group.push(drawn);
+            }
+            _ => {
+                room = PLACES_OF_A_GROUP.saturating_sub(work);
+                groups.push(vec![drawn]);
+            }
+        }
+    }
+    groups.into_iter().map(Mutex::new).collect()
+}
+
+/// Draw one move.
+fn draw_one<'a>(state: &'a State<'_>, round: &Round, number: u64) -> Option<Drawn<'a>> {
+    let guide = round.guide;
+    let mut random = Random::of_move(round.seed, number);
+    let allowed = -guide.temperature * (1.0 - random.unit()).ln();
+    let draft = propose(state, guide, &mut random)?;
+    Some(Drawn {
+        number,
+        draft,
+        allowed,
+        random,
+    })
+}
+
+/// Weigh a move, with its repairs.
+fn weigh(
     state: &State<'_>,
     guide: Guide,
-    number: u64,
-    seed: u64,
+    drawn: Drawn<'_>,
     scratch: &mut Scratch,
 ) -> Option<Candidate> {
-    let mut random = Random::of_move(seed, number);
-    let allowed = -guide.temperature * (1.0 - random.unit()).ln();
-    let mut draft = propose(state, guide, &mut random)?;
+    let Drawn {
+        number,
+        mut draft,
+        allowed,
+        mut random,
+    } = drawn;
     let mut worth_repair = WORTH_REPAIR * guide.price;
     for num_repairs in 0..=MOST_REPAIRS {
         debug_assert!(draft.is_valid(), "{:?}", draft.edit);
@@ -251,8 +358,21 @@ fn candidate(
     None
 }
 
-/// Make a candidate, unless it is no longer good after those that were made since it was weighed.
+/// Make the candidates of a round.
 fn settle(
+    state: &mut State<'_>,
+    candidates: Vec<Candidate>,
+    steering: &Steering,
+    scratch: &mut Scratch,
+) {
+    let mut made = Made::default();
+    for candidate in candidates {
+        settle_one(state, candidate, steering, &mut made, scratch);
+    }
+}
+
+/// Make a candidate, unless it is no longer good after those that were made since it was weighed.
+fn settle_one(
     state: &mut State<'_>,
     candidate: Candidate,
     steering: &Steering,
