@@ -105,6 +105,7 @@ impl Counter {
         let reading = Reading {
             block_bytes: BLOCK_BYTES,
             most_record_bytes: MOST_RECORD_BYTES,
+            scratch: std::env::temp_dir(),
             last_cut: |text: &[u8]| self.last_cut(text),
             watch,
         };

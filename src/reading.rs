@@ -11,6 +11,8 @@ mod column;
 mod compression;
 mod cutter;
 mod json;
+mod long;
+mod nameless;
 mod streams;
 
 use std::io::Read;
@@ -25,13 +27,14 @@ pub(crate) use block::Block;
 pub(crate) use column::most_columns;
 pub use column::{Rows, Strings};
 pub use compression::Compression;
+pub(crate) use nameless::nameless_file;
 pub(crate) use streams::{Compressible, Order, Part, Position, Taken, for_each_block};
 
 /// The bytes of text that are read at once: a block should fit the cache beside the frequent words.
 pub(crate) const BLOCK_BYTES: usize = 1 << 18;
 
-/// The bytes of the longest line of JSON: it is parsed as a whole.
-pub(crate) const MOST_RECORD_BYTES: usize = 1_000_000_000;
+/// The bytes of a line of JSON that is parsed as a whole; of a longer one, the text is read in parts.
+pub(crate) const MOST_RECORD_BYTES: usize = 1 << 20;
 
 /// Where a document ends in an input.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,8 +76,10 @@ impl Input<'_> {
 pub(crate) struct Reading<'a, C> {
     /// The bytes of text that are read at once.
     pub(crate) block_bytes: usize,
-    /// A line of JSON that is longer is an error.
+    /// The text of a line of JSON that is longer is read in parts.
     pub(crate) most_record_bytes: usize,
+    /// A folder for temporary files.
+    pub(crate) scratch: PathBuf,
     /// Where a text can be cut whatever follows it.
     pub(crate) last_cut: C,
     pub(crate) watch: &'a Watch,

@@ -103,6 +103,7 @@ impl<F: Files> Writer<F> {
         let reading = Reading {
             block_bytes: self.options.block_bytes,
             most_record_bytes: MOST_RECORD_BYTES,
+            scratch: self.options.scratch.clone(),
             last_cut: |text: &[u8]| encoding.encoder.last_cut(text),
             watch,
         };

@@ -109,6 +109,7 @@ impl PyDocuments {
         let reading = Reading {
             block_bytes,
             most_record_bytes: MOST_RECORD_BYTES,
+            scratch: std::env::temp_dir(),
             last_cut: move |text: &[u8]| tokenizer.as_ref()?.get().0.encoder().last_cut(text),
             watch: &UNWATCHED,
         };

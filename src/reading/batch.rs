@@ -2,7 +2,7 @@
 
 use memchr::memchr_iter;
 
-use super::block::{Block, Place};
+use super::block::{Block, Content, Place};
 use super::{Documents, json};
 use crate::error::{Error, Result};
 
@@ -26,26 +26,39 @@ impl Block {
     pub(crate) fn into_batch(self, skips_bad: bool) -> Result<Batch> {
         let Self {
             text,
+            content,
             place,
             is_end,
             ..
         } = self;
-        let ends = match &place.documents {
-            Documents::File => vec![text.len()],
-            Documents::Lines => {
+        let (mut lines, mut bad) = (Vec::new(), Vec::new());
+        let ends = match (content, &place.documents) {
+            (Content::Record, _) => {
+                lines.push(place.num_lines);
+                vec![text.len()]
+            }
+            (Content::Nothing(Some(error)), _) if !skips_bad => return Err(error),
+            (Content::Nothing(error), _) => {
+                bad.extend(error.map(|error| (0, error)));
+                Vec::new()
+            }
+            (Content::Given, Documents::File) => vec![text.len()],
+            (Content::Given, Documents::Lines) => {
                 let ends = memchr_iter(b'\n', &text).map(|at| at + 1);
                 let begun = (!text.is_empty() && !text.ends_with(b"\n")).then_some(text.len());
                 ends.chain(begun).collect()
             }
-            Documents::JsonLines(field) => return records(&text, field, &place, skips_bad),
+            (Content::Given, Documents::JsonLines(field)) => {
+                return records(&text, field, &place, skips_bad);
+            }
         };
         Ok(Batch {
             text,
             ends,
             is_end,
             place,
-            lines: Vec::new(),
-            bad: Vec::new(),
+            lines,
+            bad,
         })
     }
 }
@@ -56,7 +69,10 @@ fn records(text: &[u8], field: &str, place: &Place, skips_bad: bool) -> Result<B
         text: Vec::with_capacity(text.len()),
         ends: Vec::new(),
         is_end: true,
-        place: place.clone(),
+        place: Place {
+            offset: 0,
+            ..place.clone()
+        },
         lines: Vec::new(),
         bad: Vec::new(),
     };
@@ -135,12 +151,13 @@ impl Batch {
             num_lines,
             ..
         } = &self.place;
-        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
-        let start = *offset as usize + start;
+        let (before, start) = (*offset as usize, index.checked_sub(1));
+        let start = before + start.map_or(0, |before| self.ends[before]);
         let located = match documents {
             Documents::File => error.moved(start, 0),
             Documents::Lines => error.moved(start, 0).in_line(num_lines + index as u64),
-            Documents::JsonLines(_) => error.in_line(self.lines[index]),
+            // Places are those of the record's text.
+            Documents::JsonLines(_) => error.moved(before, 0).in_line(self.lines[index]),
         };
         located.in_file(path)
     }

@@ -1,8 +1,8 @@
 //! Blocks of an input.
 
 use std::fs::File;
-use std::io::{self, Read};
-use std::path::Path;
+use std::io::{self, Cursor, Read};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,13 +10,19 @@ use memchr::{memchr_iter, memrchr};
 
 use super::compression::Counted;
 use super::cutter::{Cutter, End};
+use super::json::{Line, Stop};
+use super::long::{Home, Text};
 use super::{Compression, Documents, Input, Part, Reading, io_error, key_of};
 use crate::error::{Error, Result};
 use crate::watch::Watch;
 
+/// A text is kept in memory if it is so many times as long as a record that is parsed as a whole.
+const KEPT_IN_RECORDS: usize = 4;
+
 /// A part of an input: whole documents, or a part of one that can be cut there.
 pub(crate) struct Block {
     pub(super) text: Vec<u8>,
+    pub(super) content: Content,
     pub(super) place: Place,
     /// Whether a document ends with it.
     pub(super) is_end: bool,
@@ -33,12 +39,22 @@ impl Part for Block {
     }
 }
 
+/// What the text of a block is.
+pub(super) enum Content {
+    /// That of the input.
+    Given,
+    /// The text of a record, or a part of it.
+    Record,
+    /// Nothing: a record has no text, or something is wrong with it.
+    Nothing(Option<Error>),
+}
+
 /// Where in an input a block begins.
 #[derive(Clone)]
 pub(super) struct Place {
     pub(super) path: Arc<Path>,
     pub(super) documents: Documents,
-    /// The bytes of text before it.
+    /// The bytes of text before it; of the record's text, if it is in one.
     pub(super) offset: u64,
     /// The lines before it, if documents are lines.
     pub(super) num_lines: u64,
@@ -55,13 +71,27 @@ pub(super) struct Blocks<'a> {
     block_bytes: usize,
     compression: Compression,
     place: Place,
+    /// The record that is read in parts, if there is one.
+    long: Option<Long<'a>>,
+    /// How many bytes of its text may be in memory.
+    most_kept: usize,
+    scratch: PathBuf,
     is_done: bool,
     /// Whether the input is a file, so that how much of it was read says something.
     is_file: bool,
+    /// Whether its text can be read again.
+    is_plain: bool,
     num_read: Arc<AtomicU64>,
     /// How much of a file the blocks so far were read for; opening may read, too.
     num_told: u64,
     watch: &'a Watch,
+}
+
+/// The text of a record that is read in parts.
+struct Long<'a> {
+    reader: Counted<'a, Box<dyn Read + Send>>,
+    cutter: Cutter,
+    place: Place,
 }
 
 impl<'a> Blocks<'a> {
@@ -71,6 +101,7 @@ impl<'a> Blocks<'a> {
             block_bytes,
             most_record_bytes,
             watch,
+            ref scratch,
             ..
         } = *reading;
         let Input {
@@ -89,9 +120,14 @@ impl<'a> Blocks<'a> {
             is_start: true,
             key: None,
         };
+        let mut is_plain = false;
         let opened = match reader {
             Some(reader) => Ok(reader),
-            None => File::open(&place.path).map(|file| Box::new(file) as _),
+            None => File::open(&place.path).map(|file| {
+                let is_regular = file.metadata().is_ok_and(|metadata| metadata.is_file());
+                is_plain = is_regular && compression == Compression::None;
+                Box::new(file) as _
+            }),
         };
         let reader = opened.and_then(|reader| {
             compression.decompress(Counted {
@@ -114,8 +150,12 @@ impl<'a> Blocks<'a> {
             block_bytes,
             compression,
             place,
+            long: None,
+            most_kept: most_bytes.saturating_mul(KEPT_IN_RECORDS),
+            scratch: scratch.clone(),
             is_done: false,
             is_file,
+            is_plain,
             num_read,
             num_told: 0,
             watch,
@@ -127,6 +167,9 @@ impl<'a> Blocks<'a> {
         &mut self,
         last_cut: impl Fn(&[u8]) -> Option<usize>,
     ) -> Result<Option<Block>> {
+        if let Some(long) = self.long.take() {
+            return self.next_part(long, last_cut).map(Some);
+        }
         if self.is_done {
             return Ok(None);
         }
@@ -140,17 +183,17 @@ impl<'a> Blocks<'a> {
         };
         let mut text = Vec::new();
         let read = self.cutter.next(&mut self.reader, cut, &mut text);
-        let num_read = self.num_read.load(Ordering::Relaxed);
-        let (path, compression) = (&self.place.path, self.compression);
-        let end = read.map_err(|error| failure(path, &error, compression, num_read, self.watch))?;
-        if end == End::TooLong {
-            return Err(self.too_long());
+        let end = read.map_err(|error| self.failure(&error))?;
+        if let (End::TooLong, Documents::JsonLines(field)) = (&end, documents) {
+            let field = Arc::clone(field);
+            return self.begin_record(text, &field, last_cut).map(Some);
         }
         self.is_done = end == End::Last;
         let is_by_lines = *documents != Documents::File;
         let is_end = self.is_done || (is_by_lines && text.ends_with(b"\n"));
         if self.place.is_start {
-            self.place.key = (!is_end).then(|| self.key_of_beginning(&text));
+            let beginning = (!is_end).then(|| key_of_beginning(&text, &self.cutter));
+            self.place.key = beginning;
         }
         let place = self.place.clone();
         self.place.offset += text.len() as u64;
@@ -158,43 +201,115 @@ impl<'a> Blocks<'a> {
             self.place.num_lines += memchr_iter(b'\n', &text).count() as u64;
         }
         self.place.is_start = is_end;
+        Ok(Some(self.block(text, Content::Given, place, is_end)))
+    }
+
+    /// Find the text of a record that begins with these bytes, and read its first part.
+    fn begin_record(
+        &mut self,
+        beginning: Vec<u8>,
+        field: &str,
+        last_cut: impl Fn(&[u8]) -> Option<usize>,
+    ) -> Result<Block> {
+        let home = if self.is_plain {
+            Home::Line {
+                path: self.place.path.to_path_buf(),
+                offset: self.place.offset,
+            }
+        } else {
+            Home::Folder(self.scratch.clone())
+        };
+        let mut text = Text::new(home, self.most_kept);
+        let mut line = Line::new(Cursor::new(beginning).chain(&mut self.reader));
+        let found = line.find(field, &mut text);
+        // An input that is damaged further on is not read at all, as one with short lines.
+        let finished = line.finish();
+        let (num_bytes, has_newline, rest) = finished.map_err(|error| self.failure(&error))?;
+        let place = Place {
+            offset: 0,
+            ..self.place.clone()
+        };
+        self.cutter.go_on(rest);
+        self.place.offset += num_bytes;
+        self.place.num_lines += 1;
+        self.is_done = !has_newline;
+        let wrong = match found {
+            Ok(true) => {
+                let reader = Counted {
+                    reader: text.into_reader()?,
+                    num_bytes: Arc::default(),
+                    watch: self.watch,
+                };
+                let long = Long {
+                    reader,
+                    cutter: Cutter::new(self.block_bytes, usize::MAX),
+                    place,
+                };
+                return self.next_part(long, last_cut);
+            }
+            Ok(false) => None,
+            Err(Stop::Wrong(error)) => Some(error.in_line(place.num_lines).in_file(&place.path)),
+            Err(Stop::Unkept(error)) => return Err(error),
+            Err(Stop::Unread(error)) => return Err(self.failure(&error)),
+        };
+        Ok(self.block(Vec::new(), Content::Nothing(wrong), place, true))
+    }
+
+    /// The next part of a record.
+    fn next_part(
+        &mut self,
+        mut long: Long<'a>,
+        last_cut: impl Fn(&[u8]) -> Option<usize>,
+    ) -> Result<Block> {
+        let mut text = Vec::new();
+        let read = long.cutter.next(&mut long.reader, last_cut, &mut text);
+        let end = read
+            .map_err(|error| failure(&long.place.path, &error, Compression::None, 0, self.watch))?;
+        let is_end = end == End::Last;
+        if long.place.is_start && !is_end {
+            long.place.key = Some(key_of_beginning(&text, &long.cutter));
+        }
+        let place = long.place.clone();
+        long.place.offset += text.len() as u64;
+        long.place.is_start = false;
+        if !is_end {
+            self.long = Some(long);
+        }
+        Ok(self.block(text, Content::Record, place, is_end))
+    }
+
+    /// A block of what was read since the last one.
+    fn block(&mut self, text: Vec<u8>, content: Content, place: Place, is_end: bool) -> Block {
         let file_offset = self.num_told;
         if self.is_file {
-            self.num_told = num_read;
+            self.num_told = self.num_read.load(Ordering::Relaxed);
         }
-        Ok(Some(Block {
-            is_end,
-            is_last: self.is_done,
+        Block {
             text,
+            content,
             place,
+            is_end,
+            is_last: self.is_done && self.long.is_none(),
             file_offset,
             num_read: self.num_told - file_offset,
-        }))
+        }
+    }
+
+    /// Why the input could not be read.
+    fn failure(&self, error: &io::Error) -> Error {
+        let num_read = self.num_read.load(Ordering::Relaxed);
+        let (path, compression) = (&self.place.path, self.compression);
+        failure(path, error, compression, num_read, self.watch)
     }
 }
 
-impl Blocks<'_> {
-    /// The line of JSON that begins the next block is longer than one may be.
-    fn too_long(&self) -> Error {
-        let error = Error::InvalidRecord {
-            message:
-                "found a line that is too long to be parsed, expected a record of at most 1 GB"
-                    .to_owned(),
-            is_field_missing: false,
-        };
-        error
-            .in_line(self.place.num_lines)
-            .in_file(&self.place.path)
-    }
-
-    /// The key of a document that begins with this text, and goes on with what was read.
-    fn key_of_beginning(&self, text: &[u8]) -> u64 {
-        let most = self.block_bytes;
-        let mut beginning = text[..text.len().min(most)].to_vec();
-        let rest = self.cutter.rest();
-        beginning.extend_from_slice(&rest[..rest.len().min(most - beginning.len())]);
-        key_of(&beginning)
-    }
+/// The key of a document that begins with this text, and goes on with what was read.
+fn key_of_beginning(text: &[u8], cutter: &Cutter) -> u64 {
+    let most = cutter.num_bytes();
+    let mut beginning = text[..text.len().min(most)].to_vec();
+    let rest = cutter.rest();
+    beginning.extend_from_slice(&rest[..rest.len().min(most - beginning.len())]);
+    key_of(&beginning)
 }
 
 /// Why an input could not be read.
@@ -217,102 +332,4 @@ fn failure(
         offset: num_read,
     };
     damage.in_file(path)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Behind the last space.
-    fn last_cut(text: &[u8]) -> Option<usize> {
-        text.iter().rposition(|&byte| byte == b' ').map(|at| at + 1)
-    }
-
-    /// The documents of inputs with these texts, put together of the parts in which they were read.
-    fn read(texts: &[&'static str], documents: &Documents, block_bytes: usize) -> Vec<Vec<u8>> {
-        let watch = Watch::default();
-        let reading = Reading {
-            block_bytes,
-            most_record_bytes: 100,
-            last_cut,
-            watch: &watch,
-        };
-        let input = |text: &&'static str| Input {
-            path: "a".into(),
-            reader: Some(Box::new(text.as_bytes())),
-            compression: Compression::None,
-            documents: documents.clone(),
-        };
-        let blocks = texts.iter().flat_map(|text| reading.blocks(input(text)));
-        let (mut found, mut is_new) = (Vec::new(), true);
-        for block in blocks {
-            let batch = block
-                .and_then(|block| block.into_batch(false))
-                .expect("nothing fails");
-            for document in batch.documents() {
-                if std::mem::replace(&mut is_new, true) {
-                    found.push(Vec::new());
-                }
-                found.last_mut().expect("just pushed").extend(document);
-            }
-            is_new = batch.is_end();
-        }
-        found
-    }
-
-    #[test]
-    fn blocks_make_up_the_documents() {
-        let texts = [
-            "",
-            "a bc  def ",
-            " \n",
-            "abcdefghijklmnopq r\n\nx",
-            "x y\n z",
-        ];
-        let lines = [" \n", "abcdefghijklmnopq r\n", "\n", "x", "x y\n", " z"];
-        for block_bytes in 1..30 {
-            let files = read(&texts, &Documents::File, block_bytes);
-            assert_eq!(files, texts.map(|text| text.as_bytes().to_vec()));
-            let found = read(&texts, &Documents::Lines, block_bytes);
-            assert_eq!(found[0], b"a bc  def ");
-            assert_eq!(found[1..], lines.map(|line| line.as_bytes().to_vec()));
-        }
-    }
-
-    #[test]
-    fn each_line_of_json_has_a_document() {
-        let text =
-            "{\"t\": \"a\\nb\"}\n\n{\"t\": null}\n{\"n\": [1, {}], \"t\": \"\"}\n{\"t\": \"c\"}";
-        for block_bytes in 1..30 {
-            let found = read(&[text], &Documents::JsonLines("t".into()), block_bytes);
-            assert_eq!(found, [&b"a\nb"[..], b"", b"c"]);
-        }
-    }
-
-    #[test]
-    fn a_line_of_json_that_is_too_long_is_named() {
-        let watch = Watch::default();
-        let reading = Reading {
-            block_bytes: 10,
-            most_record_bytes: 100,
-            last_cut,
-            watch: &watch,
-        };
-        for (num_bytes, is_right) in [(80, true), (200, false)] {
-            let text = format!(
-                "{{\"t\": \"\"}}\n{{\"t\": \"{}\"}}\n",
-                "a ".repeat(num_bytes / 2)
-            );
-            let input = Input {
-                path: "a".into(),
-                reader: Some(Box::new(text.as_bytes())),
-                compression: Compression::None,
-                documents: Documents::JsonLines("t".into()),
-            };
-            let blocks: Result<Vec<Block>> = reading.blocks(input).collect();
-            let error = blocks.err().map(|error| error.to_string());
-            assert_eq!(error.is_none(), is_right);
-            assert!(error.is_none_or(|error| error.starts_with("a: line 2: found a line")));
-        }
-    }
 }

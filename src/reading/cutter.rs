@@ -16,7 +16,7 @@ pub(super) enum End {
     Cut,
     /// The end of the text.
     Last,
-    /// More bytes without a cut than a block may have.
+    /// More bytes without a cut than a block may have, none of which is kept.
     TooLong,
 }
 
@@ -30,9 +30,19 @@ impl Cutter {
         }
     }
 
+    /// About how many bytes a block has.
+    pub(super) fn num_bytes(&self) -> usize {
+        self.num_bytes
+    }
+
     /// What was read, but is behind the last cut.
     pub(super) fn rest(&self) -> &[u8] {
         &self.rest
+    }
+
+    /// Go on with these bytes, which were read.
+    pub(super) fn go_on(&mut self, rest: Vec<u8>) {
+        self.rest = rest;
     }
 
     /// Replace `block` by the next one. Where a reader has nothing yet,

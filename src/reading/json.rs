@@ -1,40 +1,70 @@
 //! One field of a line of JSON.
+//!
+//! Short lines are parsed by serde_json. Lines of any length are read by a scanner, which also decides
+//! what serde_json does not take, and says what is wrong.
+
+mod line;
+mod record;
+mod strings;
+mod values;
+mod wrong;
 
 use std::fmt;
+use std::path::Path;
 
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
-use serde_json::Value;
 
-use crate::error::{Error, Result};
+use super::io_error;
+use crate::error::Result;
 
-/// Some programs begin a file with it.
-const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
-/// What Python's json writes of numbers that JSON does not have, and values of their lengths.
-const PYTHON_NUMBERS: [(&str, &str); 3] = [
-    ("-Infinity", "-11111111"),
-    ("Infinity", "11111111"),
-    ("NaN", "111"),
-];
+use values::is_space;
+
+pub(super) use line::Line;
+pub(super) use record::Keeper;
+pub(super) use wrong::Stop;
 
 /// Append the string in a field of the object on a line; false if the line is blank or the field null.
 /// Of a field that comes twice, the last counts.
 pub(super) fn push_field(line: &[u8], field: &str, texts: &mut Vec<u8>) -> Result<bool> {
-    let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
     if is_blank(line) {
         return Ok(false);
     }
     let start = texts.len();
-    parse(line, field, texts).or_else(|_| {
-        texts.truncate(start);
-        let line = without_python_numbers(line);
-        parse(&line, field, texts).map_err(|failure| explain(&line, field, &failure))
-    })
+    if let Ok(found) = parse(line, field, texts) {
+        return Ok(found);
+    }
+    // It is wrong, or right though serde_json does not say so.
+    texts.truncate(start);
+    let mut text = Appended { texts, start };
+    Line::new(line)
+        .find(field, &mut text)
+        .map_err(|stop| match stop {
+            Stop::Wrong(error) | Stop::Unkept(error) => error,
+            Stop::Unread(error) => io_error(Path::new(""), &error),
+        })
+}
+
+/// Appends a text to others.
+struct Appended<'t> {
+    texts: &'t mut Vec<u8>,
+    start: usize,
+}
+
+impl Keeper for Appended<'_> {
+    fn begin(&mut self, _: u64) -> Result<()> {
+        self.texts.truncate(self.start);
+        Ok(())
+    }
+
+    fn push(&mut self, text: &[u8]) -> Result<()> {
+        self.texts.extend_from_slice(text);
+        Ok(())
+    }
 }
 
 /// Whether a line is no record.
 pub(super) fn is_blank(line: &[u8]) -> bool {
-    let is_space = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0x0B;
-    line.iter().all(is_space)
+    line.iter().all(|&byte| is_space(byte))
 }
 
 /// Append the strings in a field of the objects on these lines of a text, of which all others are blank;
@@ -72,86 +102,6 @@ fn parse(line: &[u8], field: &str, texts: &mut Vec<u8>) -> serde_json::Result<bo
     let found = Record { field, texts }.deserialize(&mut parser)?;
     parser.end()?;
     Ok(found)
-}
-
-/// The same line with other numbers in place of those that JSON does not have.
-fn without_python_numbers(line: &[u8]) -> Vec<u8> {
-    let mut line = line.to_vec();
-    let (mut at, mut is_in_string) = (0, false);
-    while at < line.len() {
-        match line[at] {
-            b'"' => is_in_string = !is_in_string,
-            b'\\' => at += 1,
-            _ if is_in_string => {}
-            _ => {
-                let rest = &mut line[at..];
-                let known = PYTHON_NUMBERS
-                    .iter()
-                    .find(|(name, _)| rest.starts_with(name.as_bytes()));
-                if let Some((name, number)) = known {
-                    rest[..name.len()].copy_from_slice(number.as_bytes());
-                    at += name.len() - 1;
-                }
-            }
-        }
-        at += 1;
-    }
-    line
-}
-
-/// What is wrong with a line.
-fn explain(line: &[u8], field: &str, failure: &serde_json::Error) -> Error {
-    let wrong = |message| Error::InvalidRecord {
-        message,
-        is_field_missing: false,
-    };
-    let record = match serde_json::from_slice(line) {
-        Ok(Value::Object(record)) => record,
-        Ok(other) => {
-            return wrong(format!(
-                "found a JSON {}, expected an object",
-                type_of(&other)
-            ));
-        }
-        Err(_) => {
-            // The line is said elsewhere.
-            let failure = failure
-                .to_string()
-                .replace(" at line 1 column ", " at column ");
-            return wrong(format!("found no JSON ({failure}), expected an object"));
-        }
-    };
-    let Some(value) = record.get(field) else {
-        let known: Vec<_> = record.keys().map(|name| quoted(name)).collect();
-        let known = if known.is_empty() {
-            "none".to_owned()
-        } else {
-            known.join(", ")
-        };
-        return Error::InvalidRecord {
-            message: format!("found the fields {known}, expected {}", quoted(field)),
-            is_field_missing: true,
-        };
-    };
-    let (field, found) = (quoted(field), type_of(value));
-    wrong(format!("{field} is a {found}, expected a string"))
-}
-
-fn quoted(name: &str) -> String {
-    format!("'{}'", name.escape_debug())
-}
-
-/// The type of a value, as Python names it.
-fn type_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "NoneType",
-        Value::Bool(_) => "bool",
-        Value::Number(number) if number.is_f64() => "float",
-        Value::Number(_) => "int",
-        Value::String(_) => "str",
-        Value::Array(_) => "list",
-        Value::Object(_) => "dict",
-    }
 }
 
 /// Appends the string in a field of an object; false if it is null.
@@ -242,114 +192,6 @@ impl Visitor<'_> for Text<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn field(line: &str) -> Result<Option<String>> {
-        let mut texts = b"before".to_vec();
-        let found = push_field(line.as_bytes(), "text", &mut texts)?;
-        let text = String::from_utf8(texts.split_off(6)).expect("texts of JSON are UTF-8");
-        assert_eq!(texts, b"before");
-        assert!(found || text.is_empty());
-        Ok(found.then_some(text))
-    }
-
-    fn text(line: &str) -> Option<String> {
-        field(line).expect("it is an object with the field")
-    }
-
-    #[test]
-    fn the_string_of_the_field() {
-        assert_eq!(
-            text(r#" {"text": "a\u00e9\ud83d\ude00\n\"", "n": 1}"#).as_deref(),
-            Some("aé😀\n\"")
-        );
-        assert_eq!(text("\u{FEFF}{\"text\":\"\"}\r").as_deref(), Some(""));
-        assert_eq!(text(r#"{"text": null}"#), None);
-        assert_eq!(text(" \t\r"), None);
-        assert_eq!(text(r#"{"text": "a", "text": "b"}"#).as_deref(), Some("b"));
-        assert_eq!(text(r#"{"text": "a", "text": null}"#), None);
-    }
-
-    #[test]
-    fn objects_are_found_together_only_if_there_is_one_on_each_line() {
-        for (text, expected) in [
-            (
-                "{\"text\": \"a\\n\"}\n\n {\"text\": null} \n{\"text\": \"b\"}",
-                Some("a\nb"),
-            ),
-            (
-                "{\"text\": \"}\"}\n{\"n\": [{}\n,{}], \"text\": \"\"} {\"text\": \"b\"}\n",
-                None,
-            ),
-            (
-                "{\"text\": \"a\"} {\"text\": \"b\"}\n{\"text\":\n\"c\"}\n",
-                None,
-            ),
-            ("{\"text\": \"a\"}\n{\"text\": \"b\"} {}\n", None),
-            ("{\"text\": {\"a\": 1}\n{\"b\": 2}}\n", None),
-            ("{\"text\": \"a\"}\n{\"n\": NaN, \"text\": \"b\"}\n", None),
-            ("\u{FEFF}{\"text\": \"a\"}\n", None),
-            ("{\"text\": \"a\n{}\"}\n", None),
-        ] {
-            let lines = text.as_bytes().split(|&byte| byte == b'\n');
-            let lines = lines.filter(|line| !is_blank(line));
-            let mut texts = Vec::new();
-            let ends = push_fields(text.as_bytes(), lines, "text", &mut texts);
-            assert_eq!(ends.is_some(), expected.is_some(), "{text}");
-            if let Some(expected) = expected {
-                assert_eq!(texts, expected.as_bytes());
-                assert_eq!(ends, Some(vec![Some(2), None, Some(3)]));
-            }
-        }
-    }
-
-    #[test]
-    fn other_fields_may_hold_anything() {
-        let deep = "[".repeat(100_000) + &"]".repeat(100_000);
-        for other in [
-            "1e999",
-            r#""\ud800 NaN""#,
-            "[NaN, {\"a\": -Infinity}, Infinity]",
-            &deep,
-        ] {
-            let line = format!(r#"{{"a": {other}, "text": "b"}}"#);
-            assert_eq!(
-                text(&line).as_deref(),
-                Some("b"),
-                "{}",
-                &line[..line.len().min(40)]
-            );
-        }
-    }
-
-    #[test]
-    fn numbers_that_json_does_not_have_are_not_looked_for_in_strings() {
-        let line = r#"{"n": NaN, "text": "\"NaN and \\\"Infinity"}"#;
-        assert_eq!(text(line).as_deref(), Some("\"NaN and \\\"Infinity"));
-    }
-
-    #[test]
-    fn what_is_wrong_is_said() {
-        for (line, message) in [
-            (
-                "{",
-                "found no JSON (EOF while parsing an object at column 1), expected an object",
-            ),
-            (
-                r#"{"text": "a"} x"#,
-                "found no JSON (trailing characters at column 15), expected an object",
-            ),
-            ("[NaN]", "found a JSON list, expected an object"),
-            (r#"{"text": 1.5}"#, "'text' is a float, expected a string"),
-            (
-                r#"{"b": 1, "a'": 1}"#,
-                r"found the fields 'a\'', 'b', expected 'text'",
-            ),
-        ] {
-            let error = field(line).expect_err("it is wrong");
-            assert_eq!(error.to_string(), message);
-        }
-        assert!(push_field(b"{\"text\": \"\xff\"}", "text", &mut Vec::new()).is_err());
-    }
-}
+pub(super) mod samples;
+#[cfg(test)]
+mod tests;

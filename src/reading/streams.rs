@@ -289,6 +289,7 @@ mod tests {
         let files = Files {
             block_bytes: 1,
             most_record_bytes: 1000,
+            scratch: std::env::temp_dir(),
             last_cut: |_: &[u8]| None,
             watch: &watch,
         };

@@ -3,10 +3,9 @@
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, Result};
-use crate::reading::io_error;
+use crate::reading::{io_error, nameless_file};
 
 use super::shares::Extent;
 
@@ -70,10 +69,8 @@ pub(super) struct Store {
 impl Store {
     /// An empty store in a folder, or in that of the system where the folder is not one for files.
     pub(super) fn create(folder: &Path) -> Result<Self> {
-        let system = std::env::temp_dir();
-        let file = nameless(folder).or_else(|_| nameless(&system));
         Ok(Self {
-            file: file.map_err(|error| io_error(folder, &error))?,
+            file: nameless_file(folder)?,
             folder: folder.to_owned(),
             length: 0,
         })
@@ -123,22 +120,6 @@ impl Store {
         }
         Ok(piece)
     }
-}
-
-/// A file that nobody else sees, and that is gone when it is closed.
-fn nameless(folder: &Path) -> std::io::Result<File> {
-    static NUMBER: AtomicU64 = AtomicU64::new(0);
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let name = format!(".mergewise-{}-{number}", std::process::id());
-    let path = folder.join(name);
-    let mut options = File::options();
-    let file = options
-        .read(true)
-        .write(true)
-        .create_new(true)
-        .open(&path)?;
-    std::fs::remove_file(path)?;
-    Ok(file)
 }
 
 #[cfg(test)]

@@ -1,0 +1,173 @@
+//! Strings of JSON, a stretch at a time.
+
+use std::io::Read;
+
+use super::line::Line;
+use super::wrong::{Stop, Wrong};
+
+/// The first and the last of the numbers that stand for a character only in pairs, and the first that
+/// can be the second of a pair.
+const SURROGATES: (u32, u32, u32) = (0xD800, 0xDFFF, 0xDC00);
+
+impl<R: Read> Line<R> {
+    /// Go over a string behind its first quotation mark; whether it is text is not asked.
+    pub(super) fn skip_string(&mut self) -> Result<(), Stop> {
+        loop {
+            let Some(byte) = self.skip_plain(|_| {})? else {
+                return Err(self.wrong(Wrong::EndInString));
+            };
+            match byte {
+                b'"' => return Ok(()),
+                b'\\' => match self.next_in_string()? {
+                    b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => {}
+                    b'u' => {
+                        self.hex_digits()?;
+                    }
+                    _ => return Err(self.wrong(Wrong::Escape)),
+                },
+                // Of a string that is left out, the column is that of the byte before.
+                _ => return Err(Stop::no_json(Wrong::Control, self.column() - 1)),
+            }
+        }
+    }
+
+    /// Go over a string that is text, and call `use_text` with its stretches.
+    pub(super) fn text(
+        &mut self,
+        mut use_text: impl FnMut(&[u8]) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        self.skip(1);
+        let mut text = Vec::new();
+        // How many bytes were used, and how many of all are before the first that is not UTF-8.
+        let (mut num_used, mut num_right) = (0_u64, None);
+        loop {
+            let is_end = self.unescape(&mut text)?;
+            let num_whole = match std::str::from_utf8(&text) {
+                Ok(_) => text.len(),
+                Err(error) if error.error_len().is_none() && !is_end => error.valid_up_to(),
+                Err(error) => {
+                    num_right.get_or_insert(num_used + error.valid_up_to() as u64);
+                    text.len()
+                }
+            };
+            if num_right.is_none() {
+                use_text(&text[..num_whole])?;
+            }
+            num_used += num_whole as u64;
+            text.drain(..num_whole);
+            if is_end {
+                break;
+            }
+        }
+        match num_right {
+            None => Ok(()),
+            Some(num_right) => {
+                let column = self.column().saturating_sub(num_used - num_right);
+                Err(Stop::no_json(Wrong::CodePoint, column))
+            }
+        }
+    }
+
+    /// Append the next stretch of a string behind its first quotation mark; true if the string ends
+    /// with it.
+    pub(in crate::reading) fn unescape(&mut self, text: &mut Vec<u8>) -> Result<bool, Stop> {
+        let most = text.len() + self.piece_bytes;
+        while text.len() < most {
+            let Some(byte) = self.skip_plain(|plain| text.extend_from_slice(plain))? else {
+                return Err(self.wrong(Wrong::EndInString));
+            };
+            match byte {
+                b'"' => return Ok(true),
+                b'\\' => {
+                    let byte = self.next_in_string()?;
+                    let mut bytes = [0; 4];
+                    let character = self.escaped(byte)?;
+                    text.extend_from_slice(character.encode_utf8(&mut bytes).as_bytes());
+                }
+                _ => return Err(self.wrong(Wrong::Control)),
+            }
+        }
+        Ok(false)
+    }
+
+    /// Go over bytes that stand for themselves, and the one behind them, which is returned.
+    fn skip_plain(&mut self, mut use_plain: impl FnMut(&[u8])) -> Result<Option<u8>, Stop> {
+        loop {
+            let window = self.window()?;
+            if window.is_empty() {
+                return Ok(None);
+            }
+            let num_plain = num_plain(window);
+            use_plain(&window[..num_plain]);
+            let behind = window.get(num_plain).copied();
+            self.skip(num_plain);
+            if behind.is_some() {
+                self.skip(1);
+                return Ok(behind);
+            }
+        }
+    }
+
+    fn next_in_string(&mut self) -> Result<u8, Stop> {
+        match self.take::<1>()? {
+            Some([byte]) => Ok(byte),
+            None => Err(self.wrong(Wrong::EndInString)),
+        }
+    }
+
+    /// The character of an escape whose backslash and next byte were read.
+    fn escaped(&mut self, byte: u8) -> Result<char, Stop> {
+        Ok(match byte {
+            b'"' | b'\\' | b'/' => byte.into(),
+            b'b' => '\x08',
+            b'f' => '\x0C',
+            b'n' => '\n',
+            b'r' => '\r',
+            b't' => '\t',
+            b'u' => return self.escaped_number(),
+            _ => return Err(self.wrong(Wrong::Escape)),
+        })
+    }
+
+    /// The character of a number, or of two: some are written as a pair of surrogates.
+    fn escaped_number(&mut self) -> Result<char, Stop> {
+        let (lowest, highest, lowest_second) = SURROGATES;
+        let mut number = self.hex_digits()?;
+        if (lowest..lowest_second).contains(&number) {
+            for expected in *b"\\u" {
+                if self.next_in_string()? != expected {
+                    return Err(self.wrong(Wrong::EndOfPair));
+                }
+            }
+            let second = self.hex_digits()?;
+            if !(lowest_second..=highest).contains(&second) {
+                return Err(self.wrong(Wrong::Surrogate));
+            }
+            number = 0x1_0000 + ((number - lowest) << 10) + (second - lowest_second);
+        }
+        char::from_u32(number).ok_or_else(|| self.wrong(Wrong::Surrogate))
+    }
+
+    fn hex_digits(&mut self) -> Result<u32, Stop> {
+        let Some(digits) = self.take::<4>()? else {
+            let missing = self.window()?.len();
+            self.skip(missing);
+            return Err(self.wrong(Wrong::EndInString));
+        };
+        let value = |digit: u8| char::from(digit).to_digit(16);
+        let add = |sum: u32, digit| Some(16 * sum + value(digit)?);
+        let number = digits.into_iter().try_fold(0, add);
+        number.ok_or_else(|| self.wrong(Wrong::Escape))
+    }
+}
+
+/// How many bytes from the beginning on stand for themselves in a string.
+fn num_plain(bytes: &[u8]) -> usize {
+    let is_other = |byte: u8| byte == b'"' || byte == b'\\' || byte < 0x20;
+    // All of a chunk is looked at, which compiles to vector instructions.
+    let (chunks, _) = bytes.as_chunks::<32>();
+    let has_other = |chunk: &[u8; 32]| chunk.iter().fold(false, |any, &byte| any | is_other(byte));
+    let start = 32 * chunks.iter().take_while(|chunk| !has_other(chunk)).count();
+    let others = bytes[start..].iter().position(|&byte| is_other(byte));
+    others.map_or(bytes.len(), |at| start + at)
+}
