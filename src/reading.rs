@@ -14,6 +14,8 @@ mod json;
 mod long;
 mod nameless;
 mod streams;
+#[cfg(test)]
+mod tests;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};

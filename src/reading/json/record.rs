@@ -19,7 +19,7 @@ const MOST_CHARACTERS: usize = 100;
 
 /// Keeps the text of a field.
 pub(in crate::reading) trait Keeper {
-    /// A text begins at this byte of the line, in place of what was kept before.
+    /// A text, or another value, begins before this byte of the line, in place of what was kept before.
     fn begin(&mut self, offset: u64) -> Kept<()>;
     /// It goes on.
     fn push(&mut self, text: &[u8]) -> Kept<()>;
@@ -128,8 +128,11 @@ impl<R: Read> Line<R> {
         while self.next_field(names.first.is_empty())? {
             let is_it = self.name(field, &mut names)?;
             self.colon()?;
-            if is_it && self.next_byte()? == Some(b'"') {
+            let first = self.next_byte()?;
+            if is_it {
                 keeper.begin(self.offset() + 1).map_err(Stop::Unkept)?;
+            }
+            if is_it && first == Some(b'"') {
                 self.text(|text| keeper.push(text).map_err(Stop::Unkept))?;
                 kind = Some(Kind::Str);
             } else {

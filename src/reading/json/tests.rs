@@ -30,6 +30,9 @@ fn the_string_of_the_field() {
     assert_eq!(text(" \t\r"), None);
     assert_eq!(text(r#"{"text": "a", "text": "b"}"#).as_deref(), Some("b"));
     assert_eq!(text(r#"{"text": "a", "text": null}"#), None);
+    assert_eq!(text(r#"{"text": "a", "text": null, "n": NaN}"#), None);
+    let line = r#"{"text": 1, "text": "b"}"#;
+    assert_eq!(text(line).as_deref(), Some("b"));
 }
 
 #[test]
