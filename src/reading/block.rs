@@ -121,15 +121,9 @@ impl<'a> Blocks<'a> {
             key: None,
         };
         let mut is_plain = false;
-        let opened = match reader {
-            Some(reader) => Ok(reader),
-            None => File::open(&place.path).map(|file| {
-                let is_regular = file.metadata().is_ok_and(|metadata| metadata.is_file());
-                is_plain = is_regular && compression == Compression::None;
-                Box::new(file) as _
-            }),
-        };
-        let reader = opened.and_then(|reader| {
+        let opened = reader.map_or_else(|| open_file(&place.path), |reader| Ok((reader, false)));
+        let reader = opened.and_then(|(reader, is_regular)| {
+            is_plain = is_regular && compression == Compression::None;
             compression.decompress(Counted {
                 reader,
                 num_bytes: Arc::clone(&num_read),
@@ -310,6 +304,13 @@ fn key_of_beginning(text: &[u8], cutter: &Cutter) -> u64 {
     let rest = cutter.rest();
     beginning.extend_from_slice(&rest[..rest.len().min(most - beginning.len())]);
     key_of(&beginning)
+}
+
+/// A file, and whether it can be read again: a pipe cannot.
+fn open_file(path: &Path) -> io::Result<(Box<dyn Read + Send>, bool)> {
+    let file = File::open(path)?;
+    let is_regular = file.metadata().is_ok_and(|metadata| metadata.is_file());
+    Ok((Box::new(file), is_regular))
 }
 
 /// Why an input could not be read.

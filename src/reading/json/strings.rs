@@ -163,11 +163,41 @@ impl<R: Read> Line<R> {
 
 /// How many bytes from the beginning on stand for themselves in a string.
 fn num_plain(bytes: &[u8]) -> usize {
-    let is_other = |byte: u8| byte == b'"' || byte == b'\\' || byte < 0x20;
-    // All of a chunk is looked at, which compiles to vector instructions.
-    let (chunks, _) = bytes.as_chunks::<32>();
-    let has_other = |chunk: &[u8; 32]| chunk.iter().fold(false, |any, &byte| any | is_other(byte));
-    let start = 32 * chunks.iter().take_while(|chunk| !has_other(chunk)).count();
-    let others = bytes[start..].iter().position(|&byte| is_other(byte));
-    others.map_or(bytes.len(), |at| start + at)
+    let (words, rest) = bytes.as_chunks::<8>();
+    for (word, index) in words.iter().zip(0..) {
+        let others = others_in(u64::from_le_bytes(*word));
+        if others != 0 {
+            return 8 * index + others.trailing_zeros() as usize / 8;
+        }
+    }
+    let is_other = |byte: &u8| *byte < 0x20 || *byte == b'"' || *byte == b'\\';
+    let others = rest.iter().position(is_other);
+    bytes.len() - rest.len() + others.unwrap_or(rest.len())
+}
+
+/// The high bit of the lowest byte of eight that does not stand for itself, and maybe of bytes above it;
+/// 0 if there is none.
+fn others_in(word: u64) -> u64 {
+    const ONES: u64 = u64::MAX / 255;
+    // Of bytes below 128, the high bit is set if the byte is below the limit, or one below was.
+    let below = |word: u64, limit: u8| word.wrapping_sub(ONES * u64::from(limit)) & !word;
+    let is = |byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
+    (below(word, 0x20) | is(b'"') | is(b'\\')) & (ONES << 7)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_bytes_are_counted_wherever_others_are() {
+        for byte in 0..=u8::MAX {
+            let is_plain = byte >= 0x20 && byte != b'"' && byte != b'\\';
+            for (before, filler) in (0..20).flat_map(|n| [(n, b'a'), (n, 0xE9), (n, b' ')]) {
+                let mut bytes = vec![filler; 20];
+                bytes[before] = byte;
+                assert_eq!(num_plain(&bytes), if is_plain { 20 } else { before });
+            }
+        }
+    }
 }
