@@ -36,7 +36,7 @@ pub(crate) use streams::{Compressible, Order, Part, Position, Taken, for_each_bl
 pub(crate) const BLOCK_BYTES: usize = 1 << 18;
 
 /// The bytes of a line of JSON that is parsed as a whole; of a longer one, the text is read in parts.
-pub(crate) const MOST_RECORD_BYTES: usize = 1 << 20;
+pub(crate) const MOST_RECORD_BYTES: usize = 1 << 19;
 
 /// Where a document ends in an input.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -404,8 +404,10 @@ impl<F: Files> Writer<F> {
                     .push((framed.len() * numbers.width(), index as u64));
             }
         }
-        for (part, framed) in piece.parts.iter_mut().zip(&framed) {
-            part.bytes = numbers.bytes(framed);
+        // Each thread has such ids, so none are kept longer than they are needed.
+        drop(ids);
+        for (part, framed) in piece.parts.iter_mut().zip(framed) {
+            part.bytes = numbers.bytes(&framed);
         }
         Ok(piece)
     }

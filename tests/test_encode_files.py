@@ -413,20 +413,75 @@ def test_an_error_names_the_line_and_the_byte(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="nothing says how much memory was used")
-def test_a_long_line_is_not_held_in_memory(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "before", "behind"),
+    [("a.txt.gz", b"", b""), ("a.jsonl.gz", b'{"n": NaN, "text": "', b'"}\n')],
+)
+def test_a_long_line_is_not_held_in_memory(
+    name: str, before: bytes, behind: bytes, tmp_path: Path
+) -> None:
     """200 MB without a newline, in a file of a few kilobytes."""
-    (tmp_path / "a.txt.gz").write_bytes(gzip.compress(b"word " * 2_000_000, 1) * 20)
+    words = gzip.compress(b"word " * 2_000_000, 1) * 20
+    content = gzip.compress(before) + words + gzip.compress(behind)
+    (tmp_path / name).write_bytes(content)
     code = (
         "import resource\n"
         "tok = mw.train(mw.count(['word word']), num_merges=3)\n"
         "tok.encode('word')\n"
         "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
-        "print(tok.encode_files('a.txt.gz', 'out.npy', documents='lines').num_documents)\n"
+        f"made = tok.encode_files({name!r}, 'out.npy', documents='lines')\n"
+        "print(made.num_documents, made.num_tokens)\n"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)\n"
     )
-    num_documents, peak = run_python(code, folder=tmp_path).split()
+    num_documents, num_tokens, peak = run_python(code, folder=tmp_path).split()
     assert int(num_documents) == 1
+    assert int(num_tokens) > 40_000_000
     assert int(peak) * (1 if sys.platform == "darwin" else 1024) < 80e6
+
+
+# Longer than what is parsed as a whole, and than what is kept in memory.
+LONG_TEXT = TEXT * 80
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz"])
+@pytest.mark.parametrize("num_threads", [1, 3])
+def test_a_long_record_has_the_ids_of_its_text(name: str, num_threads: int, tmp_path: Path) -> None:
+    documents = ["first", LONG_TEXT, "", LONG_TEXT[:1_500_000], "last"]
+    fields = [
+        f'"text": {json.dumps(text)}, "n": [{{"text": 1}}, NaN], "text": {json.dumps(text)}'
+        for text in documents
+    ]
+    fields.insert(2, f'"text": {json.dumps(LONG_TEXT)}, "text": null')
+    content = "".join(f"{{{field}}}\n" for field in fields).encode()
+    path, out = tmp_path / name, tmp_path / "out.npy"
+    path.write_bytes(gzip.compress(content, 1) if name.endswith(".gz") else content)
+    made = TOK.encode_files(path, out, end_of_document=END, num_threads=num_threads)
+    assert np.load(out).tolist() == expected(documents, end=True)
+    assert made.num_documents == len(documents)
+    assert mw.count_files(path, num_threads=num_threads) == mw.count(documents)
+    assert set(tmp_path.iterdir()) == {path, out}
+
+
+@pytest.mark.parametrize(
+    ("end", "message"),
+    [
+        ('\\ud83d"}', "line 2: found no JSON .unexpected end of hex escape at column 2"),
+        ('", 1', "line 2: found no JSON .key must be a string at column 2"),
+        ('"}, {}', "line 2: found no JSON .trailing characters at column 2"),
+        ('", "text": 1}', "line 2: 'text' is a int, expected a string"),
+    ],
+)
+def test_a_long_record_that_is_wrong_is_left_out_as_a_whole(
+    end: str, message: str, tmp_path: Path
+) -> None:
+    path, out = tmp_path / "a.jsonl", tmp_path / "out.npy"
+    long = json.dumps({"text": LONG_TEXT}, ensure_ascii=False)
+    path.write_text(f'{{"text": "a"}}\n{long[:-2]}{end}\n{{"text": "b"}}\n', encoding="utf-8")
+    with pytest.raises(FormatError, match=message):
+        TOK.encode_files(path, out)
+    made = TOK.encode_files(path, out, skip_bad=True)
+    assert np.load(out).tolist() == expected(["a", "b"], end=False)
+    assert (made.num_documents, made.num_skipped) == (2, 1)
 
 
 @pytest.mark.parametrize(

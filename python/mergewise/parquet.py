@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from itertools import chain
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -14,8 +14,10 @@ from mergewise.optional import import_optional
 from mergewise.storage import RemoteFile
 
 # A thread reads a batch and works on it; what is made of it takes several times its memory.
-BATCH_BYTES = 1_000_000
+BATCH_BYTES = 500_000
 BATCH_ROWS = 4096
+# After so many batches pyarrow is asked for the memory that it keeps.
+BATCHES_TO_RELEASE = 8
 # A file on disk is read in such pieces: at once, a row group would be as a whole in memory.
 BUFFER_BYTES = 1 << 20
 
@@ -82,8 +84,10 @@ class RowGroup(NamedTuple):
     first_row: int
 
     def texts(self, call: Call = lambda work, *arguments: work(*arguments)) -> Iterator[Texts]:
-        """The rows, about a megabyte at a time; `call` decodes them, on whatever thread."""
+        """The rows, about half a megabyte at a time; `call` decodes them, on whatever thread."""
         file, row = self.file, self.first_row
+        # Or the thread keeps what it once needed, though it may decode nothing for a while.
+        release = import_pyarrow().default_memory_pool().release_unused
         with open_parquet(file.path, file.metadata) as opened:
             batches = opened.iter_batches(
                 rows_in_a_batch(file.metadata.row_group(self.number), BATCH_BYTES),
@@ -91,17 +95,20 @@ class RowGroup(NamedTuple):
                 row_groups=[self.number],
                 use_threads=False,
             )
-            while (batch := call(next, batches, None)) is not None:
+            for number in count(1):
+                batch = call(next, batches, None)
+                if batch is None or number % BATCHES_TO_RELEASE == 0:
+                    call(release)
+                if batch is None:
+                    break
                 end = row + batch.num_rows
                 extent = range(file.byte_of_row(row), file.byte_of_row(end))
                 yield Texts(batch.column(0), f"{file.path}: row {row:,} and on", extent)
                 row = end
-            # Or the thread keeps what this row group took, though it may decode no other.
-            call(import_pyarrow().default_memory_pool().release_unused)
 
 
 def read_column(path: InputPath, field: str) -> Iterator[Texts]:
-    """A column of a file, about a megabyte at a time."""
+    """A column of a file, about half a megabyte at a time."""
     return chain.from_iterable(row_group.texts() for row_group in row_groups(path, field))
 
 

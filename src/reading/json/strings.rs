@@ -13,12 +13,10 @@ impl<R: Read> Line<R> {
     /// Go over a string behind its first quotation mark; whether it is text is not asked.
     pub(super) fn skip_string(&mut self) -> Result<(), Stop> {
         loop {
-            let Some(byte) = self.skip_plain(|_| {})? else {
-                return Err(self.wrong(Wrong::EndInString));
-            };
-            match byte {
-                b'"' => return Ok(()),
-                b'\\' => match self.next_in_string()? {
+            match self.skip_plain(|_| {})? {
+                None => {}
+                Some(b'"') => return Ok(()),
+                Some(b'\\') => match self.next_in_string()? {
                     b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => {}
                     b'u' => {
                         self.hex_digits()?;
@@ -26,7 +24,7 @@ impl<R: Read> Line<R> {
                     _ => return Err(self.wrong(Wrong::Escape)),
                 },
                 // Of a string that is left out, the column is that of the byte before.
-                _ => return Err(Stop::no_json(Wrong::Control, self.column() - 1)),
+                Some(_) => return Err(Stop::no_json(Wrong::Control, self.column() - 1)),
             }
         }
     }
@@ -73,39 +71,33 @@ impl<R: Read> Line<R> {
     pub(in crate::reading) fn unescape(&mut self, text: &mut Vec<u8>) -> Result<bool, Stop> {
         let most = text.len() + self.piece_bytes;
         while text.len() < most {
-            let Some(byte) = self.skip_plain(|plain| text.extend_from_slice(plain))? else {
-                return Err(self.wrong(Wrong::EndInString));
-            };
-            match byte {
-                b'"' => return Ok(true),
-                b'\\' => {
+            match self.skip_plain(|plain| text.extend_from_slice(plain))? {
+                None => {}
+                Some(b'"') => return Ok(true),
+                Some(b'\\') => {
                     let byte = self.next_in_string()?;
                     let mut bytes = [0; 4];
                     let character = self.escaped(byte)?;
                     text.extend_from_slice(character.encode_utf8(&mut bytes).as_bytes());
                 }
-                _ => return Err(self.wrong(Wrong::Control)),
+                Some(_) => return Err(self.wrong(Wrong::Control)),
             }
         }
         Ok(false)
     }
 
-    /// Go over bytes that stand for themselves, and the one behind them, which is returned.
-    fn skip_plain(&mut self, mut use_plain: impl FnMut(&[u8])) -> Result<Option<u8>, Stop> {
-        loop {
-            let window = self.window()?;
-            if window.is_empty() {
-                return Ok(None);
-            }
-            let num_plain = num_plain(window);
-            use_plain(&window[..num_plain]);
-            let behind = window.get(num_plain).copied();
-            self.skip(num_plain);
-            if behind.is_some() {
-                self.skip(1);
-                return Ok(behind);
-            }
+    /// Go over the next bytes of a string that stand for themselves, and the one behind them, which is
+    /// returned; None if those that were read all do.
+    fn skip_plain(&mut self, use_plain: impl FnOnce(&[u8])) -> Result<Option<u8>, Stop> {
+        let window = self.window()?;
+        if window.is_empty() {
+            return Err(self.wrong(Wrong::EndInString));
         }
+        let num_plain = num_plain(window);
+        use_plain(&window[..num_plain]);
+        let behind = window.get(num_plain).copied();
+        self.skip(num_plain + usize::from(behind.is_some()));
+        Ok(behind)
     }
 
     fn next_in_string(&mut self) -> Result<u8, Stop> {
