@@ -1,7 +1,7 @@
 //! One field of a line of JSON.
 //!
-//! Short lines are parsed by serde_json. Lines of any length are read by a scanner, which also decides
-//! what serde_json does not take, and says what is wrong.
+//! Short lines are parsed by `serde_json`. Lines of any length are read by a scanner, which also decides
+//! what `serde_json` does not take, and says what is wrong.
 
 mod line;
 mod record;

@@ -1,4 +1,4 @@
-//! The field of a line, by both ways, and beside what serde_json says.
+//! The field of a line, by both ways, and beside what `serde_json` says.
 
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -132,7 +132,7 @@ fn scanned(line: &[u8], piece_bytes: usize) -> Result<Option<Vec<u8>>> {
     }
 }
 
-/// What a message says of a failure of serde_json.
+/// What a message says of a failure of `serde_json`.
 fn worded(failure: &serde_json::Error) -> String {
     let failure = failure.to_string();
     let failure = failure.replace(" at line 1 column ", " at column ");
