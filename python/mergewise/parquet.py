@@ -16,8 +16,8 @@ from mergewise.storage import RemoteFile
 # A thread reads a batch and works on it; what is made of it takes several times its memory.
 BATCH_BYTES = 500_000
 BATCH_ROWS = 4096
-# After so many batches pyarrow is asked for the memory that it keeps.
-BATCHES_TO_RELEASE = 8
+# After so many batches on several threads pyarrow is asked for the memory that it keeps.
+CALLS_TO_RELEASE = 8
 # A file on disk is read in such pieces: at once, a row group would be as a whole in memory.
 BUFFER_BYTES = 1 << 20
 
@@ -86,8 +86,6 @@ class RowGroup(NamedTuple):
     def texts(self, call: Call = lambda work, *arguments: work(*arguments)) -> Iterator[Texts]:
         """The rows, about half a megabyte at a time; `call` decodes them, on whatever thread."""
         file, row = self.file, self.first_row
-        # Or the thread keeps what it once needed, though it may decode nothing for a while.
-        release = import_pyarrow().default_memory_pool().release_unused
         with open_parquet(file.path, file.metadata) as opened:
             batches = opened.iter_batches(
                 rows_in_a_batch(file.metadata.row_group(self.number), BATCH_BYTES),
@@ -95,16 +93,13 @@ class RowGroup(NamedTuple):
                 row_groups=[self.number],
                 use_threads=False,
             )
-            for number in count(1):
-                batch = call(next, batches, None)
-                if batch is None or number % BATCHES_TO_RELEASE == 0:
-                    call(release)
-                if batch is None:
-                    break
+            while (batch := call(next, batches, None)) is not None:
                 end = row + batch.num_rows
                 extent = range(file.byte_of_row(row), file.byte_of_row(end))
                 yield Texts(batch.column(0), f"{file.path}: row {row:,} and on", extent)
                 row = end
+            # Or the thread keeps what this row group took, though it may decode no other.
+            call(release_unused)
 
 
 def read_column(path: InputPath, field: str) -> Iterator[Texts]:
@@ -132,7 +127,21 @@ def decoders(num_threads: int) -> Iterator[Call]:
 
     num_decoders = max(1, 3 * (num_threads or os.cpu_count() or 1) // 8)
     with ThreadPoolExecutor(num_decoders) as pool:
-        yield lambda work, *arguments: pool.submit(work, *arguments).result()
+        numbers = count(1)
+
+        def call(work: Call, *arguments: Any) -> Any:  # noqa: ANN401 - whatever the work gives
+            result = pool.submit(work, *arguments).result()
+            # One keeps little.
+            if num_decoders > 1 and next(numbers) % CALLS_TO_RELEASE == 0:
+                pool.submit(release_unused)
+            return result
+
+        yield call
+
+
+def release_unused() -> None:
+    """Have pyarrow give back the memory that it keeps for this thread."""
+    import_pyarrow().default_memory_pool().release_unused()
 
 
 def row_groups(
