@@ -8,8 +8,8 @@
 //! back-references, is matched by backtracking, by the crate fancy-regex.
 //!
 //! [`syntax`] has the expression, [`nfa`] its program, [`automaton`] the automaton. [`neighbours`]
-//! finds out what neighbouring characters say about its words, [`groups`] and [`block`] read that 64
-//! bytes at a time, and [`scan`] puts both together. [`steps`] makes one expression of several. [`linear`] proves that no text takes long.
+//! finds out what neighbouring characters say about its words, [`groups`], [`foreign`] and [`block`]
+//! read that 64 bytes at a time, and [`scan`] puts both together. [`steps`] makes one expression of several. [`linear`] proves that no text takes long.
 
 // Only what is always inlined is compiled with the target features of the calling function.
 #![allow(clippy::inline_always)]
