@@ -23,6 +23,7 @@ mod expression;
 mod foreign;
 mod groups;
 mod linear;
+mod look_up;
 mod neighbours;
 mod nfa;
 mod scan;

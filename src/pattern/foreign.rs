@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use rustc_hash::FxHashSet;
 
 use super::alphabet::{Alphabet, Symbol};
-use super::groups::{self, Table};
+use super::look_up::{self, Table};
 
 /// The most symbols that are looked up.
 const MOST_SYMBOLS: usize = 5;
@@ -37,7 +37,7 @@ pub(super) fn frequent_symbols(alphabet: &Alphabet) -> Vec<Symbol> {
     numbers.retain(|&(number, symbol)| number > 0 && !is_space[usize::from(symbol)]);
     numbers.sort_unstable_by_key(|&(number, symbol)| (Reverse(number), symbol));
     let of_ascii: FxHashSet<Symbol> = (0..0x80).map(|code| alphabet.symbol(code)).collect();
-    let is_full = of_ascii.len() >= groups::MOST_SYMBOLS;
+    let is_full = of_ascii.len() >= look_up::MOST_SYMBOLS;
     let mut num_others = usize::from(is_full);
     numbers.retain(|(_, symbol)| {
         let is_other = !of_ascii.contains(symbol);

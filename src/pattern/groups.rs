@@ -9,6 +9,7 @@
 use super::alphabet::Symbol;
 use super::automaton::Automaton;
 use super::foreign::Foreign;
+use super::look_up::{MOST_SYMBOLS, Table};
 use super::neighbours::{Neighbours, Verdict};
 use super::white_space::Kind;
 
@@ -19,8 +20,6 @@ const KINDS: usize = 16;
 /// The number of rows.
 const ROWS: usize = 64;
 const MOST: [usize; 3] = [ROWS / KINDS, KINDS, 8];
-/// How many symbols there may be: each three of them have a verdict.
-pub(super) const MOST_SYMBOLS: usize = 32;
 /// The weight of a symbol beyond ASCII, see [`weight`].
 const WEIGHT_OF_FOREIGN: f64 = 1.0;
 
@@ -40,11 +39,6 @@ fn white_space(symbol: Symbol, neighbours: &Neighbours<'_>) -> u8 {
         }
     }
 }
-
-/// A value for each byte of ASCII, or for each row.
-#[derive(Debug, Clone)]
-#[repr(align(64))]
-pub(super) struct Table<const N: usize>(pub(super) [u8; N]);
 
 /// The verdicts on ASCII, and on some characters beyond it.
 #[derive(Debug, Clone)]

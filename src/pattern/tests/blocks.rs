@@ -1,6 +1,7 @@
 //! What processors find in a block of bytes.
 
 use super::super::block::{self, Any, Processor};
+use super::super::look_up::Table;
 use super::super::{foreign, groups};
 use super::{Random, rounds};
 
@@ -48,8 +49,8 @@ fn blocks_are_read_alike_on_all_processors() {
 fn random_kind(random: &mut Random) -> foreign::Foreign {
     let mut kind = foreign::ForeignKind {
         kind: 9,
-        of_two: groups::Table(std::array::from_fn(|_| random.below(256) as u8)),
-        of_three: groups::Table(std::array::from_fn(|_| random.below(256) as u8)),
+        of_two: Table(std::array::from_fn(|_| random.below(256) as u8)),
+        of_three: Table(std::array::from_fn(|_| random.below(256) as u8)),
     };
     kind.of_two.0[..0x80 / 8].fill(0);
     kind.of_three.0[..8].fill(0);
@@ -60,7 +61,7 @@ fn random_kind(random: &mut Random) -> foreign::Foreign {
     let surrogates = 0xD800 / 64 % 512..0xE000 / 64 % 512;
     leaves[surrogates].iter_mut().for_each(|leaf| *leaf &= 0x0F);
     foreign::Foreign {
-        leaves: groups::Table(leaves),
+        leaves: Table(leaves),
         kinds: vec![kind],
     }
 }

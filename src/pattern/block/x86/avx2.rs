@@ -12,7 +12,8 @@ use std::arch::x86_64::{
 };
 
 use super::super::{Found, LEN};
-use crate::pattern::groups::{Groups, Table};
+use crate::pattern::groups::Groups;
+use crate::pattern::look_up::Table;
 
 #[target_feature(enable = "avx2")]
 #[inline]

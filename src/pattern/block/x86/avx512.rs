@@ -15,7 +15,8 @@ use std::arch::x86_64::{
 
 use super::super::{Characters, Found, LEN};
 use crate::pattern::foreign::{Foreign, ForeignKind};
-use crate::pattern::groups::{Groups, Table};
+use crate::pattern::groups::Groups;
+use crate::pattern::look_up::Table;
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi2,popcnt")]
 #[inline]
