@@ -21,7 +21,7 @@ const KINDS: usize = 16;
 const ROWS: usize = 64;
 const MOST: [usize; 3] = [ROWS / KINDS, KINDS, 8];
 /// The weight of a symbol beyond ASCII, see [`weight`].
-const WEIGHT_OF_FOREIGN: f64 = 1.0;
+const WEIGHT_OF_FOREIGN: f64 = 30.0;
 
 pub(super) const WHITE_SPACE: u8 = 1 << 7;
 pub(super) const LINE_END: u8 = 1 << 6;
