@@ -10,6 +10,7 @@ mod batches;
 mod cache;
 mod characters;
 mod context;
+mod cut_out;
 mod cutting;
 mod desks;
 mod encoder;

@@ -90,6 +90,8 @@ pub(crate) struct Specials {
     searched: Vec<String>,
     /// Whether each is found in the second phase.
     is_late: Vec<bool>,
+    /// Whether each need not be searched by an encoder that cuts texts as it does.
+    is_implied: Vec<bool>,
     /// The length of the longest, in bytes; 0 if there are none.
     longest: usize,
     /// Finds the longest that begins at a place; `None` if there are too many.
@@ -109,6 +111,8 @@ pub(crate) enum Part<'t> {
 pub(crate) struct Finders {
     refused: Option<Arc<Finder>>,
     found: Option<Arc<Finder>>,
+    /// Of these, those that are not implied.
+    found_apart: Option<Arc<Finder>>,
     /// Those that are found in the second phase.
     found_late: Option<Arc<Finder>>,
 }
@@ -118,6 +122,8 @@ pub(crate) struct Finders {
 pub(crate) enum Phase {
     /// In the text as it was given.
     Given,
+    /// The same, but only those that are not implied.
+    Apart,
     /// In what is between the special tokens of the first phase, changed as a text is changed before
     /// it is cut.
     Late,
@@ -139,6 +145,7 @@ impl Specials {
         Ok(Self {
             trie: Trie::new(numbers, |_, _| ()),
             is_late: late.iter().map(Option::is_some).collect(),
+            is_implied: vec![false; all.len()],
             searched: all
                 .iter()
                 .zip(late)
@@ -164,6 +171,11 @@ impl Specials {
 
     pub(crate) fn all(&self) -> &[Special] {
         &self.all
+    }
+
+    /// An encoder finds the same tokens if it does not search these.
+    pub(crate) fn imply(&mut self, is_implied: impl Fn(&Special) -> bool) {
+        self.is_implied = self.all.iter().map(is_implied).collect();
     }
 
     /// The text that is searched for each.
@@ -255,6 +267,9 @@ impl Specials {
         Ok(Finders {
             refused: self.finder(|i, _| choice.refused.get(i) == Some(&true))?,
             found: self.finder(|i, special| !self.is_late[i] && is_found(i, special))?,
+            found_apart: self.finder(|i, special| {
+                !self.is_late[i] && !self.is_implied[i] && is_found(i, special)
+            })?,
             found_late: self.finder(|i, special| self.is_late[i] && is_found(i, special))?,
         })
     }
@@ -312,6 +327,7 @@ impl Specials {
     ) -> std::result::Result<(), E> {
         let finder = match phase {
             Phase::Given => &finders.found,
+            Phase::Apart => &finders.found_apart,
             Phase::Late => &finders.found_late,
         };
         let mut start = 0;

@@ -4,8 +4,12 @@
 //! tabs, of spaces. Mostly merging would make the same tokens of their texts. Then it is enough to cut
 //! before and behind them, and a text is encoded as one stretch.
 
+use std::convert::Infallible;
+use std::ops::Range;
+
 use rustc_hash::FxHashSet;
 
+use super::cut_out::{CutOut, Runs};
 use super::encoder::Encoder;
 use super::joins::Joins;
 use super::prepare::Preparation;
@@ -18,9 +22,9 @@ use crate::specials::{Finders, Part, Phase, Search, Special};
 use crate::watch::Watch;
 
 impl Encoder {
-    /// The ids of special tokens that need only be cut out: merging makes them of their texts. None if
-    /// a text between special tokens is changed otherwise than a whole text is.
-    pub(super) fn find_cut_out(&self) -> FxHashSet<Id> {
+    /// The special tokens that need only be cut out: merging makes them of their texts. None if a text
+    /// between special tokens is changed otherwise than a whole text is.
+    pub(super) fn find_cut_out(&self) -> CutOut {
         let changes_stretches = Preparation {
             mark_is_space: false,
             ..self.preparation
@@ -31,7 +35,7 @@ impl Encoder {
             || changes_stretches
             || !self.specials().iter().all(is_simple)
         {
-            return FxHashSet::default();
+            return CutOut::default();
         }
         let (mut scratch, mut pieces) = (Scratch::default(), Vec::new());
         let mut is_made = |special: &Special| {
@@ -48,7 +52,16 @@ impl Encoder {
         for special in others {
             ids.remove(&special.id);
         }
-        ids
+        let is_only_cut = |special: &Special| special.always && ids.contains(&special.id);
+        let first_bytes: FxHashSet<u8> = made
+            .iter()
+            .filter_map(|special| special.text.bytes().next().filter(u8::is_ascii))
+            .collect();
+        let runs = first_bytes
+            .into_iter()
+            .filter_map(|byte| Runs::new(byte, self.vocabulary(), self.specials(), is_only_cut))
+            .collect();
+        CutOut { ids, runs }
     }
 
     /// Encode a text that needs no preparation.
@@ -61,36 +74,44 @@ impl Encoder {
         sink: &mut Sink<'_>,
         watch: &Watch,
     ) -> Result<()> {
-        let mut encode = |start: usize, end: usize, cuts: &[usize], sink: &mut Sink<'_>| {
+        sink.begin(None);
+        let (mut cuts, mut apart) = (Vec::new(), Vec::new());
+        self.cut_out
+            .runs
+            .iter()
+            .for_each(|runs| runs.cut(text, &mut cuts));
+        let Ok(()) = self
+            .specials
+            .for_each_part(Phase::Apart, text, finders, |part| {
+                match part {
+                    Part::Special(special, place) if self.cut_out.ids.contains(&special.id) => {
+                        cuts.extend([place.start, place.end]);
+                    }
+                    Part::Special(special, place) => apart.push((special.id, place)),
+                    Part::Ordinary(..) => {}
+                }
+                Ok::<(), Infallible>(())
+            });
+        cuts.sort_unstable();
+        let mut encode = |Range { start, end }: Range<usize>, sink: &mut Sink<'_>| {
             let run = Run {
                 encoder: &self.words,
-                text: &text[start..end],
-                start: 0,
+                text: &text[..end],
+                start,
                 desk,
                 sink,
                 watch,
                 result: Ok(()),
             };
-            let encoded = run.encode_joined(joins, cuts);
-            encoded.map_err(|error| error.moved(start, 0))
+            let behind = &cuts[cuts.partition_point(|&cut| cut <= start)..];
+            run.encode_joined(joins, &behind[..behind.partition_point(|&cut| cut < end)])
         };
-        sink.begin(None);
-        let (mut start, mut cuts) = (0, Vec::new());
-        self.specials
-            .for_each_part(Phase::Given, text, finders, |part| {
-                let Part::Special(special, place) = part else {
-                    return Ok(());
-                };
-                if self.cut_out.contains(&special.id) {
-                    cuts.extend([place.start - start, place.end - start]);
-                    return Ok(());
-                }
-                encode(start, place.start, &cuts, sink)?;
-                sink.push_apart(&[special.id]);
-                cuts.clear();
-                start = place.end;
-                Ok(())
-            })?;
-        encode(start, text.len(), &cuts, sink)
+        let mut start = 0;
+        for (id, place) in apart {
+            encode(start..place.start, sink)?;
+            sink.push_apart(&[id]);
+            start = place.end;
+        }
+        encode(start..text.len(), sink)
     }
 }

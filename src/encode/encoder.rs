@@ -3,9 +3,8 @@
 
 use std::borrow::Cow;
 
-use rustc_hash::FxHashSet;
-
 use super::context::Context;
+use super::cut_out::CutOut;
 use super::desks::Desks;
 use super::joins::Joins;
 use super::prepare::{PrefixSpace, Preparation};
@@ -33,8 +32,8 @@ pub struct Encoder {
     pub(super) specials: Specials,
     /// Without a pattern, where texts can be cut; `None` if they cannot.
     pub(super) joins: Option<Joins>,
-    /// The ids of special tokens that are only cut out of texts.
-    pub(super) cut_out: FxHashSet<Id>,
+    /// The special tokens that are only cut out of texts.
+    pub(super) cut_out: CutOut,
     pub(crate) desks: Desks,
 }
 
@@ -89,7 +88,7 @@ impl Encoder {
         let words = Words::new(vocabulary, unknown, whole_words, unused);
         let has_words = has_words || words.looks_up_whole || words.vocabulary.marks_words();
         let mut encoder = Self {
-            cut_out: FxHashSet::default(),
+            cut_out: CutOut::default(),
             joins: (!has_words).then(|| Joins::new(&words.vocabulary, false)),
             words,
             pattern,
@@ -112,6 +111,10 @@ impl Encoder {
             desks: Desks::new(largest.unwrap_or(0)),
         };
         encoder.cut_out = encoder.find_cut_out();
+        let Self {
+            cut_out, specials, ..
+        } = &mut encoder;
+        specials.imply(|special| cut_out.imply(special));
         Ok(encoder)
     }
 
@@ -264,7 +267,7 @@ impl Encoder {
             return self.encode_by_steps(pipeline, text, finders, desk, sink, watch);
         }
         if let Some(joins) = &self.joins
-            && !self.cut_out.is_empty()
+            && !self.cut_out.ids.is_empty()
             && let Cow::Borrowed(text) = preparation.prepare(text)
         {
             return self.encode_cut(joins, text, finders, desk, sink, watch);

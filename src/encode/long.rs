@@ -34,7 +34,7 @@ const KEY: usize = 32;
 /// How long a window is; a key holds its length too.
 const WINDOW: usize = KEY - 1;
 /// The distance from the beginning of a window to that of the next.
-const STEP: usize = 24;
+const STEP: usize = 18;
 /// How many bytes the search goes on without windows, at first and at most.
 const LEAST_ALONE: usize = 256;
 const MOST_ALONE: usize = 1 << 16;

@@ -95,7 +95,8 @@ impl Run<'_, '_> {
         self.encode_words(len);
     }
 
-    /// Encode a text without words, cut where no merge can join and at `cuts`, from the first on.
+    /// Encode a text without words, cut where no merge can join and at `cuts`, which are inside of it,
+    /// from the first on.
     pub(super) fn encode_joined(self, joins: &Joins, cuts: &[usize]) -> Result<()> {
         on_this_processor(Joined {
             run: self,
@@ -223,12 +224,11 @@ impl Work for Joined<'_, '_, '_> {
             cuts,
         } = self;
         run.desk.ends.take();
-        if run.text.is_empty() {
+        if run.start == run.text.len() {
             return Ok(());
         }
-        let mut places = Places::new(run.text, 0, run.text.len());
-        // A cut before the first byte is none.
-        let mut cuts = cuts.iter().skip_while(|&&cut| cut == 0).peekable();
+        let mut places = Places::new(run.text, run.start, run.text.len());
+        let mut cuts = cuts.iter().peekable();
         while let Some((base, mut group)) = joins.next_group(run.text, &mut places) {
             while let Some(cut) = cuts.next_if(|&&cut| cut < base + GROUP) {
                 group |= 1 << (cut - base);

@@ -176,23 +176,10 @@ fn special_tokens_are_found_whether_or_not_merging_makes_them() {
         }
         let unknown = [0, 3, 12][random.below(3)];
         let text = letters(&mut random, 120, unknown);
-        let (mut expected, mut start, mut at) = (Vec::new(), 0, 0);
-        while at < text.len() {
-            let is_here = |special: &&Special| text[at..].starts_with(special.text.as_bytes());
-            let here = specials.iter().filter(is_here);
-            if let Some(found) = here.max_by_key(|special| special.text.len()) {
-                expected.extend(merged_or_bytes(&vocabulary, &text[start..at]));
-                expected.push(found.id);
-                at += found.text.len();
-                start = at;
-            } else {
-                at += 1;
-            }
-        }
-        expected.extend(merged_or_bytes(&vocabulary, &text[start..]));
+        let expected = merged_between(&vocabulary, &specials, &text);
         let bytes = Box::new(std::array::from_fn(|byte| byte as Id));
         let encoder = encoder_with(vocabulary, Unknown::Bytes(bytes), specials);
-        num_cut_out += encoder.cut_out.len();
+        num_cut_out += encoder.cut_out.ids.len();
         let call = encoder
             .call(&Choice::default())
             .expect("few special tokens");
@@ -200,6 +187,76 @@ fn special_tokens_are_found_whether_or_not_merging_makes_them() {
         assert_eq!(found, Ok(expected), "{text:x?} {:?}", encoder.specials());
     }
     assert!(num_cut_out > 0);
+}
+
+#[test]
+#[cfg_attr(
+    miri,
+    ignore = "memchr aligns by addresses, which its check of alignment refuses"
+)]
+fn runs_are_special_tokens_whether_or_not_they_are_searched() {
+    let mut random = Random(8);
+    let (mut num_implied, mut num_searched) = (0, 0);
+    for round in 0..amount(400, 4) {
+        let longest = 1 + random.below(4);
+        let runs: Vec<String> = (1..=longest).map(|length| "\n".repeat(length)).collect();
+        let mut strings = vec!["a", "é", "aé"];
+        strings.extend(runs.iter().map(|run| &**run));
+        let mut pairs = vec![("a", "é")];
+        pairs.extend(runs.windows(2).map(|two| (&*two[0], "\n")));
+        // With a token that holds a line end and something else, runs must be searched.
+        let is_joined = round % 4 == 0;
+        if is_joined {
+            strings.push("\na");
+            pairs.push(("\n", "a"));
+        }
+        let tokens = strings.iter().map(|string| string.as_bytes());
+        let tokens: Vec<(&[u8], Id)> = tokens.zip(256..).collect();
+        let pairs = pairs.iter().zip(0..);
+        let pairs = pairs.map(|(&(left, right), rank)| (left.as_bytes(), right.as_bytes(), rank));
+        let merging = Merging::Pairs(pairs.collect());
+        let vocabulary = Vocabulary::new(&tokens, &merging, Symbols::Chars, Marks::default());
+        let vocabulary = vocabulary.expect("valid");
+        let mut specials = vec![special("<a>", 1000)];
+        specials.extend((259..).zip(&runs).map(|(id, run)| special(run, id)));
+        let text = (0..40).map(|_| match random.below(6) {
+            0 => "<a>".into(),
+            1 | 2 => "\n".repeat(random.below(3 * longest + 2)),
+            _ => ["a", "é", "z"][random.below(3)].into(),
+        });
+        let text: String = text.collect();
+        let expected = merged_between(&vocabulary, &specials, text.as_bytes());
+        let bytes = Box::new(std::array::from_fn(|byte| byte as Id));
+        let encoder = encoder_with(vocabulary, Unknown::Bytes(bytes), specials);
+        let is_implied = encoder.cut_out.imply(&encoder.specials()[1]);
+        assert!(!(is_implied && is_joined));
+        num_implied += usize::from(is_implied);
+        num_searched += usize::from(!is_implied);
+        let call = encoder.call(&Choice::default()).expect("few");
+        let found = encoder.encode(text.as_bytes(), &call, &Watch::default());
+        assert_eq!(found, Ok(expected), "{text:?} {:?}", encoder.specials());
+    }
+    assert!(num_implied > 0 && num_searched > 0);
+}
+
+/// The ids of a text, by the definition: the longest special token at each place from the first on, and
+/// what merging makes of the stretches between them.
+fn merged_between(vocabulary: &Vocabulary, specials: &[Special], text: &[u8]) -> Vec<Id> {
+    let (mut ids, mut start, mut at) = (Vec::new(), 0, 0);
+    while at < text.len() {
+        let is_here = |special: &&Special| text[at..].starts_with(special.text.as_bytes());
+        let here = specials.iter().filter(is_here);
+        if let Some(found) = here.max_by_key(|special| special.text.len()) {
+            ids.extend(merged_or_bytes(vocabulary, &text[start..at]));
+            ids.push(found.id);
+            at += found.text.len();
+            start = at;
+        } else {
+            at += 1;
+        }
+    }
+    ids.extend(merged_or_bytes(vocabulary, &text[start..]));
+    ids
 }
 
 fn special(text: &str, id: Id) -> Special {
