@@ -31,7 +31,7 @@
 //! | [`merges`] | merge lists, token strings, `apply` | μ, Υ, YIELD, APPLY, κ (section 2) |
 //! | [`watch`], `parallel`, `prefetch`, `pages` | progress and cancellation; the parallel loop; hints to the processor and the system | |
 //! | `pool` | values that threads keep for one another | |
-//! | `keys`, `varint` | short keys and hashes; whole numbers as bytes | |
+//! | `keys`, `varint`, `spelling` | short keys and hashes; whole numbers as bytes; characters as theirs | |
 //! | [`pattern`], [`normalize`] | texts to words; normal forms | appendix B.1 |
 //! | `framing`, `specials` | what is around a text's ids; special tokens in texts | |
 //! | [`pipeline`] | all other steps before merging, as tokenizers' files have them | |
@@ -84,6 +84,7 @@ pub mod segment;
 pub mod session;
 pub mod settings;
 mod specials;
+mod spelling;
 mod table;
 pub mod tokenizer;
 pub mod tokenizer_json;

@@ -50,7 +50,7 @@ RUST_LEVELS = [
     {"counts", "prices", "tokenizer_json"},
     {"specials", "pipeline"},
     {"pattern", "table", "reading", "arrow", "vocabulary", "ranks", "framing", "trie"},
-    {"watch", "keys", "normalize", "prefetch", "pages", "parallel", "pool", "varint"},
+    {"watch", "keys", "normalize", "prefetch", "pages", "parallel", "pool", "spelling", "varint"},
     {"merges"},
     {"error"},
     {"settings"},

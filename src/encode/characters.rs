@@ -1,5 +1,6 @@
 //! The characters of texts that need not be UTF-8, and their tokens in short words.
 
+use crate::spelling::{is_inside, length_from};
 use crate::vocabulary::{Number, Symbols, Vocabulary};
 
 /// A code point, or a number above all of them for a byte that is part of no character.
@@ -9,27 +10,6 @@ pub(super) type Character = u32;
 pub(super) const UNKNOWN: u32 = 255;
 
 const NO_CHARACTER: Character = char::MAX as u32 + 1;
-
-/// Whether a byte is one behind the first of a character.
-#[inline(always)]
-pub(super) fn is_inside(byte: u8) -> bool {
-    byte & 0xC0 == 0x80
-}
-
-/// How many bytes a character that begins with this one has; 1 if none does.
-#[inline(always)]
-pub(super) fn length_from(first: u8) -> usize {
-    const LENGTHS: [u8; 256] = {
-        let mut lengths = [1; 256];
-        let mut first = 0xC2;
-        while first <= 0xF4 {
-            lengths[first] = 2 + (first >= 0xE0) as u8 + (first >= 0xF0) as u8;
-            first += 1;
-        }
-        lengths
-    };
-    usize::from(LENGTHS[usize::from(first)])
-}
 
 /// The character that begins at `at`, and its length.
 #[inline(always)]
@@ -56,72 +36,6 @@ pub(super) fn character_at(text: &[u8], at: usize) -> (Character, usize) {
         return (NO_CHARACTER + Character::from(first), 1);
     }
     (character, length_from(first))
-}
-
-/// A character as its bytes, the first one lowest, or a byte that is part of no character: cheaper to
-/// read than a code point.
-pub(super) type Spelling = u32;
-
-/// How characters that begin with a byte are spelled.
-#[derive(Clone, Copy)]
-struct Form {
-    /// The bits that tell whether the bytes behind the first are such, and what these bits are.
-    inside: (Spelling, Spelling),
-    /// The bits of the whole spelling.
-    all: Spelling,
-}
-
-/// The form of the characters that begin with each byte.
-static FORMS: [Form; 256] = {
-    let mut forms = [Form {
-        inside: (0, 0),
-        all: 0xFF,
-    }; 256];
-    let mut first = 0xC2;
-    while first <= 0xF4 {
-        let all = match first {
-            0xC2..0xE0 => 0xFFFF,
-            0xE0..0xF0 => 0xFF_FFFF,
-            _ => 0xFFFF_FFFF,
-        };
-        forms[first] = Form {
-            inside: (all & 0xC0C0_C000, all & 0x8080_8000),
-            all,
-        };
-        first += 1;
-    }
-    forms
-};
-
-/// The spelling of the character that begins at `at`. A longer one than needed counts as a character.
-#[inline(always)]
-pub(super) fn spelling_at(text: &[u8], at: usize) -> Spelling {
-    let next = text[at..].first_chunk().copied();
-    let next = next.unwrap_or_else(|| padded(&text[at..]));
-    let Form { inside, all } = FORMS[usize::from(next[0])];
-    let spelling = Spelling::from_le_bytes(next);
-    spelling
-        & if spelling & inside.0 == inside.1 {
-            all
-        } else {
-            0xFF
-        }
-}
-
-/// The last bytes of a text, and zeros.
-#[cold]
-fn padded(rest: &[u8]) -> [u8; 4] {
-    let mut bytes = [0; 4];
-    bytes[..rest.len()].copy_from_slice(rest);
-    bytes
-}
-
-/// The spelling of the character that ends at `at`, which is not 0.
-pub(super) fn spelling_before(text: &[u8], at: usize) -> Spelling {
-    let mut starts = (at.saturating_sub(4)..at).rev();
-    let start = starts.find(|&start| !is_inside(text[start]));
-    let start = start.filter(|&start| start + length_from(text[start]) == at);
-    spelling_at(text, start.unwrap_or(at - 1))
 }
 
 /// The numbers of the symbols, those of bytes or of ASCII first, and the tokens of characters by their
@@ -152,6 +66,7 @@ pub(super) fn symbols_of(vocabulary: &Vocabulary) -> (Vec<Number>, Vec<u32>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::spelling::{Spelling, spelling_at, spelling_before};
 
     #[test]
     fn characters_are_those_of_utf8() {

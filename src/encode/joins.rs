@@ -7,13 +7,16 @@
 //! the middle of its own merge is looked at: the others are in the middle of the merges of its parts.
 //! A part that is merged of bytes may hold only some of a character; then its outer byte stands for it.
 //!
-//! Pairs of ASCII characters have a byte each. Others share the bits of a table by their hashes: there
-//! a text may stay whole where it could be cut, which is no error.
+//! Pairs of ASCII characters have a byte each. All share the bits of a table by their hashes: there a text
+//! may stay whole where it could be cut, which is no error.
+
+use std::ops::Range;
 
 use rustc_hash::FxHashSet;
 
-use crate::encode::characters::{Spelling, is_inside, length_from, spelling_at, spelling_before};
-use crate::keys::{hash_pair, hash_word};
+use crate::keys::hash_word;
+use crate::pattern::{Processor, Work, on_this_processor};
+use crate::spelling::{Spelling, is_inside, length_from, spelling_at, spelling_before};
 use crate::vocabulary::Vocabulary;
 
 /// How many bits of a table there are for each hash.
@@ -42,37 +45,45 @@ pub(super) struct Joins {
     bytes: Box<[u8; 1 << 16]>,
     /// Whether some token holds a part of a character.
     holds_parts: bool,
-    /// A bit for each pair that is not ASCII.
+    /// A bit for each pair of characters.
     characters: Bits,
     /// A bit for each token that no merge makes, if words are looked up.
     whole: Bits,
 }
 
-/// Bits that are chosen by hashes, a power of two of them.
+/// Bits that are chosen by hashes of 32 bits: a power of two of words, by the highest bits.
 #[derive(Debug)]
-struct Bits(Vec<u64>);
+struct Bits {
+    words: Vec<u32>,
+    shift: u32,
+}
 
 impl Bits {
     /// Those of some hashes.
-    fn new(hashes: impl ExactSizeIterator<Item = usize>) -> Self {
+    fn new(hashes: impl ExactSizeIterator<Item = u32>) -> Self {
         let num_bits = (hashes.len() * BITS_PER_HASH).next_power_of_two().max(64);
-        let mut bits = Self(vec![0; num_bits / 64]);
+        let mut bits = Self {
+            words: vec![0; num_bits / 32],
+            shift: u32::BITS - num_bits.ilog2(),
+        };
         for hash in hashes {
-            let (word, bit) = bits.place(hash);
-            bits.0[word] |= 1 << bit;
+            let number = bits.number(hash);
+            bits.words[number as usize / 32] |= 1 << (number % 32);
         }
         bits
     }
 
-    fn place(&self, hash: usize) -> (usize, usize) {
-        ((hash / 64) & (self.0.len() - 1), hash % 64)
+    /// The number of the bit of a hash.
+    #[inline(always)]
+    fn number(&self, hash: u32) -> u32 {
+        hash >> self.shift
     }
 
     /// Whether a hash may be one of those.
     #[inline(always)]
-    fn contain(&self, hash: usize) -> bool {
-        let (word, bit) = self.place(hash);
-        self.0[word] >> bit & 1 == 1
+    fn contain(&self, hash: u32) -> bool {
+        let number = self.number(hash);
+        self.words[number as usize / 32] >> (number % 32) & 1 == 1
     }
 }
 
@@ -93,6 +104,13 @@ impl Places {
             end,
             left: spelling_at(text, start),
         }
+    }
+
+    /// The symbol before a place. A byte that is part of no character stays with what is before it.
+    #[inline(always)]
+    fn before(&self, text: &[u8], at: usize) -> Spelling {
+        let last = Spelling::from(text[at - 1]);
+        if last < 0x80 { last } else { self.left }
     }
 }
 
@@ -119,9 +137,7 @@ impl Joins {
                 (false, false) => 0,
             };
             holds_parts |= is_part(pair.0) || is_part(pair.1);
-            if !is_ascii {
-                pairs.insert(pair);
-            }
+            pairs.insert(pair);
         };
         for merge in vocabulary.merges() {
             join(
@@ -144,7 +160,7 @@ impl Joins {
             bytes,
             holds_parts,
             characters: Bits::new(pairs.iter().map(|&(left, right)| hash_both(left, right))),
-            whole: Bits::new(whole.iter().map(|string| hash_word(string) as usize)),
+            whole: Bits::new(whole.iter().map(|string| high_half(hash_word(string)))),
         }
     }
 
@@ -181,13 +197,18 @@ impl Joins {
     /// The next places as a group: its bit `i` is set if the text is cut at the first place plus `i`,
     /// which is returned too. None if there is no place left.
     #[inline(always)]
-    pub(super) fn next_group(&self, text: &[u8], places: &mut Places) -> Option<(usize, u64)> {
+    pub(super) fn next_group<P: Processor>(
+        &self,
+        processor: P,
+        text: &[u8],
+        places: &mut Places,
+    ) -> Option<(usize, u64)> {
         let base = places.at;
         if base >= places.end {
             return None;
         }
-        // Where characters begin that are not among ASCII alone.
-        let (mut cuts, mut starts) = (0, 0);
+        // Where characters begin that are not among ASCII alone, and where these are.
+        let (mut cuts, mut starts, mut ascii) = (0, 0, 0);
         for shift in (0..GROUP).step_by(AT_ONCE) {
             if base + shift >= places.end {
                 break;
@@ -207,6 +228,7 @@ impl Joins {
                     bits |= u64::from(self.bytes[usize::from(pair)]) << bit;
                 }
                 cuts |= (!bits & 0xFF) << shift;
+                ascii |= 0xFF << shift;
             } else {
                 starts |= starts_in(around) << shift;
             }
@@ -217,18 +239,64 @@ impl Joins {
             u64::MAX
         };
         starts &= within;
-        while starts != 0 {
-            let bit = starts.trailing_zeros();
-            starts &= starts - 1;
-            let at = base + bit as usize;
-            // A byte that is part of no character stays with what is before it.
-            let before = Spelling::from(text[at - 1]);
-            let left = if before < 0x80 { before } else { places.left };
-            places.left = spelling_at(text, at);
-            cuts |= u64::from(self.cuts(text, at, left, places.left)) << bit;
+        if starts != 0 {
+            cuts |= if self.holds_parts {
+                self.cuts_at_parts(text, places, starts)
+            } else {
+                self.cuts_at_characters(processor, text, places, starts, ascii)
+            };
         }
         places.at += GROUP;
         Some((base, cuts & within))
+    }
+
+    /// Which of the next places the text is cut at, where tokens hold parts of characters.
+    #[inline(always)]
+    fn cuts_at_parts(&self, text: &[u8], places: &mut Places, mut starts: u64) -> u64 {
+        let mut cuts = 0;
+        while starts != 0 {
+            let bit = starts.trailing_zeros();
+            starts &= starts - 1;
+            let at = places.at + bit as usize;
+            let left = places.before(text, at);
+            places.left = spelling_at(text, at);
+            cuts |= u64::from(self.cuts(text, at, left, places.left)) << bit;
+        }
+        cuts
+    }
+
+    /// The same where they do not. `ascii` are places among ASCII alone.
+    #[inline(always)]
+    fn cuts_at_characters<P: Processor>(
+        &self,
+        processor: P,
+        text: &[u8],
+        places: &mut Places,
+        starts: u64,
+        ascii: u64,
+    ) -> u64 {
+        // Each is looked up with the one before it.
+        let shown = starts | starts >> 1 & ascii;
+        let num_shown = shown.count_ones() as usize;
+        let rest = &text[places.at..];
+        let last;
+        let block = if let Some(block) = rest.first_chunk() {
+            block
+        } else {
+            last = padded(rest);
+            &last
+        };
+        let mut spellings = [0; GROUP];
+        processor.spell(block, shown, &mut spellings);
+        let mut numbers = [0; GROUP];
+        numbers[0] = hash_both(places.before(text, places.at), spellings[0]);
+        for (number, pair) in numbers[1..].iter_mut().zip(spellings.windows(2)) {
+            *number = hash_both(pair[0], pair[1]);
+        }
+        let numbers = numbers.map(|hash| self.characters.number(hash));
+        let joined = processor.are_set(&self.characters.words, &numbers, num_shown);
+        places.left = spellings[num_shown - 1];
+        starts & processor.spread(!joined, shown)
     }
 
     /// Call `use_part` with where each part of a text begins and ends.
@@ -242,32 +310,65 @@ impl Joins {
     pub(super) fn for_each_part_within(
         &self,
         text: &[u8],
-        mut start: usize,
+        start: usize,
         end: usize,
-        mut use_part: impl FnMut(usize, usize),
+        use_part: impl FnMut(usize, usize),
     ) {
-        let mut places = Places::new(text, start, end);
-        while let Some((base, mut cuts)) = self.next_group(text, &mut places) {
-            while cuts != 0 {
-                let at = base + cuts.trailing_zeros() as usize;
-                use_part(start, at);
-                start = at;
-                cuts &= cuts - 1;
-            }
-        }
-        use_part(start, end);
+        on_this_processor(Parts {
+            joins: self,
+            text,
+            place: start..end,
+            use_part,
+        });
     }
 
     /// Whether a word with this hash may be one that is looked up although no merge makes it.
     #[inline(always)]
     pub(super) fn may_be_passed_over(&self, hash: u64) -> bool {
-        self.whole.contain(hash as usize)
+        self.whole.contain(high_half(hash))
     }
 }
 
+/// The parts of a stretch that are asked for.
+struct Parts<'a, F> {
+    joins: &'a Joins,
+    text: &'a [u8],
+    place: Range<usize>,
+    use_part: F,
+}
+
+impl<F: FnMut(usize, usize)> Work for Parts<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<P: Processor>(mut self, processor: P) {
+        let Range { mut start, end } = self.place;
+        let mut places = Places::new(self.text, start, end);
+        while let Some((base, mut cuts)) = self.joins.next_group(processor, self.text, &mut places)
+        {
+            while cuts != 0 {
+                let at = base + cuts.trailing_zeros() as usize;
+                (self.use_part)(start, at);
+                start = at;
+                cuts &= cuts - 1;
+            }
+        }
+        (self.use_part)(start, end);
+    }
+}
+
+/// Of the sum only high bits are used; so many are looked up that their hashes are computed together.
 #[inline(always)]
-fn hash_both(left: Spelling, right: Spelling) -> usize {
-    hash_pair(u64::from(left) << 32 | u64::from(right))
+fn hash_both(left: Spelling, right: Spelling) -> u32 {
+    let products = [
+        left.wrapping_mul(0x9E37_79B1),
+        right.wrapping_mul(0x85EB_CA77),
+    ];
+    products[0].wrapping_add(products[1])
+}
+
+fn high_half(hash: u64) -> u32 {
+    (hash >> 32) as u32
 }
 
 /// Whether a spelling is a byte that is part of a character.
@@ -291,8 +392,8 @@ fn starts_in([_, bytes @ ..]: &[u8; AROUND]) -> u64 {
 
 /// The last bytes of a text, and zeros.
 #[cold]
-fn padded(rest: &[u8]) -> [u8; AROUND] {
-    let mut bytes = [0; AROUND];
+fn padded<const N: usize>(rest: &[u8]) -> [u8; N] {
+    let mut bytes = [0; N];
     bytes[..rest.len()].copy_from_slice(rest);
     bytes
 }

@@ -20,13 +20,13 @@
 use std::ops::Range;
 
 use crate::encode::cache::{Cache, Miss, Word};
-use crate::encode::characters::is_inside;
 use crate::encode::ends::MOST_WORDS;
 use crate::encode::joins::Joins;
 use crate::encode::search::{Scratch, Search};
 use crate::encode::short::{AT_ONCE, Merging, ShortWords};
 use crate::error::Result;
 use crate::merges::Id;
+use crate::spelling::is_inside;
 use crate::vocabulary::{Number, Symbols, Vocabulary};
 use crate::watch::Watch;
 

@@ -229,7 +229,7 @@ impl Work for Joined<'_, '_, '_> {
         }
         let mut places = Places::new(run.text, run.start, run.text.len());
         let mut cuts = cuts.iter().peekable();
-        while let Some((base, mut group)) = joins.next_group(run.text, &mut places) {
+        while let Some((base, mut group)) = joins.next_group(processor, run.text, &mut places) {
             while let Some(cut) = cuts.next_if(|&&cut| cut < base + GROUP) {
                 group |= 1 << (cut - base);
             }

@@ -19,13 +19,13 @@ use super::encoder::{Encoder, Given};
 use super::prepare::{PrefixSpace, Preparation};
 use super::search::{Begun, Ways};
 use super::sink::Sink;
-use crate::encode::characters::{is_inside, length_from};
 use crate::error::Result;
 use crate::merges::Id;
 use crate::normalize::{Form, begins_stable, last_stable};
 use crate::pattern::Scanner;
 use crate::pipeline::{Pipeline, Place};
 use crate::specials::{Call, Phase};
+use crate::spelling::{is_inside, length_from};
 use crate::watch::Watch;
 
 /// The beginning of a stretch, prepared, as far as nothing that follows changes it.

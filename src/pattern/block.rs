@@ -7,6 +7,7 @@ mod x86;
 pub(super) use x86::{Avx2, Avx512};
 
 use super::groups::{ENDS_BEFORE_SPACE, Groups, KEEPS_LINE_ENDS, LINE_END, WHITE_SPACE};
+use crate::spelling::{Spelling, spelling_at};
 
 /// The number of bytes in a block: one for each bit of a mask.
 pub(crate) const LEN: usize = 64;
@@ -30,6 +31,27 @@ pub(crate) trait Processor: Copy {
             (bits, places) = (bits >> 1, places & (places - 1));
         }
         spread
+    }
+
+    /// Write how the characters at some places of the first half of a block are spelled, from the first on;
+    /// the rest is undefined.
+    #[inline(always)]
+    fn spell(self, block: &[u8; 2 * LEN], mut places: u64, spellings: &mut [Spelling; LEN]) {
+        for spelling in &mut spellings[..places.count_ones() as usize] {
+            *spelling = spelling_at(block, places.trailing_zeros() as usize);
+            places &= places.wrapping_sub(1);
+        }
+    }
+
+    /// A bit for each of the first `len` numbers: whether the bit with this number is set in a table. What
+    /// is behind them is undefined. The table has a power of two of words, and there is none beyond.
+    #[inline(always)]
+    fn are_set(self, table: &[u32], numbers: &[u32; LEN], len: usize) -> u64 {
+        let last = table.len() - 1;
+        let bits = numbers[..len].iter().zip(0..);
+        bits.fold(0, |bits, (&number, at)| {
+            bits | u64::from(table[number as usize / 32 & last] >> (number % 32) & 1) << at
+        })
     }
 
     /// Write `base + i` for each bit `i` of `group`, in order; the rest of `places` is undefined.

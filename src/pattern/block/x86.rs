@@ -2,9 +2,11 @@
 
 mod avx2;
 mod avx512;
+mod spelled;
 
 use super::{Found, LEN, Processor, Work};
 use crate::pattern::groups::Groups;
+use crate::spelling::Spelling;
 
 /// Defines a kind of x86-64 processor by its features, which are both what is detected and what
 /// code is compiled for, and its operations on blocks.
@@ -80,6 +82,24 @@ x86_processor! {
         // SAFETY: `self` exists, so the CPU has BMI2.
         unsafe {
             std::arch::x86_64::_pdep_u64(bits, places)
+        }
+    }
+
+    #[inline(always)]
+    fn spell(self, block: &[u8; 2 * LEN], places: u64, spellings: &mut [Spelling; LEN]) {
+        #[allow(unsafe_code, reason = "sixteen at once")]
+        // SAFETY: `self` exists, so the CPU has AVX-512.
+        unsafe {
+            spelled::spell(block, places, spellings);
+        }
+    }
+
+    #[inline(always)]
+    fn are_set(self, table: &[u32], numbers: &[u32; LEN], len: usize) -> u64 {
+        #[allow(unsafe_code, reason = "sixteen at once")]
+        // SAFETY: `self` exists, so the CPU has AVX-512.
+        unsafe {
+            spelled::are_set(table, numbers, len)
         }
     }
 

@@ -4,6 +4,7 @@ use super::super::block::{self, Any, Processor};
 use super::super::look_up::Table;
 use super::super::{foreign, groups};
 use super::{Random, rounds};
+use crate::spelling::{Spelling, spelling_at};
 
 #[test]
 fn blocks_are_read_alike_on_all_processors() {
@@ -154,6 +155,73 @@ fn places_are_written_alike_on_all_processors() {
         #[cfg(target_arch = "x86_64")]
         if let Some(processor) = block::Avx512::detect() {
             assert_eq!(places(processor, base, group), expected);
+        }
+    }
+}
+
+#[test]
+fn characters_are_spelled_alike_on_all_processors() {
+    /// Of one to four bytes, and bytes that are part of none.
+    const PARTS: [&[u8]; 12] = [
+        b"a",
+        b" ",
+        "é".as_bytes(),
+        "ж".as_bytes(),
+        "中".as_bytes(),
+        "あ".as_bytes(),
+        "🦊".as_bytes(),
+        b"\x80",
+        b"\xC3",
+        b"\xE4\xB8",
+        b"\xF0\x9F\xA6",
+        b"\xFF",
+    ];
+    fn spelled(
+        processor: impl Processor,
+        block: &[u8; 2 * block::LEN],
+        places: u64,
+    ) -> Vec<Spelling> {
+        let mut spellings = [0; block::LEN];
+        processor.spell(block, places, &mut spellings);
+        spellings[..places.count_ones() as usize].to_vec()
+    }
+    let mut random = Random(6);
+    for _ in 0..rounds(1_000) {
+        let num_parts = if random.below(2) == 0 { 7 } else { PARTS.len() };
+        let parts = (0..2 * block::LEN).flat_map(|_| PARTS[random.below(num_parts)]);
+        let bytes: Vec<u8> = parts.copied().collect();
+        let block = bytes.first_chunk().expect("longer");
+        let places = [0, 1, 1 << 63, u64::MAX, random.below(usize::MAX) as u64][random.below(5)];
+        let first = (0..block::LEN).filter(|at| places >> at & 1 == 1);
+        let expected: Vec<Spelling> = first.map(|at| spelling_at(block, at)).collect();
+        assert_eq!(spelled(Any, block, places), expected);
+        #[cfg(target_arch = "x86_64")]
+        if let Some(processor) = block::Avx512::detect() {
+            assert_eq!(spelled(processor, block, places), expected);
+        }
+    }
+}
+
+#[test]
+fn bits_of_tables_are_looked_up_alike_on_all_processors() {
+    let mut random = Random(7);
+    for _ in 0..rounds(1_000) {
+        let table: Vec<u32> = (0..1 << random.below(6))
+            .map(|_| random.below(1 << 32) as u32)
+            .collect();
+        let num_bits = 32 * table.len();
+        let numbers: [u32; block::LEN] = std::array::from_fn(|_| random.below(num_bits) as u32);
+        let len = random.below(block::LEN + 1);
+        let mut expected = 0;
+        for (at, &number) in numbers[..len].iter().enumerate() {
+            let word = table[number as usize / 32];
+            expected |= u64::from(word & 1 << (number % 32) != 0) << at;
+        }
+        let within = u64::MAX.checked_shr((block::LEN - len) as u32).unwrap_or(0);
+        assert_eq!(Any.are_set(&table, &numbers, len) & within, expected);
+        #[cfg(target_arch = "x86_64")]
+        if let Some(processor) = block::Avx512::detect() {
+            assert_eq!(processor.are_set(&table, &numbers, len) & within, expected);
         }
     }
 }

@@ -201,6 +201,8 @@ fn look_up_128<const N: usize>(table: &Table<N>, part: usize, numbers: __m512i) 
     _mm512_permutex2var_epi8(load(&parts[2 * part]), numbers, load(&parts[2 * part + 1]))
 }
 
+/// The places in a block.
+pub(super) const PLACES: [u8; LEN] = numbers_from(0);
 const ONE_BEFORE: [u8; LEN] = numbers_from(LEN - 1);
 const TWO_BEFORE: [u8; LEN] = numbers_from(LEN - 2);
 
@@ -232,9 +234,8 @@ fn word(bytes: &[u8], at: usize) -> i64 {
 #[inline]
 pub(super) fn write_places(base: usize, group: u64, places: &mut [usize; LEN]) {
     const STEP: usize = 16;
-    const NUMBERS: [u8; LEN] = numbers_from(0);
     let bases = _mm512_set1_epi64((base as u64).cast_signed());
-    let mut set = _mm512_maskz_compress_epi8(group, load(&NUMBERS));
+    let mut set = _mm512_maskz_compress_epi8(group, load(&PLACES));
     let mut num_left = group.count_ones() as usize;
     for places in places.chunks_exact_mut(STEP) {
         let first = _mm512_castsi512_si128(set);
@@ -269,7 +270,7 @@ fn stored(values: __m512i) -> [u8; LEN] {
 
 #[target_feature(enable = "avx512f")]
 #[inline]
-fn load(bytes: &[u8; LEN]) -> __m512i {
+pub(super) fn load(bytes: &[u8; LEN]) -> __m512i {
     #[allow(unsafe_code, reason = "no safe function loads")]
     // SAFETY: it reads `LEN` bytes.
     unsafe {
