@@ -1,5 +1,8 @@
 //! Characters as the bytes that they are spelled with, in texts that need not be UTF-8.
 
+// They are compiled for the processor of their caller.
+#![allow(clippy::inline_always)]
+
 /// Whether a byte is one behind the first of a character.
 #[inline(always)]
 pub(crate) fn is_inside(byte: u8) -> bool {

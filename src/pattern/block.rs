@@ -50,7 +50,7 @@ pub(crate) trait Processor: Copy {
         let last = table.len() - 1;
         let bits = numbers[..len].iter().zip(0..);
         bits.fold(0, |bits, (&number, at)| {
-            bits | u64::from(table[number as usize / 32 & last] >> (number % 32) & 1) << at
+            bits | u64::from(table[(number as usize / 32) & last] >> (number % 32) & 1) << at
         })
     }
 

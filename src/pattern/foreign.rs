@@ -24,9 +24,9 @@ const FREQUENT: [u32; 13] = [
     0x09C0,
 ];
 
-/// The symbols of most characters beyond ASCII, without those of white space. At most one of them has no
-/// byte of ASCII: with every other symbol there are fewer verdicts on ASCII.
-pub(super) fn frequent_symbols(alphabet: &Alphabet) -> Vec<Symbol> {
+/// The symbols of most characters beyond ASCII, without those of white space. At most `most_others` of
+/// them have no byte of ASCII.
+pub(super) fn frequent_symbols(alphabet: &Alphabet, most_others: usize) -> Vec<Symbol> {
     let mut numbers: Vec<(u32, Symbol)> = (0..=Symbol::MAX).map(|symbol| (0, symbol)).collect();
     let mut is_space = [false; 1 << Symbol::BITS];
     for character in '\0'..'\u{10000}' {
@@ -37,12 +37,12 @@ pub(super) fn frequent_symbols(alphabet: &Alphabet) -> Vec<Symbol> {
     numbers.retain(|&(number, symbol)| number > 0 && !is_space[usize::from(symbol)]);
     numbers.sort_unstable_by_key(|&(number, symbol)| (Reverse(number), symbol));
     let of_ascii: FxHashSet<Symbol> = (0..0x80).map(|code| alphabet.symbol(code)).collect();
-    let is_full = of_ascii.len() >= look_up::MOST_SYMBOLS;
-    let mut num_others = usize::from(is_full);
+    let mut room = most_others.min(look_up::MOST_SYMBOLS.saturating_sub(of_ascii.len()));
     numbers.retain(|(_, symbol)| {
         let is_other = !of_ascii.contains(symbol);
-        num_others += usize::from(is_other);
-        !is_other || num_others <= 1
+        let has_room = !is_other || room > 0;
+        room -= usize::from(is_other && has_room);
+        has_room
     });
     let symbols = numbers.into_iter().map(|(_, symbol)| symbol);
     symbols.take(MOST_SYMBOLS).collect()

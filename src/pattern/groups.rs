@@ -8,7 +8,7 @@
 
 use super::alphabet::Symbol;
 use super::automaton::Automaton;
-use super::foreign::Foreign;
+use super::foreign::{Foreign, frequent_symbols};
 use super::look_up::{MOST_SYMBOLS, Table};
 use super::neighbours::{Neighbours, Verdict};
 use super::white_space::Kind;
@@ -64,8 +64,32 @@ pub(crate) struct Groups {
 }
 
 impl Groups {
+    /// What is known of the words of an automaton, and the verdicts, if each character of every text is in
+    /// a word and there are not too many symbols. Verdicts on more characters are welcome where they cost
+    /// none on ASCII.
+    pub(super) fn with_neighbours(automaton: &Automaton) -> (Neighbours<'_>, Option<Self>) {
+        let alphabet = automaton.alphabet();
+        let with_others = |most| {
+            let neighbours = Neighbours::new(automaton, frequent_symbols(alphabet, most));
+            let groups = neighbours
+                .is_complete()
+                .then(|| Self::new(automaton, &neighbours));
+            (neighbours, groups.flatten())
+        };
+        let few = with_others(1);
+        if frequent_symbols(alphabet, usize::MAX) == few.0.foreign() {
+            return few;
+        }
+        let more = with_others(usize::MAX);
+        match (&few.1, &more.1) {
+            (Some(few), Some(more)) if more.num_open() <= few.num_open() => {}
+            _ => return few,
+        }
+        more
+    }
+
     /// `None` if there are too many symbols.
-    pub(super) fn new(automaton: &Automaton, neighbours: &Neighbours<'_>) -> Option<Self> {
+    fn new(automaton: &Automaton, neighbours: &Neighbours<'_>) -> Option<Self> {
         let symbol = |byte: usize| automaton.alphabet().symbol(byte as u32);
         let mut symbols: Vec<Symbol> = (0..ASCII).map(symbol).collect();
         symbols.extend(neighbours.foreign());
@@ -134,6 +158,27 @@ impl Groups {
             open_at_start: [0; KINDS],
             foreign: Foreign::NONE,
         }
+    }
+
+    /// How often there is no verdict on ASCII, as a number that is to be compared.
+    fn num_open(&self) -> f64 {
+        let mut weights = [0.0; KINDS];
+        for byte in 0..ASCII as u8 {
+            weights[usize::from(self.kind(byte))] += weight(byte);
+        }
+        let mut sum = 0.0;
+        for (first, first_weight) in weights.iter().enumerate() {
+            for (second, second_weight) in weights.iter().enumerate() {
+                let row = self.open.0[usize::from(self.first[first] | self.second[second])];
+                let third = weights.iter().zip(self.third);
+                let third: f64 = third
+                    .filter(|(_, bit)| row & bit != 0)
+                    .map(|(weight, _)| weight)
+                    .sum();
+                sum += first_weight * second_weight * third;
+            }
+        }
+        sum
     }
 
     fn find_verdicts_at_start(

@@ -14,7 +14,6 @@
 
 use super::alphabet::Symbol;
 use super::automaton::{Automaton, DEAD};
-use super::foreign::frequent_symbols;
 use super::white_space::{Ahead, Futures, Kind, WhiteSpace};
 
 /// Whether a word ends between two characters.
@@ -69,8 +68,8 @@ pub(super) struct Neighbours<'a> {
 }
 
 impl<'a> Neighbours<'a> {
-    pub(super) fn new(automaton: &'a Automaton) -> Self {
-        let foreign = frequent_symbols(automaton.alphabet());
+    /// With verdicts on ASCII, and on the characters of some symbols beyond it.
+    pub(super) fn new(automaton: &'a Automaton, foreign: Vec<Symbol>) -> Self {
         let white_space = WhiteSpace::new(automaton, &foreign);
         Self {
             automaton,

@@ -12,7 +12,6 @@ use super::block::{Characters, Found, LEN, Processor, Verdicts, Work, on_this_pr
 use super::class::Ranges;
 use super::groups::Groups;
 use super::linear;
-use super::neighbours::Neighbours;
 use super::syntax::Node;
 use crate::error::Result;
 use crate::watch::Watch;
@@ -71,9 +70,9 @@ impl Scanner {
     }
 
     fn of(automaton: Automaton) -> Self {
-        let neighbours = Neighbours::new(&automaton);
+        let (neighbours, groups) = Groups::with_neighbours(&automaton);
         let complete = neighbours.is_complete().then(|| Complete {
-            groups: Groups::new(&automaton, &neighbours),
+            groups,
             cuts: neighbours.cuts(),
         });
         Self {
