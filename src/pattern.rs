@@ -9,7 +9,8 @@
 //!
 //! [`syntax`] has the expression, [`nfa`] its program, [`automaton`] the automaton. [`neighbours`]
 //! finds out what neighbouring characters say about its words, [`groups`], [`foreign`] and [`block`]
-//! read that 64 bytes at a time, and [`scan`] puts both together. [`steps`] makes one expression of several. [`linear`] proves that no text takes long.
+//! read that 64 bytes at a time, and [`scan`] puts both together. [`steps`] makes one expression of
+//! several. [`linear`] proves that no text takes long.
 
 // Only what is always inlined is compiled with the target features of the calling function.
 #![allow(clippy::inline_always)]
@@ -27,6 +28,7 @@ mod look_up;
 mod neighbours;
 mod nfa;
 mod scan;
+mod shown;
 mod steps;
 mod syntax;
 mod table;

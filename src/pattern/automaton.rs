@@ -4,6 +4,10 @@
 //! whether there is a match before it, then it is read. So `$` and look-ahead at one character cost
 //! nothing.
 
+mod chain;
+
+pub(super) use chain::Chain;
+
 use rustc_hash::FxHashMap;
 
 use super::alphabet::{Alphabet, Symbol};
@@ -168,20 +172,24 @@ impl Automaton {
     /// The same for a match that began earlier and has come to a state.
     #[inline]
     pub(super) fn run_from(&self, state: usize, text: &[u8], start: usize) -> (usize, usize) {
-        let (mut state, mut at, mut end) = (state, start, start);
+        self.run_on(state, text, start, start)
+    }
+
+    /// The same at a place where the longest match so far ends at `end`.
+    #[inline]
+    fn run_on(
+        &self,
+        mut state: usize,
+        text: &[u8],
+        mut at: usize,
+        mut end: usize,
+    ) -> (usize, usize) {
         while state != DEAD {
             let steps = &self.steps[state];
             // Most characters of a word leave the state as it is. In a loop of their own they do not
             // wait for one another.
             let next = loop {
-                let (input, len) = match text.get(at) {
-                    Some(&byte) if byte < 0x80 => (usize::from(byte), 1),
-                    Some(_) => {
-                        let (symbol, len) = self.alphabet.read(&text[at..]);
-                        (SYMBOLS + usize::from(symbol), len)
-                    }
-                    None => (END, 0),
-                };
+                let (input, len) = self.input(text, at);
                 let step = steps[input];
                 end = if step & MATCH != 0 { at } else { end };
                 let next = usize::from(step & !MATCH);
@@ -196,6 +204,19 @@ impl Automaton {
             state = next;
         }
         (end, at)
+    }
+
+    /// Which step of a state reads what is at a place, and how long that is.
+    #[inline(always)]
+    fn input(&self, text: &[u8], at: usize) -> (usize, usize) {
+        match text.get(at) {
+            Some(&byte) if byte < 0x80 => (usize::from(byte), 1),
+            Some(_) => {
+                let (symbol, len) = self.alphabet.read(&text[at..]);
+                (SYMBOLS + usize::from(symbol), len)
+            }
+            None => (END, 0),
+        }
     }
 
     /// Where a match that has come to a state ends in a text that may go on, as far as that is known,

@@ -20,6 +20,8 @@ const KINDS: usize = 16;
 /// The number of rows.
 const ROWS: usize = 64;
 const MOST: [usize; 3] = [ROWS / KINDS, KINDS, 8];
+/// Where more places than so many have no verdict, the automaton alone is faster.
+const MOST_OPEN: f64 = 0.25;
 /// The weight of a symbol beyond ASCII, see [`weight`].
 const WEIGHT_OF_FOREIGN: f64 = 30.0;
 
@@ -82,7 +84,7 @@ impl Groups {
         }
         let more = with_others(usize::MAX);
         match (&few.1, &more.1) {
-            (Some(few), Some(more)) if more.num_open() <= few.num_open() => {}
+            (Some(few), Some(more)) if more.share_open() <= few.share_open() => {}
             _ => return few,
         }
         more
@@ -160,8 +162,13 @@ impl Groups {
         }
     }
 
-    /// How often there is no verdict on ASCII, as a number that is to be compared.
-    fn num_open(&self) -> f64 {
+    /// Whether there are so few verdicts that they are of no use.
+    pub(super) fn are_few(&self) -> bool {
+        self.share_open() > MOST_OPEN
+    }
+
+    /// How often there is no verdict on a place in ASCII, about.
+    fn share_open(&self) -> f64 {
         let mut weights = [0.0; KINDS];
         for byte in 0..ASCII as u8 {
             weights[usize::from(self.kind(byte))] += weight(byte);
@@ -178,7 +185,7 @@ impl Groups {
                 sum += first_weight * second_weight * third;
             }
         }
-        sum
+        sum / weights.iter().sum::<f64>().powi(3)
     }
 
     fn find_verdicts_at_start(

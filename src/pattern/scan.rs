@@ -6,12 +6,13 @@
 
 use super::TakeGroups;
 use super::alphabet::Symbol;
-use super::automaton::{Automaton, DEAD};
+use super::automaton::{Automaton, Chain, DEAD};
 use super::backtracking::{Budget, Problem, Stop};
-use super::block::{Characters, Found, LEN, Processor, Verdicts, Work, on_this_processor};
+use super::block::{Found, LEN, Processor, Verdicts, Work, on_this_processor};
 use super::class::Ranges;
 use super::groups::Groups;
 use super::linear;
+use super::shown::{Bytes, Shown};
 use super::syntax::Node;
 use crate::error::Result;
 use crate::watch::Watch;
@@ -30,8 +31,10 @@ pub(crate) struct Scanner {
 
 #[derive(Debug)]
 struct Complete {
-    /// `None` if there are too many symbols.
+    /// `None` if there are too many symbols, or if there is a chain.
     groups: Option<Groups>,
+    /// For words that are too short to show by few characters where they end.
+    chain: Option<Chain>,
     /// Whether a text can be cut between two characters, by their symbols.
     cuts: Vec<Vec<bool>>,
 }
@@ -71,8 +74,10 @@ impl Scanner {
 
     fn of(automaton: Automaton) -> Self {
         let (neighbours, groups) = Groups::with_neighbours(&automaton);
+        let is_chained = groups.as_ref().is_some_and(Groups::are_few);
         let complete = neighbours.is_complete().then(|| Complete {
-            groups,
+            groups: groups.filter(|_| !is_chained),
+            chain: is_chained.then(|| Chain::new(&automaton)),
             cuts: neighbours.cuts(),
         });
         Self {
@@ -90,6 +95,12 @@ impl Scanner {
     /// Whether finding the words takes time in proportion to the text, whatever the text.
     pub(super) fn is_linear(&self) -> bool {
         self.is_linear
+    }
+
+    #[cfg(test)]
+    pub(super) fn is_chained(&self) -> bool {
+        let complete = self.complete.as_ref();
+        complete.is_some_and(|complete| complete.chain.is_some())
     }
 
     #[cfg(test)]
@@ -203,6 +214,9 @@ impl Scanner {
     /// The largest cut after 0 between two characters that allow one.
     pub(crate) fn last_safe_cut(&self, text: &[u8]) -> Option<usize> {
         let cuts = &self.complete.as_ref()?.cuts;
+        if !cuts.iter().flatten().any(|&is_cut| is_cut) {
+            return None;
+        }
         let mut end = text.len();
         let mut right: Option<Symbol> = None;
         while end > 0 {
@@ -265,12 +279,12 @@ impl<G: TakeGroups> Work for Scan<'_, G> {
                     let found = processor.look_up(bytes, groups);
                     let block = (bytes, &found);
                     match &found.characters {
-                        _ if found.foreign.trailing_zeros() < NEXT => self.read(at.word),
+                        _ if found.foreign.trailing_zeros() < NEXT => self.read(complete, at.word),
                         None => self.decide(processor, groups, at, block, Bytes),
                         Some(characters) => self.decide(processor, groups, at, block, characters),
                     }
                 }
-                _ => self.read(at.word),
+                _ => self.read(complete, at.word),
             };
             // The only places where words are handed over: so this code stays small.
             self.groups.take(processor, step.base, step.ends);
@@ -302,71 +316,6 @@ impl Step {
             long: Some(end),
             at: At::start_of(end),
         }
-    }
-}
-
-/// How the characters that a block shows lie in it.
-trait Shown: Copy {
-    fn len(self) -> usize;
-
-    /// The places of some characters.
-    fn places<P: Processor>(self, processor: P, characters: u64) -> u64;
-
-    /// The place of the last character but one.
-    fn last_but_one(self) -> usize;
-
-    /// How many characters are before a place, which may be behind the block.
-    fn number_before(self, place: usize) -> usize;
-}
-
-/// Each byte counts as a character.
-#[derive(Clone, Copy)]
-struct Bytes;
-
-impl Shown for Bytes {
-    #[inline(always)]
-    fn len(self) -> usize {
-        LEN
-    }
-
-    #[inline(always)]
-    fn places<P: Processor>(self, _: P, characters: u64) -> u64 {
-        characters
-    }
-
-    #[inline(always)]
-    fn last_but_one(self) -> usize {
-        LEN - 2
-    }
-
-    #[inline(always)]
-    fn number_before(self, place: usize) -> usize {
-        place
-    }
-}
-
-impl Shown for &Characters {
-    #[inline(always)]
-    fn len(self) -> usize {
-        self.len
-    }
-
-    #[inline(always)]
-    fn places<P: Processor>(self, processor: P, characters: u64) -> u64 {
-        processor.spread(characters, self.starts)
-    }
-
-    #[inline(always)]
-    fn last_but_one(self) -> usize {
-        let shown = self.starts & u64::MAX >> (LEN - self.num_bytes);
-        let without_last = shown ^ 1 << shown.ilog2();
-        without_last.ilog2() as usize
-    }
-
-    #[inline(always)]
-    fn number_before(self, place: usize) -> usize {
-        let before = !u64::MAX.checked_shl(place.min(LEN) as u32).unwrap_or(0);
-        (self.starts & before).count_ones() as usize
     }
 }
 
@@ -434,11 +383,16 @@ impl<G: TakeGroups> Scan<'_, G> {
 
     /// Some words, as the automaton reads them.
     #[inline]
-    fn read(&self, start: usize) -> Step {
+    fn read(&self, complete: &Complete, start: usize) -> Step {
+        let automaton = &self.scanner.automaton;
+        if let Some(chain) = &complete.chain {
+            let (ends, end) = chain.read(automaton, self.text, start);
+            return Step::with_long(start, ends, end);
+        }
         let mut ends = 0;
         let mut end = start;
         loop {
-            end = self.scanner.automaton.match_end(self.text, end);
+            end = automaton.match_end(self.text, end);
             if end - start >= LEN || end == self.text.len() {
                 return Step::with_long(start, ends, end);
             }
