@@ -111,7 +111,10 @@ impl<F: Files> Writer<F> {
             self.encode_block(block, (number, starts[input]), encoding, watch)
         };
         let streams = reading.streams(inputs);
-        let _shared = encoding.encoder.desks.sharing(encoding.num_threads);
+        let _shared = encoding
+            .encoder
+            .desks
+            .sharing(encoding.num_threads, encoding.num_threads);
         self.add_blocks(streams, usize::MAX, encoding.num_threads, watch, encode)?;
         Ok(())
     }
@@ -132,7 +135,10 @@ impl<F: Files> Writer<F> {
         let columns = columns.map(|rows| (true, rows));
         let most = most_columns(encoding.num_threads);
         // What decodes them takes as much as caches do.
-        let _shared = encoding.encoder.desks.sharing(2 * encoding.num_threads);
+        let _shared = encoding
+            .encoder
+            .desks
+            .sharing(encoding.num_threads, 2 * encoding.num_threads);
         self.add_blocks(columns, most, encoding.num_threads, watch, encode)
     }
 

@@ -7,19 +7,22 @@
 //! older one once the cache has its full size, so memory is bounded.
 
 mod longer_words;
+mod shared_words;
 mod short_lines;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::encode::ends::MOST_WORDS;
 use crate::keys::{SHORT, hash, hash_word, short_key, with_length};
 use crate::merges::Id;
 use longer_words::{LONG_IDS, LongerWords};
+pub(super) use shared_words::SharedWords;
 use short_lines::{MOST_PACKED, Packed, ShortLines};
 
-/// Caches that share memory take as much as so many of the full size, 130 and 100 MB.
+/// Caches that share memory take as much as so many of the full size, 130 and 50 MB.
 const FULL_SHORT: usize = 8;
-const FULL_LONGER: usize = 4;
+const FULL_LONGER: usize = 2;
 
 /// Stands in place of the length in the key of a word that is not short.
 const NOT_SHORT: usize = u8::MAX as usize;
@@ -92,6 +95,8 @@ pub(super) struct Cache {
     longer: LongerWords,
     /// How many bits an id has.
     bits: u32,
+    /// What other threads have found.
+    shared: Option<Arc<SharedWords>>,
 }
 
 impl Cache {
@@ -101,11 +106,13 @@ impl Cache {
             short: ShortLines::new(),
             longer: LongerWords::new(),
             bits,
+            shared: None,
         }
     }
 
-    /// Grow no further than leaves room for `num_caches` like this one.
-    pub(super) fn share(&mut self, num_caches: usize) {
+    /// Grow no further than leaves room for `num_caches` like this one, and share words with others.
+    pub(super) fn share(&mut self, num_caches: usize, words: Option<Arc<SharedWords>>) {
+        self.shared = words;
         self.short.keep_to(num_caches.div_ceil(FULL_SHORT));
         self.longer.keep_to(num_caches.div_ceil(FULL_LONGER));
     }
@@ -243,6 +250,24 @@ impl Cache {
         num_misses
     }
 
+    /// Take over the new short words that another thread has found: they are not new any more.
+    pub(super) fn take_over(&mut self, words: &[Word], misses: &mut [Miss]) {
+        let Self { short, shared, .. } = self;
+        let Some(shared) = shared else {
+            return;
+        };
+        for miss in misses.iter().filter(|miss| miss.is_new) {
+            shared.short.prefetch(words[miss.index()].hash);
+        }
+        for miss in misses.iter_mut().filter(|miss| miss.is_new) {
+            let word = &words[miss.index()];
+            if let Some(found) = shared.short.find(&halves(word.key), word.hash) {
+                short.insert(word.key, word.hash, Packed::from_shared(found));
+                miss.is_new = false;
+            }
+        }
+    }
+
     /// Append the ids of a word, if they are known.
     pub(super) fn find(&mut self, text: &[u8], word: &Word, ids: &mut Vec<Id>) -> bool {
         if word.is_short() {
@@ -260,7 +285,10 @@ impl Cache {
                 }
             }
         }
-        let known = self.longer.find(text, word.place(), word.hash);
+        let shared = self.shared.as_deref().map(|shared| &shared.longer);
+        let known = self
+            .longer
+            .find_or_take(text, word.place(), word.hash, shared);
         ids.extend_from_slice(known.unwrap_or_default());
         known.is_some()
     }
@@ -271,10 +299,66 @@ impl Cache {
             let packed = Packed::new(ids, self.bits);
             let entry = packed.unwrap_or(Packed::ELSEWHERE);
             self.short.insert(word.key, word.hash, entry);
-            if packed.is_some() {
+            if let Some(packed) = packed {
+                if let Some(shared) = &self.shared {
+                    let (key, ids) = (halves(word.key), packed.to_shared());
+                    shared.short.insert(&key, word.hash, &ids);
+                }
                 return;
             }
         }
-        self.longer.insert(text, word.place(), word.hash, ids);
+        let shared = self.shared.as_deref().map(|shared| &shared.longer);
+        self.longer
+            .insert(text, word.place(), word.hash, ids, shared);
+    }
+}
+
+/// The key of a short word as two numbers, of which the second has the length.
+fn halves(key: u128) -> [u64; 2] {
+    [key as u64, (key >> 64) as u64]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cache_takes_over_what_another_has_found() {
+        let shared = Arc::new(SharedWords::default());
+        let caches = [Some(Arc::clone(&shared)), Some(shared), None].map(|words| {
+            let mut cache = Cache::new(20);
+            cache.share(3, words);
+            cache
+        });
+        let [mut first, mut second, mut alone] = caches;
+        let text: Vec<u8> = (1..=200).collect();
+        // Short words whose ids fit an entry, and longer ones whose ids fit a line, are shared.
+        let kinds = [
+            (1, 1),
+            (9, 4),
+            (15, 2),
+            (15, 9),
+            (16, 1),
+            (63, 15),
+            (63, 16),
+            (64, 2),
+        ];
+        for (place, (num_bytes, num_ids)) in kinds.into_iter().enumerate() {
+            let word = first.begin(&text, place, place + num_bytes);
+            let ids: Vec<Id> = (0..num_ids).map(|id| (1 << 20) - 1 - id).collect();
+            first.insert(&text, &word, &ids);
+            let is_shared = matches!((num_bytes, num_ids), (..=15, ..=4) | (16..=63, ..=15));
+            for (cache, knows) in [(&mut second, is_shared), (&mut alone, false)] {
+                let mut misses = [Miss::default(); MOST_WORDS];
+                let num_new = cache.find_new(&[word], &mut misses);
+                assert_eq!(num_new, usize::from(num_bytes <= 15));
+                cache.take_over(&[word], &mut misses[..num_new]);
+                let is_new = misses[..num_new].iter().any(|miss| miss.is_new);
+                assert_eq!(is_new, num_new > 0 && !knows, "{num_bytes} {num_ids}");
+                let mut found = Vec::new();
+                assert_eq!(cache.find(&text, &word, &mut found), knows);
+                assert_eq!(found, if knows { &ids[..] } else { &[] });
+            }
+        }
     }
 }

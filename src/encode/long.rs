@@ -161,6 +161,7 @@ impl LongWords {
         let (mut long, mut ids) = (Vec::new(), Vec::new());
         for parts in self.parts.chunks(MOST_WORDS) {
             let num_new = cache.find_new(parts, &mut misses);
+            cache.take_over(parts, &mut misses[..num_new]);
             tools.short.learn(text, parts, &misses[..num_new], cache);
             long.extend(parts.iter().filter(|part| !part.is_short()));
         }

@@ -1,6 +1,8 @@
 //! One prepared text on its way through the cache, a batch of words at a time.
 
-use super::cache::{Buffer, Cache, Miss, NO_IDS, Word};
+use std::sync::Arc;
+
+use super::cache::{Buffer, Cache, Miss, NO_IDS, SharedWords, Word};
 use super::ends::{BATCH, Ends, MOST_WORDS};
 use super::joins::{GROUP, Joins, Places};
 use super::long::LongWords;
@@ -45,9 +47,9 @@ impl Desk {
         }
     }
 
-    /// There are so many desks, which share the memory for caches.
-    pub(super) fn share(&mut self, num_desks: usize) {
-        self.cache.share(num_desks);
+    /// There are so many desks, which share the memory for caches, and words.
+    pub(super) fn share(&mut self, num_desks: usize, words: Option<Arc<SharedWords>>) {
+        self.cache.share(num_desks, words);
     }
 }
 
@@ -169,6 +171,7 @@ impl Run<'_, '_> {
         if let Some(short) = &encoder.short
             && num_new > 0
         {
+            cache.take_over(words, &mut misses[..num_misses]);
             short.learn(text, words, &misses[..num_misses], cache);
             // Most words are copied faster than one is found alone.
             if num_new * LEAST_KNOWN > len {

@@ -262,6 +262,14 @@ fn a_cache_that_grows_and_overflows_forgets_no_right_answer() {
         let found = encoder.encode(&text, &call, &Watch::default());
         assert!(found.expect("encodes") == expected);
     }
+    // Caches of other threads, which share what they find.
+    let _sharing = encoder.desks.sharing(4, 64);
+    for _ in 0..2 {
+        let found = encoder.encode_batch(&[&text[..]; 4], &call, 4, &Watch::default());
+        let (found, _) = found.expect("encodes");
+        assert!(found.len() == 4 * expected.len());
+        assert!(found.chunks(expected.len()).all(|ids| ids == expected));
+    }
 }
 
 #[test]

@@ -8,6 +8,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use super::shared_words::SharedLonger;
 use crate::keys::{KEY, hash_word, with_length};
 use crate::merges::Id;
 use crate::pages::prefer_large_pages;
@@ -56,6 +57,32 @@ impl LineIds {
 
     pub(super) fn len(&self) -> usize {
         self.len as usize
+    }
+}
+
+impl Line {
+    /// The key as numbers, of which the last has the length of the word.
+    fn shared_key(&self) -> [u64; 8] {
+        let halves = self.key.map(|part| [part as u64, (part >> 64) as u64]);
+        *halves.as_flattened().first_chunk().expect("four parts")
+    }
+
+    /// The ids as numbers, of which the last has their number.
+    fn shared_ids(&self) -> [u64; 8] {
+        let LineIds { all, len } = self.ids;
+        let id = |place: usize| u64::from(*all.get(place).unwrap_or(&len));
+        std::array::from_fn(|pair| id(2 * pair + 1) << 32 | id(2 * pair))
+    }
+
+    /// The line with these ids.
+    fn with_shared(self, ids: [u64; 8]) -> Self {
+        let id = |place: usize| (ids[place / 2] >> (32 * (place % 2))) as Id;
+        let all = std::array::from_fn(id);
+        let ids = LineIds {
+            all,
+            len: id(LONG_IDS),
+        };
+        Self { ids, ..self }
     }
 }
 
@@ -140,6 +167,29 @@ impl LongerWords {
         odd.map(|odd| &*odd.ids)
     }
 
+    /// The same, also if another thread has found them.
+    pub(super) fn find_or_take(
+        &mut self,
+        text: &[u8],
+        place: Range<usize>,
+        hash: u64,
+        shared: Option<&SharedLonger>,
+    ) -> Option<&[Id]> {
+        if let Some(shared) = shared
+            && place.len() <= LONG
+            && self.find_line(text, place.clone(), hash).is_none()
+        {
+            let line = Line {
+                key: key_at(text, place.clone()),
+                ids: LineIds::new(&[]),
+            };
+            if let Some(ids) = shared.find(&line.shared_key(), hash) {
+                self.insert_line(line.with_shared(ids), hash);
+            }
+        }
+        self.find(text, place, hash)
+    }
+
     /// The group of a hash.
     fn group(&self, hash: u64) -> usize {
         hash as usize & (self.groups.len() - 1)
@@ -153,8 +203,15 @@ impl LongerWords {
         places.map(|place| &self.lines[group.lines[place] as usize])
     }
 
-    /// Remember the ids of the word `text[place]`.
-    pub(super) fn insert(&mut self, text: &[u8], place: Range<usize>, hash: u64, ids: &[Id]) {
+    /// Remember the ids of the word `text[place]`, and share them.
+    pub(super) fn insert(
+        &mut self,
+        text: &[u8],
+        place: Range<usize>,
+        hash: u64,
+        ids: &[Id],
+        shared: Option<&SharedLonger>,
+    ) {
         if self.find(text, place.clone(), hash).is_some() {
             // It came twice in a batch.
         } else if place.len() <= LONG && ids.len() <= LONG_IDS {
@@ -162,6 +219,9 @@ impl LongerWords {
                 key: key_at(text, place),
                 ids: LineIds::new(ids),
             };
+            if let Some(shared) = shared {
+                shared.insert(&line.shared_key(), hash, &line.shared_ids());
+            }
             self.insert_line(line, hash);
         } else if place.len() <= LONGEST {
             self.insert_odd(&text[place], hash, ids);
@@ -315,7 +375,7 @@ mod tests {
         for place in (0..=LONG + 9).flat_map(places) {
             let hash = hash_word(&text[place.clone()]);
             let ids = [place.start as Id, place.len() as Id];
-            words.insert(&text, place.clone(), hash, &ids);
+            words.insert(&text, place.clone(), hash, &ids, None);
             let word = &text[place.clone()];
             for (text, place) in [(&*text, place.clone()), (word, 0..word.len())] {
                 let expected: &[Id] = if word.is_empty() { &[0, 0] } else { &ids };

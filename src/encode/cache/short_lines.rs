@@ -48,6 +48,20 @@ impl Packed {
         Some(packed)
     }
 
+    /// The same as two numbers, of which the second is 0 only without ids.
+    pub(super) fn to_shared(self) -> [u64; 2] {
+        let [first, second] = self.first.map(u64::from);
+        [second << 32 | first, self.rest]
+    }
+
+    /// The ids of these two numbers.
+    pub(super) fn from_shared([first, rest]: [u64; 2]) -> Self {
+        Self {
+            first: [first as Id, (first >> 32) as Id],
+            rest,
+        }
+    }
+
     /// Write the ids, and maybe one behind them, to a buffer from `at` on; returns where they end,
     /// or None if they are kept elsewhere.
     #[inline]
