@@ -8,6 +8,7 @@
 //! the inputs where it ends, so that a run can go on where another one stopped.
 
 mod array;
+mod early;
 mod files;
 mod index;
 mod options;

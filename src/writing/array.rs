@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use super::early::EarlyWriting;
 use crate::error::Result;
 use crate::merges::Id;
 use crate::reading::io_error;
@@ -68,13 +69,16 @@ pub(super) struct Array {
     numbers: Numbers,
     is_npy: bool,
     length: u64,
+    early: EarlyWriting,
 }
 
 impl Array {
     /// Create the file. An array of .npy gets its header at the end, so that it must not be a pipe.
     pub(super) fn create(path: &Path, numbers: Numbers, is_npy: bool) -> Result<Self> {
         let failed = |error: std::io::Error| io_error(path, &error);
-        let mut file = BufWriter::new(File::create(path).map_err(failed)?);
+        let file = File::create(path).map_err(failed)?;
+        let early = EarlyWriting::new(&file);
+        let mut file = BufWriter::new(file);
         if is_npy {
             file.write_all(&[0; HEADER_BYTES]).map_err(failed)?;
         }
@@ -84,6 +88,7 @@ impl Array {
             numbers,
             is_npy,
             length: 0,
+            early,
         })
     }
 
@@ -91,6 +96,7 @@ impl Array {
     pub(super) fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.length += (bytes.len() / self.numbers.width()) as u64;
         let written = self.file.write_all(bytes);
+        let written = written.and_then(|()| self.early.advance(self.file.get_ref(), bytes.len()));
         written.map_err(|error| io_error(&self.path, &error))
     }
 
@@ -115,6 +121,7 @@ impl Array {
             }
             None => Ok(()),
         });
+        self.early.finish();
         written.map_err(|error| io_error(&self.path, &error))
     }
 }
