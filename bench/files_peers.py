@@ -6,6 +6,7 @@ on one thread; it returns the lengths of the documents. Loading is not timed.
 
 import gzip
 import json
+import os
 import struct
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -198,8 +199,12 @@ def spend(job: Job) -> Spent:
         (source,) = sources.find_sources(path)
         next(iter(sources.documents_of(source)))
     encode: dict[str, Any] = {"disallowed_special": (), "num_threads": job.num_threads}
+    ids = path.with_suffix(".ids")
+    # To remove the old file takes time as well, and so does the disk with what was written before.
+    ids.unlink(missing_ok=True)
+    os.sync()
     with (clock := Clock()):
-        tokenizer.encode_files(path, path.with_suffix(".ids"), **encode, **options)
+        tokenizer.encode_files(path, ids, **encode, **options)
     return Spent(clock.cpu, clock.wall, clock.peak)
 
 

@@ -16,7 +16,7 @@ use crate::parallel::{for_each, into_inner, lock};
 use crate::pattern::Pattern;
 use crate::reading::{
     BLOCK_BYTES, Batch, Input, MOST_RECORD_BYTES, Order, Reading, Rows, for_each_block,
-    most_columns,
+    most_columns, reading_ahead,
 };
 use crate::settings::{Normalization, Settings};
 use crate::specials::{Choice, Finders, Part, Phase, Specials};
@@ -133,18 +133,23 @@ impl Counter {
         columns: impl Iterator<Item = I> + Send,
         watch: &Watch,
     ) -> Result<()> {
-        let columns = columns.map(|rows| (true, rows));
+        let add = |adder: &mut Adder, rows: &Rows| {
+            for (index, document) in rows.documents().into_iter().enumerate() {
+                let added = self.add_text(document, adder, watch);
+                let locate = |error: Error| rows.located(error.in_document(index));
+                added.map_err(|error| located(error, locate))?;
+            }
+            watch.advance(rows.num_read);
+            Ok(ControlFlow::Continue(()))
+        };
         self.with_adders(usize::MAX, |adders| {
-            let most = most_columns(adders.len());
-            for_each_block(columns, Order::Free, most, adders, watch, |adder, taken| {
-                let rows = taken.block;
-                for (index, document) in rows.documents().into_iter().enumerate() {
-                    let added = self.add_text(document, adder, watch);
-                    let locate = |error: Error| rows.located(error.in_document(index));
-                    added.map_err(|error| located(error, locate))?;
-                }
-                watch.advance(rows.num_read);
-                Ok(ControlFlow::Continue(()))
+            let num_threads = adders.len();
+            reading_ahead(columns, num_threads, |columns| {
+                let columns = columns.map(|rows| (true, rows));
+                let most = most_columns(num_threads);
+                for_each_block(columns, Order::Free, most, adders, watch, |adder, taken| {
+                    add(adder, &taken.block)
+                })
             })
         })
     }

@@ -26,8 +26,8 @@ use crate::watch::Watch;
 
 pub(crate) use batch::Batch;
 pub(crate) use block::Block;
-pub(crate) use column::most_columns;
 pub use column::{Rows, Strings};
+pub(crate) use column::{most_columns, reading_ahead};
 pub use compression::Compression;
 pub(crate) use nameless::nameless_file;
 pub(crate) use streams::{Compressible, Order, Part, Position, Taken, for_each_block};

@@ -26,7 +26,7 @@ use crate::error::{Error, Result};
 use crate::parallel::{into_inner, lock};
 use crate::reading::{
     Batch, Block, Compressible, Input, MOST_RECORD_BYTES, Order, Part, Reading, Rows, Taken,
-    for_each_block, most_columns,
+    for_each_block, most_columns, reading_ahead,
 };
 use crate::watch::Watch;
 
@@ -132,15 +132,17 @@ impl<F: Files> Writer<F> {
             let piece = self.encode_rows(&rows, number, encoding, watch);
             piece.map_err(|error| rows.located(error))
         };
-        // Most are compressed, and all are so slow to read that several are read at once.
-        let columns = columns.map(|rows| (true, rows));
-        let most = most_columns(encoding.num_threads);
+        let num_threads = encoding.num_threads;
         // What decodes them takes as much as caches do.
-        let _shared = encoding
-            .encoder
-            .desks
-            .sharing(encoding.num_threads, 2 * encoding.num_threads);
-        self.add_blocks(columns, most, encoding.num_threads, watch, encode)
+        let _shared = encoding.encoder.desks.sharing(num_threads, 2 * num_threads);
+        reading_ahead(columns, num_threads, |columns| {
+            // Most are compressed, and all are so slow to read that several are read at once.
+            let columns = columns.map(|rows| (true, rows));
+            let most = most_columns(num_threads);
+            // Some of the time, the threads that decode take the place of others.
+            let num_encoding = num_threads - most / 2;
+            self.add_blocks(columns, most, num_encoding, watch, encode)
+        })
     }
 
     /// Write what `encode` makes of the blocks of inputs, of which `most_begun` are read at once. It is
@@ -365,58 +367,6 @@ impl<F: Files> Writer<F> {
         let point = Point { block, document };
         let done = self.options.done.get(split);
         done.is_none_or(|(_, end)| point >= *end)
-    }
-
-    /// Encode the chosen documents; the first of all may have begun before, and the last may go on.
-    fn encode(
-        &self,
-        documents: &[&[u8]],
-        chosen: &[(usize, usize)],
-        (is_start, is_end): (bool, bool),
-        encoding: Encoding<'_>,
-        watch: &Watch,
-    ) -> Result<Piece> {
-        let texts: Vec<&[u8]> = chosen.iter().map(|&(index, _)| documents[index]).collect();
-        let Encoding {
-            encoder,
-            call,
-            num_threads,
-        } = encoding;
-        let made = encoder.encode_batch(&texts, call, num_threads, watch);
-        let (ids, offsets) = made.map_err(|error| match error {
-            Error::InDocument { index, error } => error.in_document(chosen[index].0),
-            other => other,
-        })?;
-        let Options {
-            numbers,
-            before,
-            behind,
-            ..
-        } = &self.options;
-        let mut piece = Piece::default();
-        let num_ids = ids.len() + chosen.len() * (before.len() + behind.len());
-        self.num_ids.fetch_add(num_ids as u64, Ordering::Relaxed);
-        // Documents may be short, so their ids become bytes all at once. Nearly all are of the first
-        // split.
-        let mut framed = [Vec::with_capacity(num_ids), Vec::new()];
-        for (&(index, split), range) in chosen.iter().zip(offsets.windows(2)) {
-            let (part, framed) = (&mut piece.parts[split], &mut framed[split]);
-            if index > 0 || is_start {
-                framed.extend_from_slice(before);
-            }
-            framed.extend_from_slice(&ids[range[0]..range[1]]);
-            if index + 1 < documents.len() || is_end {
-                framed.extend_from_slice(behind);
-                part.ends
-                    .push((framed.len() * numbers.width(), index as u64));
-            }
-        }
-        // Each thread has such ids, so none are kept longer than they are needed.
-        drop(ids);
-        for (part, framed) in piece.parts.iter_mut().zip(framed) {
-            part.bytes = numbers.bytes(&framed);
-        }
-        Ok(piece)
     }
 }
 

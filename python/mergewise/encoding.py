@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 from mergewise import _core, sources
 from mergewise.arguments import check_choice
 from mergewise.errors import InputError
-from mergewise.parquet import columns_of, decoders
+from mergewise.parquet import columns_of
 from mergewise.progress import Progress, Reporter
 from mergewise.sources import DocumentMode, PathLike, Source
 from mergewise.token_files import (
@@ -265,9 +265,8 @@ def write_sources(
         *starts, end = accumulate((source.num_bytes for source in group), initial=done)
         if group[0].kind == "parquet":
             paths = ((source.path, start) for source, start in zip(group, starts, strict=True))
-            with decoders(reading.num_threads) as call:
-                columns = columns_of(paths, reading.field, call)
-                writer.add_columns(columns, progress=reporter.after(done))
+            columns = columns_of(paths, reading.field, num_threads=reading.num_threads)
+            writer.add_columns(columns, progress=reporter.after(done))
         else:
             documents, field, tell = reading.documents, reading.field, reporter.after(done)
             writer.add_sources(group, starts, documents=documents, field=field, progress=tell)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from itertools import chain, count
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -16,13 +16,12 @@ from mergewise.storage import RemoteFile
 # A thread reads a batch and works on it; what is made of it takes several times its memory.
 BATCH_BYTES = 500_000
 BATCH_ROWS = 4096
-# After so many batches on several threads pyarrow is asked for the memory that it keeps.
-CALLS_TO_RELEASE = 8
+# Where several threads decode, pyarrow is asked after so many batches for the memory that it keeps.
+BATCHES_TO_RELEASE = 8
 # A file on disk is read in such pieces: at once, a row group would be as a whole in memory.
 BUFFER_BYTES = 1 << 20
 
 InputPath: TypeAlias = Path | RemoteFile
-Call: TypeAlias = Callable[..., Any]
 
 
 class Texts(NamedTuple):
@@ -83,8 +82,8 @@ class RowGroup(NamedTuple):
     number: int
     first_row: int
 
-    def texts(self, call: Call = lambda work, *arguments: work(*arguments)) -> Iterator[Texts]:
-        """The rows, about half a megabyte at a time; `call` decodes them, on whatever thread."""
+    def texts(self, *, is_alone: bool = True) -> Iterator[Texts]:
+        """The rows, about half a megabyte at a time; other threads may decode meanwhile."""
         file, row = self.file, self.first_row
         with open_parquet(file.path, file.metadata) as opened:
             batches = opened.iter_batches(
@@ -93,13 +92,16 @@ class RowGroup(NamedTuple):
                 row_groups=[self.number],
                 use_threads=False,
             )
-            while (batch := call(next, batches, None)) is not None:
+            for number, batch in enumerate(batches, 1):
                 end = row + batch.num_rows
                 extent = range(file.byte_of_row(row), file.byte_of_row(end))
                 yield Texts(batch.column(0), f"{file.path}: row {row:,} and on", extent)
                 row = end
+                # One keeps little.
+                if not is_alone and number % BATCHES_TO_RELEASE == 0:
+                    release_unused()
             # Or the thread keeps what this row group took, though it may decode no other.
-            call(release_unused)
+            release_unused()
 
 
 def read_column(path: InputPath, field: str) -> Iterator[Texts]:
@@ -108,35 +110,12 @@ def read_column(path: InputPath, field: str) -> Iterator[Texts]:
 
 
 def columns_of(
-    paths: Iterable[tuple[InputPath, int]], field: str, call: Call
+    paths: Iterable[tuple[InputPath, int]], field: str, *, num_threads: int
 ) -> Iterator[Iterator[Texts]]:
     """A column of files by row groups; beside a file stand the bytes of all inputs before it."""
     for path, position in paths:
         for row_group in row_groups(path, field, position):
-            yield row_group.texts(call)
-
-
-@contextmanager
-def decoders(num_threads: int) -> Iterator[Call]:
-    """Calls what decodes, for `num_threads` that work on it, on fewer threads; 0 means all cores.
-
-    pyarrow keeps memory for each thread that ever decoded.
-    """
-    # Loaded here: without Parquet it would be a good part of the time to import a tokenizer.
-    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415
-
-    num_decoders = max(1, 3 * (num_threads or os.cpu_count() or 1) // 8)
-    with ThreadPoolExecutor(num_decoders) as pool:
-        numbers = count(1)
-
-        def call(work: Call, *arguments: Any) -> Any:  # noqa: ANN401 - whatever the work gives
-            result = pool.submit(work, *arguments).result()
-            # One keeps little.
-            if num_decoders > 1 and next(numbers) % CALLS_TO_RELEASE == 0:
-                pool.submit(release_unused)
-            return result
-
-        yield call
+            yield row_group.texts(is_alone=num_threads == 1)
 
 
 def release_unused() -> None:

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from mergewise import _core, arguments, optimize
 from mergewise.counts import WordCounts
 from mergewise.merge_lists import no_merges, tokenizer_of
-from mergewise.parquet import columns_of, decoders
+from mergewise.parquet import columns_of
 from mergewise.progress import Progress, Reporter
 from mergewise.sources import (
     Document,
@@ -105,9 +105,9 @@ def count_files(
     for group in consecutive(sources):
         tell = reporter.after(done)
         if group[0].kind == "parquet":
-            with decoders(num_threads) as call:
-                columns = columns_of(((source.path, 0) for source in group), field, call)
-                counter.add_columns(columns, progress=tell)
+            files = ((source.path, 0) for source in group)
+            columns = columns_of(files, field, num_threads=num_threads)
+            counter.add_columns(columns, progress=tell)
         else:
             counter.add_sources(group, documents=documents, field=field, progress=tell)
         done += sum(source.num_bytes for source in group)

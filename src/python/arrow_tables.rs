@@ -15,7 +15,7 @@ use crate::pattern::Pattern;
 use crate::reading::Strings;
 
 /// What `read` copies from the array that its owner offers through Arrow's C data interface.
-fn import<T>(
+fn import<T: Send>(
     owner: &Bound<'_, PyAny>,
     read: unsafe fn(*const arrow::Schema, *const arrow::Array) -> Result<T>,
 ) -> PyResult<T> {
@@ -32,8 +32,28 @@ fn import<T>(
     let (schema, array): (Bound<'_, PyCapsule>, Bound<'_, PyCapsule>) = exported.extract()?;
     let schema = schema.pointer_checked(Some(c"arrow_schema"))?;
     let array = array.pointer_checked(Some(c"arrow_array"))?;
+    let exported = Exported(schema.cast().as_ptr(), array.cast().as_ptr());
+    // Other threads of Python go on while the rows are copied.
     // SAFETY: capsules of these names hold what an exporter filled, and they live on here.
-    Ok(unsafe { read(schema.cast().as_ptr(), array.cast().as_ptr()) }?)
+    Ok(owner.py().detach(|| unsafe { exported.read(read) })?)
+}
+
+/// What the capsules of an exporter hold.
+struct Exported(*const arrow::Schema, *const arrow::Array);
+
+// SAFETY: the interface binds its structures to no thread, and here they are only read.
+unsafe impl Send for Exported {}
+
+impl Exported {
+    /// # Safety
+    /// The capsules must live on until this returns.
+    unsafe fn read<T>(
+        self,
+        read: unsafe fn(*const arrow::Schema, *const arrow::Array) -> Result<T>,
+    ) -> Result<T> {
+        // SAFETY: guaranteed by the caller.
+        unsafe { read(self.0, self.1) }
+    }
 }
 
 /// The strings of an array.

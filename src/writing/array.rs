@@ -42,23 +42,27 @@ impl Numbers {
         }
     }
 
-    /// The bytes of ids, of which each must fit.
-    pub(super) fn bytes(self, ids: &[Id]) -> Vec<u8> {
+    /// Append ids, of which each must fit.
+    pub(super) fn push_all(self, ids: &[Id], bytes: &mut Vec<u8>) {
         match self {
-            Self::U16 => bytes_of(ids, |id| (id as u16).to_le_bytes()),
-            Self::U32 => bytes_of(ids, u32::to_le_bytes),
-            Self::I64 => bytes_of(ids, |id| u64::from(id).to_le_bytes()),
+            Self::U16 => push_bytes(ids, bytes, |id| (id as u16).to_le_bytes()),
+            Self::U32 => push_bytes(ids, bytes, u32::to_le_bytes),
+            Self::I64 => push_bytes(ids, bytes, |id| u64::from(id).to_le_bytes()),
         }
     }
 }
 
-/// The bytes of ids; over chunks, which compiles to vector instructions.
-fn bytes_of<const N: usize>(ids: &[Id], bytes_of_id: impl Fn(Id) -> [u8; N]) -> Vec<u8> {
-    let mut bytes = vec![0; N * ids.len()];
-    for (place, &id) in bytes.as_chunks_mut().0.iter_mut().zip(ids) {
+/// Append the bytes of ids; over chunks, which compiles to vector instructions.
+fn push_bytes<const N: usize>(
+    ids: &[Id],
+    bytes: &mut Vec<u8>,
+    bytes_of_id: impl Fn(Id) -> [u8; N],
+) {
+    let first = bytes.len();
+    bytes.resize(first + N * ids.len(), 0);
+    for (place, &id) in bytes[first..].as_chunks_mut().0.iter_mut().zip(ids) {
         *place = bytes_of_id(id);
     }
-    bytes
 }
 
 /// A file of numbers that is written from the beginning to the end.

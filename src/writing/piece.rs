@@ -3,11 +3,14 @@
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 use crate::error::{Error, Result};
 use crate::reading::{io_error, nameless_file};
+use crate::watch::Watch;
 
 use super::shares::Extent;
+use super::{Encoding, Files, Options, Writer};
 
 /// The ids of a block as they are written.
 #[derive(Default)]
@@ -48,6 +51,88 @@ impl Piece {
         parts
             .map(|part| part.bytes.len() + part.ends.len() * END_BYTES)
             .sum()
+    }
+}
+
+impl<F: Files> Writer<F> {
+    /// Encode the chosen documents; the first of all may have begun before, and the last may go on.
+    pub(super) fn encode(
+        &self,
+        documents: &[&[u8]],
+        chosen: &[(usize, usize)],
+        ends: (bool, bool),
+        encoding: Encoding<'_>,
+        watch: &Watch,
+    ) -> Result<Piece> {
+        let mut piece = Piece::default();
+        // What a thread encodes at once should fit the cache.
+        let most_bytes = match encoding.num_threads {
+            1 => self.options.block_bytes,
+            _ => usize::MAX,
+        };
+        let mut num_bytes = 0;
+        let at_once = chosen.chunk_by(|&(index, _), _| {
+            num_bytes += documents[index].len();
+            let has_room = num_bytes < most_bytes;
+            num_bytes *= usize::from(has_room);
+            has_room
+        });
+        for chosen in at_once {
+            self.encode_at_once(documents, chosen, ends, encoding, watch, &mut piece)?;
+        }
+        Ok(piece)
+    }
+
+    /// Append the ids of the chosen documents to a piece.
+    fn encode_at_once(
+        &self,
+        documents: &[&[u8]],
+        chosen: &[(usize, usize)],
+        (is_start, is_end): (bool, bool),
+        encoding: Encoding<'_>,
+        watch: &Watch,
+        piece: &mut Piece,
+    ) -> Result<()> {
+        let texts: Vec<&[u8]> = chosen.iter().map(|&(index, _)| documents[index]).collect();
+        let Encoding {
+            encoder,
+            call,
+            num_threads,
+        } = encoding;
+        let made = encoder.encode_batch(&texts, call, num_threads, watch);
+        let (ids, offsets) = made.map_err(|error| match error {
+            Error::InDocument { index, error } => error.in_document(chosen[index].0),
+            other => other,
+        })?;
+        let Options {
+            numbers,
+            before,
+            behind,
+            ..
+        } = &self.options;
+        let num_ids = ids.len() + chosen.len() * (before.len() + behind.len());
+        self.num_ids.fetch_add(num_ids as u64, Ordering::Relaxed);
+        // Documents may be short, so their ids become bytes all at once. Nearly all are of the first
+        // split.
+        let mut framed = [Vec::with_capacity(num_ids), Vec::new()];
+        for (&(index, split), range) in chosen.iter().zip(offsets.windows(2)) {
+            let (part, framed) = (&mut piece.parts[split], &mut framed[split]);
+            if index > 0 || is_start {
+                framed.extend_from_slice(before);
+            }
+            framed.extend_from_slice(&ids[range[0]..range[1]]);
+            if index + 1 < documents.len() || is_end {
+                framed.extend_from_slice(behind);
+                let end = part.bytes.len() + framed.len() * numbers.width();
+                part.ends.push((end, index as u64));
+            }
+        }
+        // Each thread has such ids, so none are kept longer than they are needed.
+        drop(ids);
+        for (part, framed) in piece.parts.iter_mut().zip(framed) {
+            numbers.push_all(&framed, &mut part.bytes);
+        }
+        Ok(())
     }
 }
 

@@ -36,7 +36,7 @@ from mergewise.encoding import (
     new_writer,
 )
 from mergewise.errors import InputError, MergewiseError
-from mergewise.parquet import decoders, row_groups
+from mergewise.parquet import row_groups
 from mergewise.sources import DocumentMode, PathLike, Source
 from mergewise.specials import Specials, choice_of
 from mergewise.storage import RemoteFile, is_url, local_path, remote_files
@@ -234,8 +234,9 @@ class ShardTask:
             elif source.kind == "parquet":
                 found = [*row_groups(source.path, self.reading.field, position, start)]
                 first = writer.num_blocks
-                with decoders(self.reading.num_threads) as call:
-                    blocks = writer.add_columns(row_group.texts(call) for row_group in found)
+                is_alone = self.reading.num_threads == 1
+                columns = (row_group.texts(is_alone=is_alone) for row_group in found)
+                blocks = writer.add_columns(columns)
                 befores = accumulate(blocks[:-1], initial=first)
                 for row_group, before in zip(found, befores, strict=False):
                     yield (index, row_group.number), before
