@@ -36,6 +36,7 @@ mod span_prices;
 mod split_prices;
 mod start;
 mod step;
+mod suggestion;
 mod sums;
 mod symbol_prices;
 #[cfg(test)]
@@ -50,5 +51,6 @@ pub use claim::{Claim, Flaw};
 pub use found::{DescentProgress, FoundPrices};
 pub use instance::{Instance, LONGEST};
 pub use schedule::DescentOptions;
+pub use suggestion::suggest;
 pub use verify::{verify, verify_cases};
 pub use words::Words;

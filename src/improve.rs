@@ -21,9 +21,12 @@ mod pairs;
 mod random;
 mod search;
 mod state;
+mod suggested;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Instant;
 
@@ -33,9 +36,10 @@ use self::finish::finish;
 use self::list::PinnedMerge;
 use self::search::{Goal, search};
 use self::state::State;
+use self::suggested::suggested;
 use crate::counts::WordCounts;
 use crate::error::{Error, Result};
-use crate::merges::MergeList;
+use crate::merges::{Alphabet, MergeList};
 use crate::parallel::{Team, with_team};
 use crate::watch::Watch;
 
@@ -67,15 +71,18 @@ pub struct ImproveOptions {
 #[derive(Debug, Default)]
 pub struct ImproveProgress {
     before: u64,
+    /// The number of tokens of the words that are searched, at first.
+    first: OnceLock<u64>,
     saved: AtomicI64,
 }
 
 impl ImproveProgress {
     /// The progress of a search over words that have `num_tokens` tokens before it.
     pub fn from(num_tokens: u64) -> Self {
-        let saved = AtomicI64::default();
-        let before = num_tokens;
-        Self { before, saved }
+        Self {
+            before: num_tokens,
+            ..Self::default()
+        }
     }
 
     /// The number of tokens that the words currently have. Those left out of the search are taken to
@@ -85,7 +92,10 @@ impl ImproveProgress {
         self.before.saturating_add_signed(-saved)
     }
 
-    fn set_saved(&self, saved: i64) {
+    /// Note the number of tokens of the words that are searched; the first time, before the first move.
+    fn set(&self, num_tokens: u64) {
+        let first = *self.first.get_or_init(|| num_tokens);
+        let saved = first as i64 - num_tokens as i64;
         self.saved.store(saved, Ordering::Relaxed);
     }
 }
@@ -156,20 +166,13 @@ fn search_from(
 ) -> Result<Option<MergeList>> {
     let (alphabet, pairs) = (initial.alphabet(), initial.pairs().iter().copied());
     let merges: Vec<_> = pairs.zip(is_pinned.iter().copied()).collect();
-    let mut corpus = Corpus::new(counts, alphabet, watch)?;
-    if corpus.num_words() >= MANY_WORDS && !options.true_counts {
-        let state = State::new(&corpus, alphabet.len(), &merges, watch)?;
-        let extra = state
-            .price(team, watch)?
-            .map_or(0, |price| RARE / price.max(1));
-        corpus.add_to_weights(extra.min(MOST_EXTRA), watch)?;
-    }
-    let chains = Chains::new(options, merges.len());
+    let corpus = weighed(counts, alphabet, &merges, options, team, watch)?;
+    let mut chains = Chains::new(options, merges.len());
+    let mut first = Cow::Borrowed(&merges);
     let mut best: Option<(u64, MergeList)> = None;
-    for pace in chains {
-        let start = State::new(&corpus, alphabet.len(), &merges, watch);
-        let found =
-            start.and_then(|state| chain(state, &merges, options, &pace, team, watch, progress));
+    while let Some(pace) = chains.next() {
+        let state = State::new(&corpus, alphabet.len(), &first, watch);
+        let found = state.and_then(|state| chain(state, options, &pace, team, watch, progress));
         match found {
             Ok(Some((cost, list))) if best.as_ref().is_none_or(|best| cost < best.0) => {
                 let pairs = list.into_iter().map(|(pair, _)| pair);
@@ -182,15 +185,43 @@ fn search_from(
         if watch.is_stopped() {
             break;
         }
+        if matches!(first, Cow::Borrowed(_)) && chains.are_more() {
+            let state = State::new(&corpus, alphabet.len(), &merges, watch);
+            let other =
+                state.and_then(|state| suggested(&state, options.max_token_length, team, watch));
+            if let Ok(Some(other)) = other {
+                first = Cow::Owned(other);
+                chains.shorten();
+            }
+        }
     }
     Ok(best.map(|(_, list)| list))
+}
+
+/// The words, which weigh more than they were seen where tokens are rare.
+fn weighed(
+    counts: &WordCounts,
+    alphabet: &Alphabet,
+    merges: &[PinnedMerge],
+    options: &ImproveOptions,
+    team: &Team,
+    watch: &Watch,
+) -> Result<Corpus> {
+    let mut corpus = Corpus::new(counts, alphabet, watch)?;
+    if corpus.num_words() >= MANY_WORDS && !options.true_counts {
+        let state = State::new(&corpus, alphabet.len(), merges, watch)?;
+        let extra = state
+            .price(team, watch)?
+            .map_or(0, |price| RARE / price.max(1));
+        corpus.add_to_weights(extra.min(MOST_EXTRA), watch)?;
+    }
+    Ok(corpus)
 }
 
 /// One search from the beginning to the end: the cost of the list that it finds, and the list; None if no
 /// two tokens are adjacent, or no list of the length is found.
 fn chain(
     mut state: State<'_>,
-    merges: &[PinnedMerge],
     options: &ImproveOptions,
     pace: &Pace,
     team: &Team,
@@ -200,7 +231,7 @@ fn chain(
     let Some(price) = state.price(team, watch)? else {
         return Ok(None);
     };
-    let (corpus, len, longest) = (state.corpus, merges.len(), options.max_token_length);
+    let (corpus, len, longest) = (state.corpus, state.list.len(), options.max_token_length);
     let num_symbols = state.list.num_symbols();
     let goal = Goal {
         price: price as f64,

@@ -103,6 +103,20 @@ def test_the_list_does_not_depend_on_the_number_of_threads() -> None:
     assert one.merges == two.merges == again.merges
     other = mw.improve(greedy, counts, num_moves=5_000, seed=8, num_threads=2)
     assert len(other.merges) == 40
+    # Several searches, of which some begin with what the linear program chooses.
+    short = mw.train(counts, num_merges=8)
+    one, two = (mw.improve(short, counts, num_moves=64_000, num_threads=n) for n in (1, 2))
+    assert one.merges == two.merges
+
+
+@pytest.mark.slow
+def test_lists_for_small_texts_are_within_a_thousandth_of_the_best() -> None:
+    counts = mw.count([opticks()[20_000:25_000]], pattern="gpt2")
+    greedy = mw.train(counts, num_merges=100)
+    better = mw.improve(greedy, counts, num_moves=1_200_000, true_counts=True)
+    proof = mw.certify(better, counts, num_steps=800, num_cases=8)
+    proof.verify(counts, tokenizer=better)
+    assert proof.excess <= 0.001
 
 
 def test_whatever_ends_the_search_the_list_is_whole() -> None:

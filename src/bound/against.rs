@@ -10,3 +10,13 @@ pub enum Against {
     /// bound.
     Vocabularies,
 }
+
+impl Against {
+    /// The most that a span can lose that costs what its symbols do, but at most 1.
+    pub(super) fn most_lost(self) -> f32 {
+        match self {
+            Self::Merges => 1.0,
+            Self::Vocabularies => f32::INFINITY,
+        }
+    }
+}

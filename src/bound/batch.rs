@@ -28,9 +28,9 @@ const LEAST_WORK: usize = 1 << 13;
 /// With fewer items no piece is light.
 const MANY_ITEMS: usize = 1 << 19;
 /// A piece is light if its weight times this is at most the floor, and if the symbols of all light
-/// pieces times `LIGHT_OF_ALL` are at most all symbols.
+/// pieces are at most this part of all symbols.
 const LIGHT_BESIDE_FLOOR: u64 = 3;
-const LIGHT_OF_ALL: u64 = 4;
+const LIGHT_OF_ALL: (u128, u128) = (2, 3);
 
 /// A piece of a batch.
 #[derive(Debug, Clone, Copy, Default)]
@@ -273,7 +273,7 @@ fn heaviest_light(instance: &Instance) -> u64 {
         sum += sum_of(same);
         let weight = same[0].0;
         let is_rare = weight.saturating_mul(LIGHT_BESIDE_FLOOR) <= instance.floor;
-        if !is_rare || sum * u128::from(LIGHT_OF_ALL) > total {
+        if !is_rare || sum * LIGHT_OF_ALL.1 > total * LIGHT_OF_ALL.0 {
             break;
         }
         heaviest = weight;

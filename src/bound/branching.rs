@@ -24,10 +24,10 @@ use crate::prices::whole_tokens;
 use crate::watch::Watch;
 
 /// The number of steps of a case until a deadline.
-const STEPS_OF_A_CASE: usize = 800;
+pub(super) const STEPS_OF_A_CASE: usize = 800;
 /// Until a deadline, cases are worth their time if spans have at most this number of cuts, and if there is
 /// enough time for some divisions, with so many cuts in a second.
-const MOST_CUTS: usize = 1 << 16;
+pub(super) const MOST_CUTS: usize = 1 << 16;
 const WORTH_DIVIDING: usize = 8;
 const CUTS_OF_A_SECOND: f64 = 5e7;
 /// A string is tried with one of so many of the steps of a case.
@@ -37,7 +37,7 @@ const DIVIDED_OF_ALL: usize = 4;
 
 /// A case, or one that was divided.
 enum Node {
-    Case(Leaf),
+    Case(Box<Leaf>),
     /// The string, and the nodes of the lists that have it and of those that lack it.
     Divided(usize, [usize; 2]),
 }
@@ -105,8 +105,7 @@ fn options_of_a_case(instance: &Instance, options: &DescentOptions) -> Option<De
     let mut of_case = options.clone();
     if let (None, Some(deadline)) = (options.num_steps, options.deadline) {
         let seconds = deadline.saturating_duration_since(Instant::now());
-        let of_row = |&reach: &u8| usize::from(reach) * (usize::from(reach) + 1) / 2;
-        let cuts: usize = instance.reach.iter().map(of_row).sum();
+        let cuts = instance.num_cuts();
         let of_trials = 2 * MOST_TRIED * STEPS_OF_A_CASE / STEPS_OF_A_TRIAL;
         let steps = WORTH_DIVIDING * (2 * STEPS_OF_A_CASE + of_trials);
         let has_time = cuts as f64 * steps as f64 <= CUTS_OF_A_SECOND * seconds.as_secs_f64();
@@ -202,7 +201,7 @@ impl Tree {
     fn new(decided: Decided, descended: Descended) -> Self {
         Self {
             num_steps: descended.found.num_steps,
-            nodes: vec![Node::Case(Leaf { decided, descended })],
+            nodes: vec![Node::Case(Box::new(Leaf { decided, descended }))],
         }
     }
 
@@ -210,7 +209,7 @@ impl Tree {
     fn cases(&self) -> impl Iterator<Item = (usize, &Leaf)> {
         let nodes = self.nodes.iter().enumerate();
         nodes.filter_map(|(index, node)| match node {
-            Node::Case(leaf) => Some((index, leaf)),
+            Node::Case(leaf) => Some((index, &**leaf)),
             Node::Divided(..) => None,
         })
     }
@@ -270,7 +269,7 @@ impl Tree {
             self.nodes[index] = Node::Divided(string, [first, first + 1]);
             for leaf in halves.by_ref().take(2) {
                 self.num_steps += leaf.descended.found.num_steps;
-                self.nodes.push(Node::Case(leaf));
+                self.nodes.push(Node::Case(Box::new(leaf)));
             }
         }
         Ok(!divided.is_empty())

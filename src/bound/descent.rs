@@ -55,6 +55,8 @@ pub(super) struct Descended {
     pub(super) found: FoundPrices,
     /// The last prices of each batch, if there may be several cases.
     pub(super) prices: Vec<Vec<f32>>,
+    /// How much each string counted towards the end, on average, if there may be several cases.
+    pub(super) shares: Vec<f32>,
     /// Strings by which the case may be divided.
     pub(super) open: Vec<usize>,
 }
@@ -88,12 +90,14 @@ pub(super) fn descend_in(
         }
         found.num_steps = descent.num_steps;
         found.chosen = descent.chosen();
-        let open = decided.open(instance, descent.sums.average_shares());
+        let shares: Vec<f32> = descent.sums.average_shares().collect();
+        let open = decided.open(instance, shares.iter().copied());
         let batches = descent.batches.into_iter().map(parallel::into_inner);
         let prices = batches.filter(|_| options.num_cases > 1);
         Ok(Descended {
             found,
             prices: prices.map(|batch| batch.prices.values).collect(),
+            shares,
             open,
         })
     })
@@ -213,7 +217,7 @@ impl<'a> Descent<'a> {
         // The corners of the next step are hardly sharper.
         let weigh = |batch: &mut Batch, (sums, scratch): &mut (Vec<f64>, Scratch)| {
             long::weigh(batch, against, width, sums);
-            step::weigh(batch, width, splits, scratch);
+            step::weigh(batch, width, against.most_lost(), splits, scratch);
         };
         if self.weighed.take() != Some(by_split) {
             self.for_each_batch(&is_late, weigh)?;
@@ -235,6 +239,7 @@ impl<'a> Descent<'a> {
                 width,
             }),
             adam: Adam::new(stride.rate, self.num_steps),
+            most: against.most_lost(),
             threshold: shares.threshold,
         };
         self.for_each_batch(&is_late, |batch, memory: &mut (Vec<f64>, Scratch)| {

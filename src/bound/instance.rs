@@ -193,6 +193,12 @@ impl Instance {
         }
     }
 
+    /// The number of cuts of all spans with a price, and of symbols: a measure for the work of a step.
+    pub(super) fn num_cuts(&self) -> usize {
+        let of_row = |&reach: &u8| usize::from(reach) * (usize::from(reach) + 1) / 2;
+        self.reach.iter().map(of_row).sum()
+    }
+
     /// The number of prices of a certificate.
     pub fn num_prices(&self) -> usize {
         match self.against {

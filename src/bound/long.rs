@@ -14,14 +14,6 @@ use crate::prices::{SpanShares, smooth_plus};
 /// trial: what is missing is made up for when prices are lowered.
 const PRESSURE: f32 = 0.3;
 
-/// The most that a span can lose.
-fn most(against: Against) -> f32 {
-    match against {
-        Against::Merges => 1.0,
-        Against::Vocabularies => f32::INFINITY,
-    }
-}
-
 /// Sum up the losses of the repeats in a batch, behind those of the strings with a price.
 pub(super) fn weigh(batch: &mut Batch, against: Against, width: f32, sums: &mut Vec<f64>) {
     let first = batch.num_strings;
@@ -42,7 +34,7 @@ pub(super) fn weigh(batch: &mut Batch, against: Against, width: f32, sums: &mut 
     for (repeat, excess) in batch.repeats.iter().zip(&mut batch.repeat_excess) {
         let symbols = repeat.symbols();
         *excess = (sums[symbols.end] - sums[symbols.start] - 1.0) as f32;
-        let loss = smooth_plus(excess.min(most(against)), width);
+        let loss = smooth_plus(excess.min(against.most_lost()), width);
         batch.losses[first + repeat.index()] += repeat.weight as f32 * loss;
     }
 }
@@ -74,7 +66,7 @@ pub(super) fn press(batch: &mut Batch, shares: SpanShares, changes: &mut Vec<f64
 pub(super) fn settle(batch: &mut Batch, against: Against, losses: &[f32], threshold: f32) {
     for (repeat, &excess) in batch.repeats.iter().zip(&batch.repeat_excess) {
         let loss = losses[repeat.index()];
-        let excess = excess.min(most(against));
+        let excess = excess.min(against.most_lost());
         if loss <= threshold || excess <= 0.0 {
             continue;
         }

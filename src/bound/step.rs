@@ -17,6 +17,8 @@ pub(super) struct Step<'a> {
     /// The splits of the strings, if these are told apart.
     pub(super) splits: Option<Splits<'a>>,
     pub(super) adam: Adam,
+    /// The most that a span can lose whose symbols alone have a price.
+    pub(super) most: f32,
     /// The loss from which on a string counts.
     pub(super) threshold: f32,
 }
@@ -28,14 +30,16 @@ pub(super) struct Scratch {
     pulls: Vec<f32>,
 }
 
-/// Sum up the losses of the strings in a batch; those of their splits, if it is told where the splits
-/// of each begin.
-pub(super) fn weigh(batch: &mut Batch, width: f32, splits: Option<&[u32]>, scratch: &mut Scratch) {
-    batch.losses[..batch.num_strings].fill(0.0);
-    batch.split_losses.clear();
-    if let Some(&[.., num_splits]) = splits {
-        batch.split_losses.resize(num_splits as usize, 0.0);
-    }
+/// Sum up the losses of the strings in a batch, at most `most` for a span whose symbols alone have a price;
+/// those of their splits, if it is told where the splits of each begin.
+pub(super) fn weigh(
+    batch: &mut Batch,
+    width: f32,
+    most: f32,
+    splits: Option<&[u32]>,
+    scratch: &mut Scratch,
+) {
+    clear(batch, splits);
     let beyond = -width / 2.0;
     for piece in &batch.pieces {
         let rows = piece.rows(&batch.rows);
@@ -48,13 +52,14 @@ pub(super) fn weigh(batch: &mut Batch, width: f32, splits: Option<&[u32]>, scrat
         let groups = piece.overlaps();
         let excess = match (piece.by_symbol, groups.is_empty()) {
             (true, true) => {
-                symbol_prices::for_each_excess(rows, prices, beyond, |_, item, excess| {
-                    lose(item, excess);
+                let all = f32::INFINITY;
+                symbol_prices::for_each_excess(rows, prices, beyond, all, |_, item, excess| {
+                    lose(item, excess.min(most));
                 });
                 continue;
             }
             (true, false) => {
-                symbol_prices::find_excess(rows, prices, &mut scratch.excess);
+                symbol_prices::find_excess(rows, prices, most, &mut scratch.excess);
                 scratch.excess.as_mut_slice()
             }
             (false, is_plain) => {
@@ -81,11 +86,19 @@ pub(super) fn weigh(batch: &mut Batch, width: f32, splits: Option<&[u32]>, scrat
         if !groups.is_empty() {
             keep_heaviest(&batch.overlaps, groups, width, excess);
         }
-        for (item, &excess) in excess.iter().enumerate() {
-            if excess > beyond {
-                lose(item, excess);
-            }
-        }
+        let items = excess.iter().enumerate();
+        items
+            .filter(|(_, excess)| **excess > beyond)
+            .for_each(|(item, &excess)| lose(item, excess));
+    }
+}
+
+/// Begin to sum up losses.
+fn clear(batch: &mut Batch, splits: Option<&[u32]>) {
+    batch.losses[..batch.num_strings].fill(0.0);
+    batch.split_losses.clear();
+    if let Some(&[.., num_splits]) = splits {
+        batch.split_losses.resize(num_splits as usize, 0.0);
     }
 }
 
@@ -108,12 +121,14 @@ pub(super) fn descend(batch: &mut Batch, step: &Step, scratch: &mut Scratch) {
         let prices = &batch.prices.values[from..];
         match (piece.by_symbol, groups.is_empty()) {
             (true, true) => {
-                symbol_prices::pull(rows, strings, prices, |_, excess| excess, shares, pulls);
+                let all = |_, excess| excess;
+                symbol_prices::pull(rows, strings, prices, all, shares, step.most, pulls);
             }
             (true, false) => {
-                symbol_prices::find_excess(rows, prices, excess);
+                symbol_prices::find_excess(rows, prices, step.most, excess);
                 keep_heaviest(&batch.overlaps, groups, shares.width, excess);
-                symbol_prices::pull(rows, strings, prices, |item, _| excess[item], shares, pulls);
+                let heaviest = |item: usize, _| excess[item];
+                symbol_prices::pull(rows, strings, prices, heaviest, shares, step.most, pulls);
             }
             (false, is_plain) => {
                 let excess = &batch.excess[from..];

@@ -1,7 +1,7 @@
 //! Pieces in which only symbols have prices.
 //!
 //! The loss of a span is what its symbols cost more than 1; a span that counts pulls all of its
-//! symbols down.
+//! symbols down. Against merges no span loses more than 1: that one pulls no longer.
 
 use std::ops::Range;
 
@@ -9,12 +9,13 @@ use crate::prices::{SpanShares, StringIndex};
 
 /// Call `visit(symbols, item, excess)` for each span of two symbols or more that cost more than
 /// `1 + beyond`: its symbols and its item, counted from the first of the piece, and what they cost
-/// more than 1.
+/// more than 1. Spans that begin with one that costs more than `1 + most` are left out.
 #[inline]
 pub(super) fn for_each_excess(
     rows: &[u32],
     prices: &[f32],
     beyond: f32,
+    most: f32,
     mut visit: impl FnMut(Range<usize>, usize, f32),
 ) {
     for (start, ends) in rows.windows(2).enumerate() {
@@ -23,6 +24,9 @@ pub(super) fn for_each_excess(
         let reach = (ends[1] - ends[0]) as usize;
         for (index, price) in (1..reach).zip(&prices[start + 1..]) {
             excess += price;
+            if excess > most {
+                break;
+            }
             if excess > beyond {
                 visit(start..start + index + 1, row + index, excess);
             }
@@ -30,16 +34,23 @@ pub(super) fn for_each_excess(
     }
 }
 
-/// What the symbols of each span cost more than 1, for all items of a piece.
-pub(super) fn find_excess(rows: &[u32], prices: &[f32], excess: &mut Vec<f32>) {
+/// What the symbols of each span cost more than 1, at most `most`, for all items of a piece.
+pub(super) fn find_excess(rows: &[u32], prices: &[f32], most: f32, excess: &mut Vec<f32>) {
     excess.clear();
     excess.resize((rows[rows.len() - 1] - rows[0]) as usize, f32::NEG_INFINITY);
-    for_each_excess(rows, prices, f32::NEG_INFINITY, |_, item, found| {
-        excess[item] = found;
-    });
+    for_each_excess(
+        rows,
+        prices,
+        f32::NEG_INFINITY,
+        f32::INFINITY,
+        |_, item, found| {
+            excess[item] = found.min(most);
+        },
+    );
 }
 
-/// The pulls on the prices. `excess_of(item, excess)` is what counts of the excess of a span.
+/// The pulls on the prices. `excess_of(item, excess)` is what counts of the excess of a span, and `most`
+/// the most that one loses.
 #[inline]
 pub(super) fn pull(
     rows: &[u32],
@@ -47,17 +58,24 @@ pub(super) fn pull(
     prices: &[f32],
     excess_of: impl Fn(usize, f32) -> f32,
     shares: SpanShares,
+    most: f32,
     pulls: &mut Vec<f32>,
 ) {
     pulls.clear();
     pulls.resize(rows.len(), 0.0);
     // First the differences from symbol to symbol, then their sums.
     pulls[0] = 1.0;
-    for_each_excess(rows, prices, -shares.width / 2.0, |span, item, excess| {
-        let share = shares.of(strings[item].at(), excess_of(item, excess));
-        pulls[span.start] -= share;
-        pulls[span.end] += share;
-    });
+    for_each_excess(
+        rows,
+        prices,
+        -shares.width / 2.0,
+        most,
+        |span, item, excess| {
+            let share = shares.of(strings[item].at(), excess_of(item, excess));
+            pulls[span.start] -= share;
+            pulls[span.end] += share;
+        },
+    );
     let mut sum = 0.0;
     for pull in pulls {
         sum += *pull;
@@ -72,6 +90,43 @@ pub(super) fn keep_below(prices: &mut [f32], most: f32) {
         let scale = most / sum;
         for price in prices {
             *price = price.max(0.0) * scale;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prices::Shares;
+
+    #[test]
+    fn spans_that_lose_the_most_pull_no_longer() {
+        // Four symbols of price 3/4, whose spans of two lose 1/2 and of three 5/4.
+        let (rows, prices) = ([0, 4, 7, 9, 10], [0.75; 4]);
+        let strings = [StringIndex(0); 10];
+        let mut excess = Vec::new();
+        find_excess(&rows, &prices, 1.0, &mut excess);
+        let of_first: Vec<f32> = excess[1..4].to_vec();
+        assert_eq!(of_first, [0.5, 1.0, 1.0]);
+        let mut shares = Shares::new(1);
+        shares.losses = vec![9.0];
+        shares.update(1, 1.0, 0.1);
+        let all = |_, excess| excess;
+        let mut pulls = Vec::new();
+        for (most, expected) in [
+            (1.0, [0.0, -1.0, -1.0, 0.0]),
+            (f32::INFINITY, [-2.0, -4.0, -4.0, -2.0]),
+        ] {
+            pull(
+                &rows,
+                &strings,
+                &prices,
+                all,
+                shares.of_spans(0.01),
+                most,
+                &mut pulls,
+            );
+            assert_eq!(pulls[..4], expected);
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Short lists are searched for several times, from the beginning.
 //!
 //! From some thousand moves for each merge on a search hardly gets better by cooling more slowly, but where
-//! it ends differs from seed to seed; so the best of several is kept.
+//! it ends differs from seed to seed; so the best of several is kept. Those after the first are shorter
+//! and cooler if they begin with a list that is good already but for its order.
 
 use std::time::{Duration, Instant};
 
@@ -13,6 +14,11 @@ const SHORT: usize = 300;
 const MOVES_OF_A_MERGE: u64 = 4000;
 /// Until a deadline there is another search if this part of the time of the first is left.
 const WORTH_ANOTHER: u32 = 8;
+/// Of the moves or the time of a search, a shorter one takes one part of so many.
+const SHORTER: u32 = 4;
+/// The highest temperature of a search, and of a shorter one, in prices of a token.
+const HOTTEST: f64 = 1.0;
+const COOL: f64 = 0.05;
 /// The seeds of two searches differ by a multiple of this.
 const BETWEEN_SEEDS: u64 = 0xA076_1D64_78BD_642F;
 
@@ -22,6 +28,8 @@ pub(super) struct Pace {
     pub(super) seed: u64,
     pub(super) num_moves: Option<u64>,
     pub(super) deadline: Option<Instant>,
+    /// The highest temperature, in prices of a token.
+    pub(super) hottest: f64,
 }
 
 impl Pace {
@@ -55,7 +63,7 @@ pub(super) struct Chains {
     left: Option<u64>,
     /// The number of moves of the first until a deadline; None: there is only one search.
     usual: Option<u64>,
-    /// When the first began, and how long it took.
+    /// When the first began, and how long it took, or one as long as the next.
     begun: Option<Instant>,
     took: Option<Duration>,
 }
@@ -71,12 +79,32 @@ impl Chains {
                 num_moves: options.num_moves,
                 // With a number of moves the result must not depend on the time.
                 deadline: options.deadline.filter(|_| options.num_moves.is_none()),
+                hottest: HOTTEST,
             },
             left: options.num_moves.map(in_all),
             usual: (is_short && options.deadline.is_some()).then_some(usual),
             begun: None,
             took: None,
         }
+    }
+
+    /// Whether there is another search, after the first.
+    pub(super) fn are_more(&self) -> bool {
+        match self.left {
+            Some(left) => left > 0,
+            None => self.usual.is_some(),
+        }
+    }
+
+    /// Make the searches that are left shorter, and the more, and cooler; after the first, which ends now.
+    pub(super) fn shorten(&mut self) {
+        self.shorten_at(Instant::now());
+    }
+
+    fn shorten_at(&mut self, now: Instant) {
+        self.left = self.left.map(|left| left * u64::from(SHORTER));
+        self.took = self.begun.map(|begun| (now - begun) / SHORTER);
+        self.next.hottest = COOL;
     }
 
     /// The pace of a search that begins now.
@@ -150,6 +178,35 @@ mod tests {
             seeds.dedup();
             assert_eq!(seeds.len(), chains.len());
         }
+    }
+
+    #[test]
+    fn those_after_the_first_may_be_shorter_and_cooler() {
+        let mut chains = Chains::new(&options(Some(140_000), None), 10);
+        assert_eq!(chains.next().and_then(|pace| pace.num_moves), Some(46_666));
+        assert!(chains.are_more());
+        chains.shorten();
+        let others: Vec<Pace> = chains.by_ref().collect();
+        let moves: Vec<u64> = others.iter().filter_map(|pace| pace.num_moves).collect();
+        assert_eq!((moves.len(), moves.iter().sum()), (8, 140_000_u64 - 46_666));
+        assert!(others.iter().all(|pace| pace.hottest < HOTTEST));
+        assert!(!chains.are_more());
+
+        let begin = Instant::now();
+        let at = |second: u64| begin + Duration::from_secs(second);
+        let until_1000 = ImproveOptions {
+            deadline: Some(at(1000)),
+            ..options(None, None)
+        };
+        let mut chains = Chains::new(&until_1000, 10);
+        assert!(chains.next_at(at(0)).is_some());
+        // The first takes 280 s, a shorter one 70: ten fit.
+        chains.shorten_at(at(280));
+        let second = chains.next_at(at(300)).expect("there is time");
+        assert_eq!(second.deadline, Some(at(370)));
+        let last = chains.next_at(at(930)).expect("there is time");
+        assert_eq!(last.deadline, Some(at(1000)));
+        assert!(chains.next_at(at(995)).is_none());
     }
 
     #[test]

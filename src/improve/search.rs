@@ -43,9 +43,8 @@ const WORDS_PER_MOVE: u64 = 64;
 /// The smallest weight of the pairs that are drawn, in prices of a token.
 const WORTH_JOINING: f64 = 0.6;
 /// Temperatures, in prices of a token: with this number of moves for each token, the search begins
-/// at the hottest; with fewer it begins cooler.
+/// at the hottest of its pace; with fewer it begins cooler.
 const MOVES_TO_COOL: f64 = 300.0;
-const HOTTEST: f64 = 1.0;
 const COOLEST: f64 = 0.02;
 /// Short lists, whose tokens cost much, never begin hotter than their length over this.
 const LEN_OF_HOT: f64 = 500.0;
@@ -101,8 +100,8 @@ pub(super) fn search(
 ) -> Result<(u64, Vec<PinnedMerge>)> {
     let Goal { price, len, .. } = goal;
     let mut best = (state.cost, state.list.merges());
-    let num_tokens_before = state.num_tokens as i64;
-    let mut steering = Steering::new(price, len);
+    progress.set(state.num_tokens);
+    let mut steering = Steering::new(price, len, pace.hottest);
     let (started, mut done) = (Instant::now(), 0);
     let mut scratches: Vec<Scratch> = Vec::new();
     scratches.resize_with(team.num_threads(), Scratch::default);
@@ -143,7 +142,7 @@ pub(super) fn search(
         steering.learn(state.list.len(), until - done);
         watch.advance(until - done);
         done = until;
-        progress.set_saved(num_tokens_before - state.num_tokens as i64);
+        progress.set(state.num_tokens);
         let is_better = state.list.len() <= len && state.cost < best.0;
         if is_better && copies.is_due(done) {
             best = (state.cost, state.list.merges());
@@ -186,14 +185,17 @@ struct Steering {
     base: f64,
     len: f64,
     stiffness: f64,
+    /// The highest temperature.
+    hottest: f64,
 }
 
 impl Steering {
-    fn new(price: f64, len: usize) -> Self {
+    fn new(price: f64, len: usize, hottest: f64) -> Self {
         Self {
             base: price.max(1.0),
             len: len as f64,
             stiffness: STIFFNESS.min(len as f64 / SLACK),
+            hottest: hottest.min(len as f64 / LEN_OF_HOT),
         }
     }
 
@@ -220,8 +222,8 @@ impl Steering {
             return 0.0;
         }
         let moves_of_token = num_moves as f64 / part_done.max(1e-9) / self.len;
-        let hottest = HOTTEST.min(self.len / LEN_OF_HOT);
-        let hot = (moves_of_token / MOVES_TO_COOL).min(hottest).max(COOLEST);
+        let hot = moves_of_token / MOVES_TO_COOL;
+        let hot = hot.min(self.hottest).max(COOLEST);
         hot * (COLD / hot).powf(part_done / FROZEN)
     }
 }

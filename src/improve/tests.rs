@@ -9,7 +9,7 @@ use super::state::Scratch;
 use super::*;
 use crate::greedy::tests::Dice;
 use crate::greedy::{Overlaps, TrainOptions, train};
-use crate::merges::Alphabet;
+use crate::merges::Id;
 
 /// Counts, and what greedy makes of others: a list with much to improve.
 fn instance(dice: &mut Dice) -> (WordCounts, MergeList) {
@@ -283,4 +283,41 @@ fn a_stop_before_the_first_move_ends_the_search_at_once() {
         let found = search(&mut state, goal, &pace, team, &watch, &progress);
         assert_eq!(found, Err(Error::Interrupted));
     });
+}
+
+#[test]
+fn a_list_of_suggested_tokens_is_as_long_and_derives_them() {
+    let mut dice = Dice(11);
+    let mut num_made = 0;
+    for _ in 0..40 {
+        let (counts, initial) = instance(&mut dice);
+        if initial.pairs().is_empty() {
+            continue;
+        }
+        let alphabet = initial.alphabet();
+        let watch = Watch::default();
+        let corpus = Corpus::new(&counts, alphabet, &watch).expect("small counts");
+        for is_pinned in [false, true] {
+            let pinned = initial.pairs().iter().map(|&pair| (pair, is_pinned));
+            let merges: Vec<_> = pinned.collect();
+            let state =
+                State::new(&corpus, alphabet.len(), &merges, &watch).expect("no interruption");
+            let other = with_team(2, |team| suggested(&state, 4, team, &watch));
+            let Some(other) = other.expect("no interruption") else {
+                continue;
+            };
+            assert!(!is_pinned);
+            assert_eq!(other.len(), merges.len());
+            let pairs = other.into_iter().map(|(pair, _)| pair);
+            let list = MergeList::from_pairs(alphabet.clone(), pairs).expect("a valid list");
+            let ids = alphabet.len()..list.num_tokens();
+            for string in ids.map(|id| list.token(id as Id)) {
+                assert!(string.len() <= 4);
+                let symbols = alphabet.symbols(string).expect("known letters");
+                assert_eq!(list.apply(symbols).len(), 1);
+            }
+            num_made += 1;
+        }
+    }
+    assert!(num_made > 10, "only {num_made} lists were made");
 }

@@ -184,6 +184,7 @@ pub(crate) struct SpanShares<'a> {
 
 impl SpanShares<'_> {
     /// The share of a span of the string at `string` whose dearest parts cost `excess` more than it.
+    #[inline]
     pub(crate) fn of(&self, string: usize, excess: f32) -> f32 {
         self.strings[string] * ramp(excess / self.width)
     }
