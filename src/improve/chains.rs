@@ -180,6 +180,15 @@ mod tests {
         }
     }
 
+    /// Searches for ten merges until a deadline.
+    fn chains_until(deadline: Instant) -> Chains {
+        let until = ImproveOptions {
+            deadline: Some(deadline),
+            ..options(None, None)
+        };
+        Chains::new(&until, 10)
+    }
+
     #[test]
     fn those_after_the_first_may_be_shorter_and_cooler() {
         let mut chains = Chains::new(&options(Some(140_000), None), 10);
@@ -194,11 +203,7 @@ mod tests {
 
         let begin = Instant::now();
         let at = |second: u64| begin + Duration::from_secs(second);
-        let until_1000 = ImproveOptions {
-            deadline: Some(at(1000)),
-            ..options(None, None)
-        };
-        let mut chains = Chains::new(&until_1000, 10);
+        let mut chains = chains_until(at(1000));
         assert!(chains.next_at(at(0)).is_some());
         // The first takes 280 s, a shorter one 70: ten fit.
         chains.shorten_at(at(280));
@@ -213,11 +218,7 @@ mod tests {
     fn until_a_deadline_there_are_more_while_there_is_time() {
         let begin = Instant::now();
         let at = |second: u64| begin + Duration::from_secs(second);
-        let until_1000 = ImproveOptions {
-            deadline: Some(at(1000)),
-            ..options(None, None)
-        };
-        let mut chains = Chains::new(&until_1000, 10);
+        let mut chains = chains_until(at(1000));
         // The first takes 300 s: then there is time for two more, a little longer.
         for (second, num_moves, deadline) in
             [(0, Some(40_000), 1000), (300, None, 650), (650, None, 1000)]

@@ -43,8 +43,8 @@ pub(crate) trait Processor: Copy {
         }
     }
 
-    /// A bit for each of the first `len` numbers: whether the bit with this number is set in a table. What
-    /// is behind them is undefined. The table has a power of two of words, and there is none beyond.
+    /// A bit for each of the first `len` numbers: whether the bit with this number is set in a table, which
+    /// has a power of two of words; what is behind them is undefined. No number is beyond the table.
     #[inline(always)]
     fn are_set(self, table: &[u32], numbers: &[u32; LEN], len: usize) -> u64 {
         let last = table.len() - 1;
