@@ -11,6 +11,7 @@ fast. Everything else in mergewise is tested against it. Read in this order:
 - `curvature`: σ, σ' and the guarantee (section 3)
 - `worst_case`: how bad greedy can be, and how bad it cannot (beyond the paper)
 - `bound`: what merges and tokens can save at most (beyond the paper)
+- `rings`: what strings that cross make of that (beyond the paper)
 - `as_published`: the paper's own wording where it does not hold
 
 docs/theory/ goes through the paper statement by statement.

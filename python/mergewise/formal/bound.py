@@ -49,6 +49,10 @@ questions sorts all lists into cases, and if each case has a bound, by prices of
 largest bounds them all. In a case, no string that is lacked is a node, and those that a list has
 are among its M: so their losses are added, and of the others only as many as are left.
 
+**Rings.** Of spans that cross at most one is a node: what rings of strings make of that, `rings`
+says, and proves. They add a sum to the bound and a toll to the losses of some strings, and take
+credits from the losses of spans.
+
 **Vocabularies.** Here symbols alone have prices, of at most 1, and a token may be any string. The
 symbols of a token of one symbol cost at most 1, those of a longer one at most 1 plus its loss, by
 which their sum exceeds 1. Sum over the tokens of a text as before. A string that occurs at most
@@ -67,6 +71,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 from typing import TypeVar
 
+from mergewise.formal.rings import Rings, check_rings, credits_of, tolls_of
+
 Word = TypeVar("Word", str, bytes)
 
 
@@ -80,6 +86,7 @@ def merge_bound(
     longest: int,
     counted: int = 0,
     cases: Iterable[Word | None] = (None,),
+    rings: Rings[Word] = (),
 ) -> int:
     """No list of `num_merges` merges saves more than this on the words.
 
@@ -89,27 +96,31 @@ def merge_bound(
     of its dearest two parts, or below 1 if those cost more. Symbols outside the pieces cost 1. The
     discounts of the cases follow each other, in the order of `all_cases`.
 
+    A proof of one case may have rings, each with its toll. Then the credits follow the discounts:
+    for each piece, those of its `crossings` whose strings are neighbours in a ring.
+
     The piece of "abab" is "ab", twice, as "ba" occurs only once:
 
     >>> merge_bound({"abab": 1}, 1, [0, 0, 0], one=4, floor=1, longest=2)
     2
+
+    Of these, no two merges save more than 6; whatever the discounts, prices alone prove 7 at best:
+
+    >>> words = {"abc": 2, "bca": 2, "cab": 2}
+    >>> numbers, ring = [0] * 15 + [1] * 3, ["ab", "bc", "ca"]
+    >>> merge_bound(words, 2, numbers, one=1, floor=2, longest=2, rings=[(ring, 2)])
+    6
     """
     check_setting(words, num_merges, one=one, floor=floor, longest=longest, counted=counted)
-    occurrences = Counter[Word]()
-    for word, count in words.items():
-        for string in spans(word, longest + 1):
-            occurrences[string] += count
-    priced = {s for s, n in occurrences.items() if n > floor and len(s) <= longest}
-    pieces = Counter[Word]()
-    for word, count in words.items():
-        for piece in cut(word, priced):
-            pieces[piece] += count
+    cases = list(cases)
+    check_rings(rings, cases)
+    priced, pieces = pieces_of(words, floor, longest)
     counted = max(counted, longest)
     rest = iter(discounts)
     bound = 0
     for has, lacks in all_cases(cases):
-        prices, losses = losses_of(pieces, rest, priced, one)
-        total = sum(n * sum(one - price for price in prices[piece]) for piece, n in pieces.items())
+        prices, losses, total = losses_of(pieces, rest, priced, one, rings)
+        total += sum(n * sum(one - price for price in prices[piece]) for piece, n in pieces.items())
         long, too_long = long_losses(
             pieces, prices, one=one, floor=floor, longest=longest, counted=counted, most=one
         )
@@ -163,10 +174,7 @@ def token_bound(
     9
     """
     check_setting(words, num_tokens, one=one, floor=floor, longest=longest, counted=counted)
-    occurrences = Counter[Word]()
-    for word, count in words.items():
-        for string in spans(word, longest + 1):
-            occurrences[string] += count
+    occurrences = occurrences_of(words, longest)
     total = least = 0
     losses: dict[Word, int] = defaultdict(int)
     largest_of: dict[Word, int] = {}
@@ -214,6 +222,15 @@ def check_setting(words: Mapping[Word, int], number: int, **setting: int) -> Non
             raise ValueError(f"{name} is {value!r}, expected {expected}")
 
 
+def occurrences_of(words: Mapping[Word, int], longest: int) -> Counter[Word]:
+    """How often each string of two symbols up to `longest` occurs."""
+    occurrences = Counter[Word]()
+    for word, count in words.items():
+        for string in spans(word, longest):
+            occurrences[string] += count
+    return occurrences
+
+
 def spans(word: Word, longest: int) -> list[Word]:
     """The strings of two symbols up to `longest` in a word, each as often as it occurs.
 
@@ -222,6 +239,18 @@ def spans(word: Word, longest: int) -> list[Word]:
     """
     ends = {start: min(len(word), start + longest) for start in range(len(word))}
     return [word[start:end] for start in ends for end in range(start + 2, ends[start] + 1)]
+
+
+def pieces_of(
+    words: Mapping[Word, int], floor: int, longest: int
+) -> tuple[set[Word], Counter[Word]]:
+    """The strings that have a price against merge lists, and the pieces with their counts."""
+    priced = {string for string, n in occurrences_of(words, longest).items() if n > floor}
+    pieces = Counter[Word]()
+    for word, count in words.items():
+        for piece in cut(word, priced):
+            pieces[piece] += count
+    return priced, pieces
 
 
 def cut(word: Word, priced: set[Word]) -> list[Word]:
@@ -237,19 +266,46 @@ def cut(word: Word, priced: set[Word]) -> list[Word]:
 
 
 def losses_of(
-    pieces: Mapping[Word, int], discounts: Iterator[int], priced: set[Word], one: int
-) -> tuple[dict[Word, list[int]], dict[Word, int]]:
-    """What the symbols of each piece cost, and what each string loses in all pieces."""
+    pieces: Mapping[Word, int],
+    numbers: Iterator[int],
+    priced: set[Word],
+    one: int,
+    rings: Rings[Word],
+) -> tuple[dict[Word, list[int]], dict[Word, int], int]:
+    """What the symbols of each piece cost, what each string loses in all, and what rings add."""
+    discounts = iter(list(islice(numbers, sum(len(items(piece, priced)) for piece in pieces))))
+    taken, added = credits_of(pieces, numbers, priced, rings)
     prices: dict[Word, list[int]] = {}
     of_splits: dict[tuple[Word, int], int] = defaultdict(int)
     for piece in sorted(pieces):
         prices[piece], places = losses_in(piece, discounts, priced, one)
         for split, lost in places.items():
-            of_splits[split] += pieces[piece] * heaviest(lost, len(split[0]))
+            size = len(split[0])
+            rest = [(at, max(0, loss - taken[piece, (at, at + size)])) for at, loss in lost]
+            of_splits[split] += pieces[piece] * heaviest(rest, size)
     losses: dict[Word, int] = defaultdict(int)
     for (string, _), loss in of_splits.items():
         losses[string] = max(losses[string], loss)
-    return prices, losses
+    for string, toll in tolls_of(rings).items():
+        if string in priced:
+            losses[string] += toll
+    return prices, losses, added
+
+
+def items(piece: Word, priced: set[Word]) -> list[tuple[int, int]]:
+    """The symbols and the spans with a price in a piece, as their discounts follow each other.
+
+    >>> items("abc", {"ab", "bc"})
+    [(0, 1), (0, 2), (1, 2), (1, 3), (2, 3)]
+    """
+    found = []
+    for start in range(len(piece)):
+        end = start + 1
+        found.append((start, end))
+        while end < len(piece) and piece[start : end + 1] in priced:
+            end += 1
+            found.append((start, end))
+    return found
 
 
 def losses_in(
@@ -264,13 +320,8 @@ def losses_in(
     >>> prices, places["ab", 1], places["abc", 1], places["abc", 2]
     ([4, 4, 4], [(0, 8)], [(0, 4)], [(0, 0)])
     """
-    written: dict[tuple[int, int], int] = {}
-    for start in range(len(piece)):
-        end = start + 1
-        while end < len(piece) and piece[start : end + 1] in priced:
-            end += 1
-        numbers = take(discounts, end - start, piece)
-        written.update({(start, start + n): off for n, off in enumerate(numbers, start=1)})
+    spans = items(piece, priced)
+    written = dict(zip(spans, take(discounts, len(spans), piece), strict=True))
     prices: dict[tuple[int, int], int] = {}
     places: dict[tuple[Word, int], list[tuple[int, int]]] = defaultdict(list)
     for start, end in sorted(written, key=lambda span: span[1] - span[0]):
@@ -290,10 +341,10 @@ def losses_in(
 def take(discounts: Iterator[int], number: int, word: Word) -> list[int]:
     """The next `number` discounts."""
     taken = list(islice(discounts, number))
-    if len(taken) < number:
-        raise ValueError(f"the discounts end in {word!r}")
     if not all(isinstance(discount, int) and discount >= 0 for discount in taken):
         raise ValueError(f"a discount in {word!r} is not a whole number of 0 or more")
+    if len(taken) < number:
+        raise ValueError(f"the discounts end in {word!r}")
     return taken
 
 
