@@ -18,7 +18,7 @@ from tables import keep, processor, table
 
 import mergewise as mw
 from mergewise.demo import opticks
-from mergewise.optimize.certificate import Against
+from mergewise.optimize.certificate_fields import Against
 
 RESULTS = Path(__file__).parent / "results" / "certify.md"
 TITLE = """# Certificates

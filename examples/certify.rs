@@ -29,6 +29,7 @@ fn main() -> mergewise::Result<()> {
         &problem,
         &proof.setting,
         &proof.tree,
+        &proof.rings,
         &proof.discounts,
         &watch,
     )?;

@@ -8,6 +8,9 @@
 //! Spans that are too long for a price of their own cost as much as their symbols, at most 1. Each
 //! merge counts as much as the largest loss of such a string at least.
 //!
+//! Against merges a proof may also count on odd rings of strings that cross each other: of spans that
+//! cross, at most one is a token ([`Ring`]).
+//!
 //! Any prices give a valid bound. [`descend`] finds good ones in floating point; [`verify`] computes
 //! the bound from the words and the prices, in integers, and shares nothing with the search. The
 //! formal twin is `formal.bound`.
@@ -30,6 +33,7 @@ mod occurrences;
 mod overlaps;
 pub mod proof;
 mod repeats;
+mod rings;
 mod rounding;
 mod schedule;
 mod span_prices;
@@ -47,10 +51,10 @@ mod words;
 pub use against::Against;
 pub use branching::descend;
 pub use cases::Case;
-pub use claim::{Claim, Flaw};
+pub use claim::{Claim, Flaw, Ring};
 pub use found::{DescentProgress, FoundPrices};
 pub use instance::{Instance, LONGEST};
 pub use schedule::DescentOptions;
 pub use suggestion::suggest;
-pub use verify::{verify, verify_cases};
+pub use verify::{verify, verify_cases, verify_rings};
 pub use words::Words;

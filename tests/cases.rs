@@ -6,7 +6,7 @@
 #[path = "cases/reading.rs"]
 mod reading;
 
-use mergewise::bound::proof::{BITS, PriceSetting, Problem, check, find};
+use mergewise::bound::proof::{BITS, PriceSetting, Problem, SpelledRing, check, find};
 use mergewise::bound::{Against, DescentOptions, DescentProgress};
 use mergewise::counting::{Counter, InvalidBytes};
 use mergewise::encode::{PrefixSpace, Unknown};
@@ -199,6 +199,7 @@ fn bounds() {
                 &problem,
                 &proof.setting,
                 &proof.tree,
+                &proof.rings,
                 &proof.discounts,
                 &watch,
             );
@@ -227,8 +228,13 @@ fn proofs() {
             Value::Array(numbers) => numbers.iter().map(|n| number(n) as u8).collect(),
             written => bytes(written),
         };
+        let rings: Vec<SpelledRing> = case["rings"].as_array().map_or(vec![], |rings| {
+            let ring =
+                |ring: &Value| (list(&ring[0]).iter().map(bytes).collect(), number(&ring[1]));
+            rings.iter().map(ring).collect()
+        });
         let (problem, watch) = (problem(case, &counts, against), Watch::default());
-        match check(&problem, &setting, &[None], &discounts, &watch) {
+        match check(&problem, &setting, &[None], &rings, &discounts, &watch) {
             Ok(bound) => assert_eq!(bound, number(&case["bound"])),
             Err(error) => check_error(&case["error"], &error),
         }

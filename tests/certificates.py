@@ -6,7 +6,6 @@ import dataclasses
 import hashlib
 import json
 import zlib
-from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
@@ -16,9 +15,11 @@ import mergewise as mw
 from mergewise import formal
 from mergewise._core import WordCounts as CoreCounts
 from mergewise._core import verify_bound
-from mergewise.formal.bound import cut, spans
+from mergewise.formal.bound import pieces_of, spans
+from mergewise.formal.rings import Rings, crossings
 from mergewise.merge_lists import no_merges
-from mergewise.optimize.certificate import MAGIC, Against
+from mergewise.optimize.certificate import MAGIC
+from mergewise.optimize.certificate_fields import Against
 
 TEXT = "the cat sat on the mat, and the rat sat on the cat that sat on the mat " * 3
 BOTH: tuple[Against, ...] = ("merges", "vocabularies")
@@ -71,10 +72,11 @@ def formal_bound(
     setting: dict[str, int],
     *,
     cases: Sequence[str | None] = (None,),
+    rings: Rings[str] = (),
 ) -> int:
     """The bound that the formal verifier computes."""
     if against == "merges":
-        return formal.merge_bound(words, number, numbers, cases=cases, **setting)
+        return formal.merge_bound(words, number, numbers, cases=cases, rings=rings, **setting)
     return formal.token_bound(words, number, numbers, **setting)
 
 
@@ -86,6 +88,7 @@ def core_bound(
     setting: dict[str, int],
     *,
     cases: Sequence[str | None] = (None,),
+    rings: Rings[str] = (),
 ) -> int:
     """The bound that the core's verifier computes."""
     counts = counts_of(words)
@@ -96,6 +99,7 @@ def core_bound(
         num_merges=number,
         discounts=varints(numbers),
         cases=[None if string is None else string.encode() for string in cases],
+        rings=[([string.encode() for string in strings], toll) for strings, toll in rings],
         **setting,
     )
 
@@ -105,12 +109,8 @@ def random_discounts(
 ) -> list[int]:
     """As many as needed. A word is about one token, or each symbol is."""
     numbers = []
-    occurrences = Counter[str]()
-    for word, count in words.items():
-        for string in spans(word, setting["longest"]):
-            occurrences[string] += count
-    priced = {string for string, n in occurrences.items() if n > setting["floor"]}
-    pieces = {piece for word in words for piece in cut(word, priced)}
+    priced, counted = pieces_of(words, setting["floor"], setting["longest"])
+    pieces = set(counted)
     if against == "vocabularies":
         pieces = {word for word in words if len(word) > 1}
     for piece in sorted(pieces):
@@ -120,6 +120,35 @@ def random_discounts(
             ends = range(start + 2, min(len(piece), start + setting["longest"]) + 1)
             strings = [piece[start:end] for end in ends if against == "merges"]
             numbers += [random.choice([0, 0, 0, 1]) for string in strings if string in priced]
+    return numbers
+
+
+def random_rings(random: Random, words: dict[str, int], one: int) -> Rings[str]:
+    """One to three rings of three or five strings: of words that cross, of others, and repeated."""
+    letters = "".join(words)
+    strings = [string for word in words for string in spans(word, 4)]
+    strings += ["".join(random.choices(letters, k=length)) for length in (1, 2, 2)]
+    found = []
+    for _ in range(random.randint(1, 3)):
+        near = random.choice([strings, spans(random.choice(list(words)), 3) or strings])
+        ring = random.choices(near, k=random.choice([3, 3, 5]))
+        found.append((ring, random.choice([0, 1, one // 2, one, 2 * one, 3 * one])))
+    return found
+
+
+def random_credits(
+    random: Random, words: dict[str, int], setting: dict[str, int], rings: Rings[str]
+) -> list[int]:
+    """As many as needed."""
+    priced, pieces = pieces_of(words, setting["floor"], setting["longest"])
+    known = {string for strings, _ in rings for string in strings} & priced
+    pairs = [{strings[i - 1], strings[i]} for strings, _ in rings for i in range(len(strings))]
+    one, numbers = setting["one"], []
+    usual = random.choice([0, one // 2, one, one])
+    for piece in sorted(pieces):
+        for (start, end), (after, last) in crossings(piece, known):
+            if {piece[start:end], piece[after:last]} in pairs:
+                numbers.append(random.choice([usual] * 9 + [2 * one]))
     return numbers
 
 

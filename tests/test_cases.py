@@ -239,7 +239,7 @@ def test_proofs(case: Case) -> None:
     setting = {name: case[name] for name in ("one", "floor", "longest")}
     is_written = isinstance(case["discounts"], dict)
     discounts = to_bytes(case["discounts"]) if is_written else bytes(case["discounts"])
-    is_of_merges = case["against"] == "merges"
+    is_of_merges, rings = case["against"] == "merges", case.get("rings", [])
     bound_of: Callable[..., int] = formal.merge_bound if is_of_merges else formal.token_bound
 
     def proved() -> int:
@@ -252,15 +252,17 @@ def test_proofs(case: Case) -> None:
             counted=0,
             discounts=discounts,
             cases=[None],
+            rings=[([to_bytes(string) for string in ring], toll) for ring, toll in rings],
         )
 
     def by_definition() -> int:
-        return bound_of(formal_words(case), case["num_merges"], case["discounts"], **setting)
+        options = {**setting, "rings": rings} if rings else setting
+        return bound_of(formal_words(case), case["num_merges"], case["discounts"], **options)
 
     if "error" in case:
         check_error(case["error"], proved)
         if not is_written:
-            with pytest.raises(ValueError, match="discounts"):
+            with pytest.raises(ValueError, match=r"discounts|a ring|a credit"):
                 by_definition()
         return
     assert all(discount < 0x80 for discount in case["discounts"])

@@ -30,7 +30,8 @@ from mergewise._core import WordCounts as CoreCounts
 from mergewise.demo import opticks
 from mergewise.errors import CertificateError
 from mergewise.optimize import certifying
-from mergewise.optimize.certificate import PRICES, Against, numbers_in
+from mergewise.optimize.certificate import numbers_in
+from mergewise.optimize.certificate_fields import PRICES, Against
 from mergewise.vocabulary import Vocabulary
 
 

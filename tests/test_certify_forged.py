@@ -18,7 +18,9 @@ from certificates import (
     counts_of,
     formal_bound,
     optimum,
+    random_credits,
     random_discounts,
+    random_rings,
     random_words,
     rewritten,
     varints,
@@ -28,7 +30,9 @@ import mergewise as mw
 from mergewise import formal
 from mergewise._core import WordCounts as CoreCounts
 from mergewise.errors import CertificateError
-from mergewise.optimize.certificate import MAGIC, PRICES, Against
+from mergewise.formal.rings import Rings
+from mergewise.optimize.certificate import MAGIC
+from mergewise.optimize.certificate_fields import PRICES, Against
 
 
 @pytest.fixture(scope="module")
@@ -87,13 +91,20 @@ def is_forgery_accepted(
         header[name] = random.choice(SMALL + LARGE)
     number, setting = header["num_merges"], {name: header[name] for name in PRICES}
     numbers = random_discounts(random, words, cert.against, setting)
+    rings: Rings[str] = []
+    if cert.against == "merges" and random.random() < 0.3:
+        rings = random_rings(random, words, abs(setting["one"]))
+        numbers += random_credits(random, words, setting, rings)
+        rings = [(strings, random.choice((toll, *LARGE))) for strings, toll in rings]
     numbers = [n if random.random() < 0.9 else random.choice(LARGE) for n in numbers]
     proof = words, cert.against, number, numbers, setting
-    bounds = [accepted(verifier, *proof) for verifier in (formal_bound, core_bound)]
+    verifiers = (formal_bound, core_bound)
+    bounds = [accepted(verifier, *proof, rings=rings) for verifier in verifiers]
     proved = {bound for bound in bounds if bound is not None}
     assert len(proved) <= 1, proof
     assert all(bound >= optimum(words, cert.against, number) for bound in proved), proof
     changes = {**header, "discounts": varints(numbers), "bound": max(proved, default=0)}
+    changes["rings"] = [[[s.encode().hex() for s in strings], toll] for strings, toll in rings]
     rewritten(cert, path, **changes, utility=0)
     by_core, by_formal = (is_verified(path, counts_of(words), by) for by in ("core", "formal"))
     assert by_core == by_formal, proof
@@ -101,10 +112,10 @@ def is_forgery_accepted(
     return by_core
 
 
-def accepted(verifier: Callable[..., int], *proof: object) -> int | None:
+def accepted(verifier: Callable[..., int], *proof: object, rings: Rings[str]) -> int | None:
     """The bound that a verifier computes from a forged proof; None if it refuses."""
     try:
-        return verifier(*proof)
+        return verifier(*proof, rings=rings)
     except (ValueError, OverflowError):
         return None
 

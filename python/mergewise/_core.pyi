@@ -28,9 +28,11 @@ class _ArrowArray(Protocol):
 
 _Texts: TypeAlias = Sequence[str | bytes] | _ArrowArray
 _Sources: TypeAlias = Sequence[Source]
+_Batches: TypeAlias = Iterable[tuple[_ArrowArray, _ArrowArray]]
 _Columns: TypeAlias = Iterable[Iterable[Texts]]
 _Progress: TypeAlias = Callable[[int], None] | None
 _Pair: TypeAlias = tuple[int, int]
+_Rings: TypeAlias = list[tuple[list[bytes], int]]
 
 class Calls:
     def __new__(cls, *_arguments: object, **_options: object) -> Self: ...
@@ -346,11 +348,7 @@ class Writer:
     def finish(self) -> tuple[int, list[str]]: ...
 
 def counts_of_arrow(
-    batches: Iterable[tuple[_ArrowArray, _ArrowArray]],
-    /,
-    *,
-    pattern: str | None,
-    normalize: Normalize,
+    batches: _Batches, /, *, pattern: str | None, normalize: Normalize
 ) -> WordCounts: ...
 def rows_of_counts(
     counts: WordCounts, first: int, num_bytes: int, num_parts: int, /
@@ -432,7 +430,7 @@ def find_bound(
     num_cases: int,
     num_threads: int,
     progress: Callable[[int, int | None], None] | None = None,
-) -> tuple[int, bytes, int, int, int, int, int, list[bytes], list[bytes | None]]: ...
+) -> tuple[int, bytes, int, int, int, int, int, list[bytes], list[bytes | None], _Rings]: ...
 def verify_bound(
     counts: WordCounts,
     /,
@@ -446,5 +444,6 @@ def verify_bound(
     counted: int,
     discounts: bytes,
     cases: Sequence[bytes | None],
+    rings: _Rings,
 ) -> int: ...
 def decode_tokens(steps: str, tokens: Sequence[str], /) -> str: ...

@@ -13,7 +13,7 @@ from mergewise.counts import WordCounts
 from mergewise.drawing import draw_segmentation, is_coloured
 from mergewise.interrupts import noticed_interrupts
 from mergewise.optimize import certify
-from mergewise.optimize.certificate import Against
+from mergewise.optimize.certificate_fields import Against
 from mergewise.tokenizer import Tokenizer
 from mergewise.training import count, train
 

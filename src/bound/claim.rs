@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::against::Against;
+use crate::merges::Id;
 
 /// What a proof claims to bound, and which strings have prices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,24 +23,44 @@ pub struct Claim {
     pub bits: u32,
 }
 
-/// Why discounts prove nothing.
+/// An odd number of strings, 3 or more, each the neighbour of the next and the last of the first: see
+/// `formal.rings`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Ring {
+    /// The strings, going around.
+    pub strings: Vec<Vec<Id>>,
+    /// What a list pays for each of them that it has, in units of 1 / 2^bits.
+    pub toll: u64,
+}
+
+/// Why the numbers of a proof prove nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Flaw {
-    /// There are too many or too few.
+    /// There are too many discounts or too few.
     Number {
         /// How many there are.
         found: usize,
         /// How many are needed.
         expected: usize,
     },
-    /// The last is cut short, or one is too large.
+    /// There are too many credits or too few.
+    Credits {
+        /// How many there are.
+        found: usize,
+        /// How many are needed.
+        expected: usize,
+    },
+    /// The last number is cut short, or one is too large.
     Damaged,
     /// The claim is unsupported: more bits than 30, a longest length below 2 or, like the number of
     /// merges or of symbols, beyond what 32 bits can number.
     Claim,
     /// The cases are no tree, hold symbols outside the alphabet, or are several against vocabularies.
     Cases,
+    /// A ring has fewer than 3 strings or an even number, or symbols outside the alphabet; or there are
+    /// rings against vocabularies or in several cases.
+    Rings,
 }
 
 impl fmt::Display for Flaw {
@@ -48,7 +69,14 @@ impl fmt::Display for Flaw {
             Self::Number { found, expected } => {
                 write!(f, "found {found} discounts, expected {expected}")
             }
+            Self::Credits { found, expected } => {
+                write!(f, "found {found} credits, expected {expected}")
+            }
             Self::Damaged => write!(f, "a discount is cut short or too large"),
+            Self::Rings => write!(
+                f,
+                "a ring is even, holds unknown symbols, or is in several cases or against vocabularies"
+            ),
             Self::Cases => write!(
                 f,
                 "its cases are no tree, hold unknown symbols, or are against vocabularies"

@@ -2,6 +2,7 @@
 
 use std::sync::Mutex;
 
+use super::claim::Ring;
 use super::instance::Instance;
 use super::rounding::RoundedBatch;
 use super::schedule::DescentOptions;
@@ -28,6 +29,12 @@ pub struct FoundPrices {
     /// The tree of cases of which the proof has the prices, one after the other; see
     /// [`Case`](super::Case).
     pub tree: Vec<Option<Vec<Id>>>,
+    /// The rings of a proof by one case.
+    pub rings: Vec<Ring>,
+    /// For each piece in ascending order, and each place in it where spans with a price cross whose
+    /// strings are neighbours in a ring, its credit in units of 1 / 2^bits: by the start and the length
+    /// of the span that begins first, then of the other.
+    pub credits: Vec<u32>,
 }
 
 /// The progress of a descent, to be read from another thread.

@@ -3,16 +3,17 @@
 //! A proof is a list of discounts, whole numbers of 0 or more, each as a varint (LEB128): for each
 //! symbol of each piece by how much its price is below 1, and against merges, behind it, for each span
 //! that begins there by how much its price is below that of its dearest parts, or below 1 if those
-//! cost more. So every list of the right length proves a bound.
+//! cost more. So every list of the right length proves a bound. Where there are rings, their credits
+//! follow.
 
 use super::against::Against;
 use super::branching::descend;
 use super::cases::Case;
-use super::claim::{Claim, Flaw};
+use super::claim::{Claim, Flaw, Ring};
 use super::found::DescentProgress;
 use super::instance::{Instance, LONGEST};
 use super::schedule::DescentOptions;
-use super::verify::verify_cases;
+use super::verify::{verify_cases, verify_rings};
 use super::words::Words;
 use crate::counts::WordCounts;
 use crate::error::{Error, Result};
@@ -37,17 +38,22 @@ pub struct PriceSetting {
     pub counted: usize,
 }
 
+/// The strings of a ring, spelled, and its toll: see [`Ring`].
+pub type SpelledRing = (Vec<Vec<u8>>, u64);
+
 /// A bound and its proof.
 #[derive(Debug, Clone)]
 pub struct Proof {
     /// No list of `num_merges` merges, or no vocabulary of that number of strings, saves more tokens.
     pub gain: u64,
-    /// The list of discounts.
+    /// The list of discounts, then the credits of the rings.
     pub discounts: Vec<u8>,
     /// What to read it with.
     pub setting: PriceSetting,
     /// The tree of the cases whose discounts follow each other: see [`Case`].
     pub tree: Vec<Option<Vec<u8>>>,
+    /// The rings of a proof by one case.
+    pub rings: Vec<SpelledRing>,
     /// The number of steps that the search took.
     pub num_steps: usize,
     /// The strings with the largest losses: a good vocabulary.
@@ -107,7 +113,7 @@ pub fn find(
     };
     Ok(Proof {
         gain: found.gain.min(most(problem)),
-        discounts: written(&found.discounts),
+        discounts: written(found.discounts.iter().chain(&found.credits)),
         setting: PriceSetting {
             one: 1 << options.bits,
             floor: instance.floor,
@@ -118,6 +124,11 @@ pub fn find(
             .tree
             .iter()
             .map(|node| node.as_ref().map(spell))
+            .collect(),
+        rings: found
+            .rings
+            .iter()
+            .map(|ring| (ring.strings.iter().map(spell).collect(), ring.toll))
             .collect(),
         num_steps: found.num_steps,
         chosen: found.chosen.iter().map(spell).collect(),
@@ -151,16 +162,18 @@ fn trivial(problem: &Problem) -> Proof {
             counted: 2,
         },
         tree: vec![None],
+        rings: Vec::new(),
         num_steps: 0,
         chosen: Vec::new(),
     }
 }
 
-/// The bound that a proof proves, by the cases of a tree.
+/// The bound that a proof proves, by the cases of a tree or by rings.
 pub fn check(
     problem: &Problem,
     setting: &PriceSetting,
     tree: &[Option<Vec<u8>>],
+    rings: &[SpelledRing],
     discounts: &[u8],
     watch: &Watch,
 ) -> Result<u64> {
@@ -186,9 +199,27 @@ pub fn check(
     };
     let tree = tree.iter().map(in_symbols).collect::<Result<Vec<_>>>()?;
     let cases = Case::of_tree(&tree).ok_or_else(|| flawed(Flaw::Cases))?;
-    let total = verify_cases(&words, &claim, &cases, &numbers).map_err(flawed)?;
+    let rings = in_symbols_of(rings, problem.alphabet).ok_or_else(|| flawed(Flaw::Rings))?;
+    let total = match (&rings[..], cases.len()) {
+        ([], _) => verify_cases(&words, &claim, &cases, &numbers),
+        (rings, 1) => verify_rings(&words, &claim, rings, &numbers),
+        _ => Err(Flaw::Rings),
+    };
+    let total = total.map_err(flawed)?;
     let gain = u64::try_from(total >> claim.bits).unwrap_or(u64::MAX);
     Ok(gain.min(most(problem)))
+}
+
+/// Rings as symbols of an alphabet; None if they have others.
+fn in_symbols_of(rings: &[SpelledRing], alphabet: &Alphabet) -> Option<Vec<Ring>> {
+    let read = |(strings, toll): &SpelledRing| {
+        let strings = strings.iter().map(|string| alphabet.symbols(string).ok());
+        Some(Ring {
+            strings: strings.collect::<Option<_>>()?,
+            toll: *toll,
+        })
+    };
+    rings.iter().map(read).collect()
 }
 
 /// The most that can be saved by any prices: a tree of M merges has at most 2^M symbols, and a word
@@ -223,8 +254,8 @@ fn greedy_tokens(problem: &Problem, watch: &Watch) -> Result<(Vec<Vec<Id>>, u64)
 }
 
 /// Numbers as varints.
-fn written(numbers: &[u32]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(numbers.len());
+fn written<'a>(numbers: impl Iterator<Item = &'a u32>) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(numbers.size_hint().0);
     for &number in numbers {
         varint::push(&mut bytes, number.into());
     }

@@ -265,3 +265,57 @@ fn what_proves_nothing_is_refused() {
     assert_eq!(verify(&words, &too_fine, &[8; 6]), Err(Flaw::Claim));
     assert_eq!(verify(&Words::default(), &claim, &[]), Ok(16));
 }
+
+#[test]
+fn a_ring_proves_more_than_prices() {
+    // Each two of the three pairs cross in one of the words.
+    let mut words = Words::default();
+    for word in [[0, 1, 2], [1, 2, 0], [2, 0, 1]] {
+        words.push(&word, 2);
+    }
+    let claim = Claim {
+        bits: 2,
+        ..claim(Against::Merges, 2, 2, 2)
+    };
+    let pairs = vec![vec![0, 1], vec![1, 2], vec![2, 0]];
+    let ring = |strings: &[Vec<Id>], toll| Ring {
+        strings: strings.to_vec(),
+        toll,
+    };
+    // By prices alone: each pair loses 1 in two words, or half of it where the middle costs half.
+    assert_eq!(verify(&words, &claim, &[0; 15]), Ok(2 * 16));
+    let halves = [0, 0, 2, 0, 0].repeat(3);
+    assert_eq!(verify(&words, &claim, &halves), Ok(12 + 2 * 8));
+    // The credits take all losses: what is left are the tolls, one for the ring and two for pairs.
+    let numbers = [vec![0; 15], vec![4; 3]].concat();
+    let by_ring = |rings: &[Ring], numbers: &[u32]| verify_rings(&words, &claim, rings, numbers);
+    assert_eq!(by_ring(&[ring(&pairs, 8)], &numbers), Ok(3 * 8));
+    // Credits beyond the tolls count, and so do tolls beyond the credits.
+    assert_eq!(by_ring(&[ring(&pairs, 4)], &numbers), Ok(4 + 3 * 4 + 2 * 8));
+    assert_eq!(by_ring(&[ring(&pairs, 9)], &numbers), Ok(3 * 9));
+    assert_eq!(
+        by_ring(&[ring(&pairs, 8)], &numbers[1..]),
+        Err(Flaw::Credits {
+            found: 2,
+            expected: 3
+        })
+    );
+    assert_eq!(
+        by_ring(&[ring(&pairs, 8)], &numbers[..9]),
+        Err(Flaw::Number {
+            found: 9,
+            expected: 15
+        })
+    );
+    assert_eq!(by_ring(&[ring(&pairs[1..], 8)], &numbers), Err(Flaw::Rings));
+    assert_eq!(by_ring(&[ring(&pairs[..1], 8)], &numbers), Err(Flaw::Rings));
+    let of_tokens = Claim {
+        against: Against::Vocabularies,
+        ..claim
+    };
+    let rings = [ring(&pairs, 8)];
+    assert_eq!(
+        verify_rings(&words, &of_tokens, &rings, &[0; 9]),
+        Err(Flaw::Rings)
+    );
+}

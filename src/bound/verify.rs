@@ -9,8 +9,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::against::Against;
 use super::cases::Case;
-use super::claim::{Claim, Flaw};
+use super::claim::{Claim, Flaw, Ring};
 use super::occurrences::{NONE, Occurrences, longer, pieces, rows, single_symbols};
+use super::rings::Relief;
 use super::words::Words;
 use crate::merges::Id;
 
@@ -19,12 +20,33 @@ pub fn verify(words: &Words, claim: &Claim, discounts: &[u32]) -> Result<i128, F
     verify_cases(words, claim, &[Case::default()], discounts)
 }
 
+/// The same, by rings; behind the discounts are their credits, in the order that
+/// [`FoundPrices`](super::FoundPrices) says.
+pub fn verify_rings(
+    words: &Words,
+    claim: &Claim,
+    rings: &[Ring],
+    numbers: &[u32],
+) -> Result<i128, Flaw> {
+    verify_all(words, claim, &[Case::default()], rings, numbers)
+}
+
 /// The same, by the discounts of each of some cases, one after the other; together these must be all.
 pub fn verify_cases(
     words: &Words,
     claim: &Claim,
     cases: &[Case],
     discounts: &[u32],
+) -> Result<i128, Flaw> {
+    verify_all(words, claim, cases, &[], discounts)
+}
+
+fn verify_all(
+    words: &Words,
+    claim: &Claim,
+    cases: &[Case],
+    rings: &[Ring],
+    numbers: &[u32],
 ) -> Result<i128, Flaw> {
     let pieces = pieces(words, claim);
     let sizes = [claim.num_merges, claim.longest, pieces.symbols.len()];
@@ -35,22 +57,31 @@ pub fn verify_cases(
     if cases.is_empty() || claim.against == Against::Vocabularies && cases.len() > 1 {
         return Err(Flaw::Cases);
     }
+    if claim.against == Against::Vocabularies && !rings.is_empty() {
+        return Err(Flaw::Rings);
+    }
     let (rows, too_long) = rows(&pieces, claim);
     let num_prices = match claim.against {
         Against::Merges => rows[rows.len() - 1],
         Against::Vocabularies => rows.len() - 1,
     };
     let expected = num_prices.saturating_mul(cases.len());
-    if discounts.len() != expected {
-        let found = discounts.len();
+    let found = numbers.len();
+    if found < expected || rings.is_empty() && found > expected {
         return Err(Flaw::Number { found, expected });
     }
+    let (discounts, credits) = numbers.split_at(expected);
+    let relief = match rings {
+        [] => Relief::default(),
+        _ => Relief::of(rings, credits, &pieces, &rows)?,
+    };
     let mut most = 0;
     for (index, case) in cases.iter().enumerate() {
         let check = Check {
             claim,
             pieces: &pieces,
             rows: &rows,
+            relief: &relief,
             one: 1 << claim.bits,
             prices: Vec::new(),
             losses: Vec::new(),
@@ -78,6 +109,7 @@ struct Check<'a> {
     claim: &'a Claim,
     pieces: &'a Words,
     rows: &'a [usize],
+    relief: &'a Relief,
     one: i64,
     /// Against merges those of all items, against vocabularies those of the symbols. That of a span is
     /// its discount until `set_price` computes the price.
@@ -118,6 +150,7 @@ impl Check<'_> {
         let counted = losses[..num_counted].iter().map(|&loss| loss.max(floor));
         let others = ((num_others - num_counted) as i128).saturating_mul(floor);
         // A claimed floor can be so high that the sum exceeds 128 bits; then every bound holds.
+        let rest = rest.saturating_add(self.relief.added);
         let least = rest.saturating_add(others).saturating_add(certain);
         counted.fold(least, i128::saturating_add)
     }
@@ -189,6 +222,16 @@ impl Check<'_> {
             }
             let of_strings = losses.chunks(num_splits);
             let largest = of_strings.map(|splits| splits.iter().copied().max().unwrap_or(0));
+            let mut largest: Vec<i128> = largest.collect();
+            for (place, toll) in self.relief.tolls(length) {
+                if let Ok(at) = strings
+                    .places
+                    .binary_search_by_key(&place, |p| p.1 as usize)
+                {
+                    let loss = &mut largest[strings.places[at].2 as usize];
+                    *loss = loss.saturating_add(toll);
+                }
+            }
             let has = self.numbers(&strings, length, &case.has);
             let lacks = self.numbers(&strings, length, &case.lacks);
             for (number, loss) in (0..).zip(largest) {
@@ -236,8 +279,9 @@ impl Check<'_> {
     fn loss(&self, symbol: usize, length: usize, cut: usize) -> i64 {
         let loss = match self.claim.against {
             Against::Merges => {
-                let price = self.prices[self.rows[symbol] + length - 1];
-                self.cost_of_parts(symbol, length, cut) - price
+                let item = self.rows[symbol] + length - 1;
+                let loss = self.cost_of_parts(symbol, length, cut) - self.prices[item];
+                loss.saturating_sub(self.relief.taken(item))
             }
             Against::Vocabularies => {
                 let sum: i64 = self.prices[symbol..symbol + length].iter().sum();

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use pyo3::prelude::*;
 
 use super::{PyMergeList, PyWordCounts, anytime, choose, threads, watched};
-use crate::bound::proof::{BITS, PriceSetting, Problem, check, find};
+use crate::bound::proof::{BITS, PriceSetting, Problem, SpelledRing, check, find};
 use crate::bound::{Against, DescentOptions, DescentProgress};
 use crate::exact::{Limit, Method, SearchOptions, SearchProgress, Text, solve};
 use crate::improve::{ImproveOptions, ImproveProgress, improve};
@@ -120,7 +120,7 @@ pub(super) fn improve_merges(
 }
 
 /// The gain, the discounts, `one`, `floor`, `longest`, `counted`, the number of steps, the chosen
-/// strings, the tree of cases.
+/// strings, the tree of cases, the rings.
 type FoundBound = (
     u64,
     Vec<u8>,
@@ -131,6 +131,7 @@ type FoundBound = (
     usize,
     Vec<Vec<u8>>,
     Vec<Option<Vec<u8>>>,
+    Vec<SpelledRing>,
 );
 
 #[pyfunction]
@@ -175,13 +176,14 @@ pub(super) fn find_bound(
         proof.num_steps,
         proof.chosen,
         proof.tree,
+        proof.rings,
     ))
 }
 
 #[pyfunction]
 #[pyo3(signature = (
     counts, /, *, initial, against, num_merges, one, floor, longest, counted, discounts,
-    cases
+    cases, rings
 ))]
 pub(super) fn verify_bound(
     py: Python<'_>,
@@ -195,6 +197,7 @@ pub(super) fn verify_bound(
     counted: usize,
     discounts: &[u8],
     cases: Vec<Option<Vec<u8>>>,
+    rings: Vec<SpelledRing>,
 ) -> PyResult<u64> {
     let problem = problem(counts, initial, against, num_merges)?;
     let setting = PriceSetting {
@@ -204,7 +207,7 @@ pub(super) fn verify_bound(
         counted,
     };
     watched(py, None, |watch| {
-        check(&problem, &setting, &cases, discounts, watch)
+        check(&problem, &setting, &cases, &rings, discounts, watch)
     })
 }
 

@@ -12,7 +12,7 @@ from mergewise.cli.options import Parser, keywords
 from mergewise.cli.output import put
 from mergewise.cli.tokenizers import add_reading, add_tokenizer, read_tokenizer
 from mergewise.optimize import Certificate, certify
-from mergewise.optimize.certificate import Against
+from mergewise.optimize.certificate_fields import Against
 from mergewise.sources import check_output
 
 AGAINST: tuple[Against, ...] = ("merges", "vocabularies")

@@ -21,7 +21,8 @@ from mergewise.cli.tokenizers import (
 from mergewise.counts import WordCounts
 from mergewise.interrupts import noticed_interrupts
 from mergewise.optimize import certify, improve
-from mergewise.optimize.certificate import Against, encoded_words, options_of
+from mergewise.optimize.certificate import encoded_words, options_of
+from mergewise.optimize.certificate_fields import Against
 from mergewise.optimize.improving import with_merges
 from mergewise.sources import Document, documents_of, find_sources
 from mergewise.tokenizer import Tokenizer

@@ -6,40 +6,28 @@ import hashlib
 import json
 import os
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from types import NoneType
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 from mergewise import _core, formal
 from mergewise.counts import WordCounts
 from mergewise.errors import CertificateError
 from mergewise.files import checked_path, write_files
 from mergewise.merge_lists import no_merges
+from mergewise.optimize.certificate_fields import (
+    ONE_CASE,
+    OPTIONS,
+    PRICES,
+    Against,
+    Rings,
+    check_fields,
+)
 from mergewise.tokenizer import Tokenizer
 from mergewise.vocabulary import Alphabet, Normalize, PrefixSpace, brief_pattern
 
-Against: TypeAlias = Literal["merges", "vocabularies"]
-
 MAGIC = b"mergewise certificate 3\n"
-# Fields that stand in a file only where they differ from the first choice.
-OPTIONS: dict[str, tuple[Any, ...]] = {
-    "drops_gaps": (False, True),
-    "prefix_space": (None, "always", "once", "unless_space"),
-    "mark_is_space": (False, True),
-}
-# Of all lists, undivided.
-ONE_CASE: tuple[str | None, ...] = (None,)
-MOST_CASES = 1 << 12
-PRICES = ("one", "floor", "longest", "counted")
-# The smallest and the largest value of a number, where they are not those of 64 bits.
-LIMITS = {
-    "num_merges": (0, (1 << 32) - 2),
-    "utility": (-(1 << 64), (1 << 64) - 1),
-    "one": (1, 1 << 30),
-    "longest": (2, (1 << 32) - 2),
-}
 MOST_DISCOUNT = (1 << 31) - 1
 # Of a number in ten bytes, the most that the core reads.
 MOST_BITS = 70
@@ -76,7 +64,8 @@ class Certificate:
         mark_is_space: whether U+2581 is read as a space.
         cases: the tree of the cases whose discounts follow each other: None, a case, or a string in
             hexadecimal, followed by the tree of the lists that have it and the tree of the others.
-        discounts: the proof, each number as a varint (LEB128).
+        rings: of a proof by one case, odd numbers of strings in hexadecimal, each with a toll.
+        discounts: the proof, each number as a varint (LEB128); then the credits of the rings.
     """
 
     against: Against
@@ -97,6 +86,7 @@ class Certificate:
     prefix_space: PrefixSpace = None
     mark_is_space: bool = False
     cases: tuple[str | None, ...] = ONE_CASE
+    rings: Rings = ()
 
     def __post_init__(self) -> None:
         check_fields(vars(self))
@@ -242,7 +232,8 @@ class Certificate:
             against=self.against,
             num_merges=self.num_merges,
             discounts=self.discounts,
-            cases=[None if string is None else bytes.fromhex(string) for string in self.cases],
+            cases=self._cases(bytes.fromhex),
+            rings=self._rings(bytes.fromhex),
             **self._prices,
         )
 
@@ -250,11 +241,19 @@ class Certificate:
         words, numbers = words_of(counts, self.alphabet), numbers_in(self.discounts)
         if self.against == "vocabularies":
             return formal.token_bound(words, self.num_merges, numbers, **self._prices)
-        strings = (None if string is None else bytes.fromhex(string) for string in self.cases)
-        cases: Iterator[Any] = strings
+        read: Callable[[str], Any] = bytes.fromhex
         if self.alphabet == "chars":
-            cases = (None if string is None else string.decode() for string in strings)
-        return formal.merge_bound(words, self.num_merges, numbers, cases=cases, **self._prices)
+            read = characters
+        cases, rings = self._cases(read), self._rings(read)
+        return formal.merge_bound(
+            words, self.num_merges, numbers, cases=cases, rings=rings, **self._prices
+        )
+
+    def _cases(self, read: Callable[[str], Any]) -> list[Any]:
+        return [None if string is None else read(string) for string in self.cases]
+
+    def _rings(self, read: Callable[[str], Any]) -> list[tuple[list[Any], int]]:
+        return [([read(string) for string in strings], toll) for strings, toll in self.rings]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the certificate to a file, whole or not at all.
@@ -266,8 +265,9 @@ class Certificate:
         for name, usual in OPTIONS.items():
             if header[name] == usual[0]:
                 del header[name]
-        if self.cases == ONE_CASE:
-            del header["cases"]
+        for name, usual_proof in {"cases": ONE_CASE, "rings": ()}.items():
+            if header[name] == usual_proof:
+                del header[name]
         line = json.dumps(header, sort_keys=True).encode() + b"\n"
         body = MAGIC + line + compressed(self.discounts)
         write_files({Path(path): body + hashlib.sha256(body).digest()})
@@ -293,6 +293,8 @@ def parsed(content: bytes) -> dict[str, Any]:
     fields = json.loads(header)
     if "cases" in fields:
         fields["cases"] = tuple(fields["cases"])
+    if "rings" in fields:
+        fields["rings"] = tuple((tuple(strings), toll) for strings, toll in fields["rings"])
     return {**fields, "discounts": decompressed(proof)}
 
 
@@ -317,39 +319,9 @@ def decompressed(proof: bytes) -> bytes:
     return discounts
 
 
-def check_fields(fields: Mapping[str, Any]) -> None:
-    """Refuse fields that cannot be, or that the verifiers' proofs do not allow."""
-    for name in ("num_merges", "num_symbols", "utility", "bound", *PRICES):
-        value, (least, most) = fields[name], LIMITS.get(name, (0, (1 << 64) - 1))
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            raise ValueError(f"{name} is {value!r}, expected a number from {least} to {most}")
-    if fields["one"] & (fields["one"] - 1):
-        raise ValueError(f"one is {fields['one']}, expected a power of two")
-    for name, kinds in {"pattern": (str, NoneType), "fingerprint": (str,)}.items():
-        if not isinstance(fields[name], kinds):
-            raise TypeError(f"{name} is {fields[name]!r}, expected a string")
-    choices: dict[str, tuple[Any, ...]] = {
-        "against": ("merges", "vocabularies"),
-        "alphabet": ("bytes", "chars"),
-        "normalize": (None, "nfc", "nfkc"),
-    }
-    for name, allowed in {**choices, **OPTIONS}.items():
-        value = fields[name]
-        if value not in allowed or isinstance(value, int) != isinstance(allowed[0], int):
-            raise ValueError(f"{name} is {value!r}, expected one of {allowed}")
-    check_cases(fields["cases"], fields["against"])
-
-
-def check_cases(cases: Any, against: Against) -> None:  # noqa: ANN401
-    """Refuse all but strings in hexadecimal and None; whether they are a tree, verifiers see."""
-    if not isinstance(cases, tuple) or not 0 < len(cases) <= MOST_CASES:
-        raise ValueError(f"cases must be a tuple of 1 to {MOST_CASES}, found {cases!r:.40}")
-    for string in cases:
-        is_hex = isinstance(string, str) and bytes.fromhex(string).hex() == string
-        if string is not None and not is_hex:
-            raise ValueError(f"a case is {string!r}, expected None or a string in hexadecimal")
-    if against == "vocabularies" and cases != ONE_CASE:
-        raise ValueError("a proof against vocabularies has one case")
+def characters(string: str) -> str:
+    """A string of characters, given in hexadecimal."""
+    return bytes.fromhex(string).decode()
 
 
 def numbers_in(discounts: bytes) -> Iterator[int]:

@@ -13,8 +13,6 @@ from mergewise.counts import WordCounts
 from mergewise.interrupts import noticed_interrupts
 from mergewise.merge_lists import no_merges
 from mergewise.optimize.certificate import (
-    MOST_CASES,
-    Against,
     Certificate,
     check_comparable,
     encoded_words,
@@ -23,6 +21,7 @@ from mergewise.optimize.certificate import (
     size_of,
     symbols_in,
 )
+from mergewise.optimize.certificate_fields import MOST_CASES, Against
 from mergewise.progress import SearchReporter
 from mergewise.tokenizer import Tokenizer
 from mergewise.vocabulary import Alphabet
@@ -180,7 +179,7 @@ def find_certificate(
     num_symbols = symbols_in(words, alphabet)
     state = partial(standing, num_symbols=num_symbols)
     reporter = SearchReporter(progress, "certify", state)
-    bound, discounts, one, floor, longest, counted, steps, chosen, cases = _core.find_bound(
+    bound, discounts, one, floor, longest, counted, steps, chosen, cases, rings = _core.find_bound(
         words.core,
         initial=no_merges(words, alphabet),
         against=against,
@@ -208,6 +207,7 @@ def find_certificate(
         counted=counted,
         discounts=discounts,
         cases=tuple(None if string is None else string.hex() for string in cases),
+        rings=tuple((tuple(string.hex() for string in strings), toll) for strings, toll in rings),
         **(options or {}),
     )
     return certificate, chosen
