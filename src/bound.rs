@@ -23,6 +23,7 @@ mod batch;
 mod branching;
 mod cases;
 mod claim;
+mod crossings;
 mod decided;
 mod descent;
 mod found;
@@ -33,7 +34,10 @@ mod occurrences;
 mod overlaps;
 pub mod proof;
 mod repeats;
+mod ring_graph;
+mod ring_search;
 mod rings;
+mod rounded_rings;
 mod rounding;
 mod schedule;
 mod span_prices;
@@ -45,6 +49,7 @@ mod sums;
 mod symbol_prices;
 #[cfg(test)]
 mod tests;
+mod tolls;
 mod verify;
 mod words;
 

@@ -11,6 +11,7 @@
 use std::ops::Range;
 
 use super::against::Against;
+use super::crossings::Crossings;
 use super::instance::Instance;
 use super::overlaps::Overlaps;
 use super::repeats::Place;
@@ -49,6 +50,9 @@ pub(super) struct Piece {
     /// Its groups of overlapping spans.
     first_group: u32,
     end_of_groups: u32,
+    /// Its spans that cross.
+    pub(super) first_crossing: u32,
+    pub(super) end_of_crossings: u32,
 }
 
 /// A place of a string that is too long for a price.
@@ -97,6 +101,7 @@ pub(super) struct Batch<'a> {
     /// pieces add in which symbols alone have a price.
     pub(super) split_losses: Vec<f32>,
     pub(super) num_strings: usize,
+    pub(super) crossings: Crossings,
 }
 
 impl<'a> Batch<'a> {
@@ -193,6 +198,11 @@ impl Piece {
     /// Its groups of overlapping spans.
     pub(super) fn overlaps(&self) -> Range<usize> {
         self.first_group as usize..self.end_of_groups as usize
+    }
+
+    /// Its spans that cross.
+    pub(super) fn crossings(&self) -> Range<usize> {
+        self.first_crossing as usize..self.end_of_crossings as usize
     }
 
     /// Where its prices are.

@@ -16,13 +16,16 @@ use std::time::Instant;
 use super::against::Against;
 use super::batch::Batch;
 use super::decided::Decided;
-use super::found::{DescentProgress, FoundPrices};
+use super::found::{DescentProgress, FoundPrices, Rounded};
 use super::instance::Instance;
+use super::ring_search::{self, Calendar, Counting};
+use super::rounded_rings::RoundedRings;
 use super::rounding::{self, RoundedBatch};
 use super::schedule::{DescentOptions, Schedule, Stride};
 use super::split_prices::Splits;
 use super::step::{self, Scratch, Step};
 use super::sums::Sums;
+use super::tolls::Rings;
 use super::{long, start};
 use crate::error::{Error, Result};
 use crate::merges::Id;
@@ -108,6 +111,7 @@ struct Descent<'a> {
     batches: Vec<Mutex<Batch<'a>>>,
     decided: &'a Decided,
     sums: Sums,
+    rings: Rings,
     num_steps: usize,
     /// Whether splits were told apart when the batches were weighed, if they were since prices moved.
     weighed: Option<bool>,
@@ -128,6 +132,7 @@ impl<'a> Descent<'a> {
             batches: batches.map(Mutex::new).collect(),
             decided,
             sums: Sums::new(instance.num_losses(), decided),
+            rings: Rings::default(),
             num_steps: 0,
             weighed: None,
             options,
@@ -167,6 +172,7 @@ impl<'a> Descent<'a> {
         // Whoever asks for a stop waits for what the steps were worth; at the deadline nobody does.
         let limit = Watch::until(schedule.end);
         let mut next_evaluation = FIRST_EVALUATION;
+        let mut calendar = Calendar::new();
         while let Some(stride) = schedule.next(watch) {
             let step = self.step(&stride, || schedule.is_late(watch));
             if step == Err(Error::Interrupted) {
@@ -175,6 +181,7 @@ impl<'a> Descent<'a> {
             }
             step?;
             progress.set_steps(self.num_steps);
+            self.look_for_rings(&mut calendar, &stride)?;
             if stride.progress >= FIRST_EVALUATION && self.options.num_cases > 1 {
                 self.sums.note(instance.num_strings);
             }
@@ -228,6 +235,8 @@ impl<'a> Descent<'a> {
         };
         self.sums
             .share_out(instance, &self.batches, floor, stride, self.team)?;
+        let adam = Adam::new(stride.rate, self.num_steps);
+        self.move_tolls(stride, adam);
         let Sums {
             shares, splits: of, ..
         } = &self.sums;
@@ -238,9 +247,10 @@ impl<'a> Descent<'a> {
                 shares: of,
                 width,
             }),
-            adam: Adam::new(stride.rate, self.num_steps),
+            adam,
             most: against.most_lost(),
             threshold: shares.threshold,
+            pairs: &self.rings.shares,
         };
         self.for_each_batch(&is_late, |batch, memory: &mut (Vec<f64>, Scratch)| {
             long::press(batch, step.shares, &mut memory.0);
@@ -249,6 +259,54 @@ impl<'a> Descent<'a> {
         })?;
         self.weighed = Some(by_split);
         self.num_steps += 1;
+        Ok(())
+    }
+
+    /// Find how much of the credits of each pair counts, and move the tolls of the rings.
+    fn move_tolls(&mut self, stride: &Stride, adam: Adam) {
+        if self.rings.is_empty() {
+            return;
+        }
+        self.rings.credits.fill(0.0);
+        for batch in &self.batches {
+            let batch = parallel::lock(batch);
+            for (sum, credit) in self.rings.credits.iter_mut().zip(&batch.crossings.of_pairs) {
+                *sum += credit;
+            }
+        }
+        let shares = &self.sums.shares;
+        let strings = shares.of_spans(stride.width).strings;
+        self.rings.step(strings, shares.threshold, stride, adam);
+        self.sums.tolls = self.rings.tolls_of_strings();
+    }
+
+    /// Look for rings if it is time to.
+    fn look_for_rings(&mut self, calendar: &mut Calendar, stride: &Stride) -> Result<()> {
+        let is_one_case = self.options.num_cases <= 1;
+        if !(is_one_case && stride.by_split && self.instance.against == Against::Merges) {
+            return Ok(());
+        }
+        if calendar.is_noting(stride.progress) {
+            self.sums.note(self.instance.num_strings);
+            self.rings.note();
+        }
+        if calendar.is_due(stride.progress) {
+            let average: Vec<f32> = self.sums.average_shares().collect();
+            self.sums.forget();
+            let shares = &self.sums.shares;
+            let counting = Counting {
+                splits: Splits {
+                    begins: &self.instance.splits,
+                    shares: &self.sums.splits,
+                    width: stride.width,
+                },
+                now: shares.of_spans(stride.width).strings,
+                average: &average,
+                threshold: shares.threshold,
+            };
+            ring_search::renew(&mut self.rings, &self.batches, counting, self.team)?;
+            self.weighed = None;
+        }
         Ok(())
     }
 
@@ -268,10 +326,11 @@ impl<'a> Descent<'a> {
     }
 
     /// The prices as integers, and what they prove.
-    fn evaluate(&mut self, limit: &Watch) -> Result<(Vec<RoundedBatch>, i128)> {
+    fn evaluate(&mut self, limit: &Watch) -> Result<Rounded> {
         self.weighed = None;
         self.settle(limit)?;
         let (instance, bits) = (self.instance, self.options.bits);
+        let rings = RoundedRings::new(&self.rings, bits);
         let rounded: Vec<Mutex<RoundedBatch>> =
             self.batches.iter().map(|_| Mutex::default()).collect();
         // Sums of integers do not depend on which thread adds what.
@@ -282,7 +341,8 @@ impl<'a> Descent<'a> {
             .for_each(&mut losses, batches.len(), |losses, index| {
                 limit.check()?;
                 let batch = parallel::lock(&batches[index]);
-                *parallel::lock(&rounded[index]) = rounding::round(&batch, instance, bits, losses);
+                *parallel::lock(&rounded[index]) =
+                    rounding::round(&batch, instance, &rings, bits, losses);
                 Ok(())
             })?;
         let num_losses = instance.num_splits() + instance.repeats.num_strings;
@@ -297,12 +357,14 @@ impl<'a> Descent<'a> {
             }
             Ok(sums)
         })?;
-        let rounded = rounded
-            .into_iter()
-            .map(parallel::into_inner)
-            .collect::<Vec<_>>();
-        let total = rounding::total(instance, &rounded, &sums.concat(), self.decided, bits);
-        Ok((rounded, total))
+        let batches: Vec<RoundedBatch> = rounded.into_iter().map(parallel::into_inner).collect();
+        let losses = sums.concat();
+        let total = rounding::total(instance, &batches, &losses, self.decided, &rings, bits);
+        Ok(Rounded {
+            batches,
+            rings,
+            total,
+        })
     }
 
     /// The strings that lose most, one for each merge.
@@ -317,103 +379,4 @@ impl<'a> Descent<'a> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::time::Duration;
-
-    use super::super::claim::Claim;
-    use super::super::verify::verify;
-    use super::super::words::Words;
-    use super::*;
-    use crate::greedy::tests::Dice;
-
-    const OPTIONS: DescentOptions = DescentOptions {
-        num_steps: None,
-        deadline: None,
-        bits: 10,
-        num_threads: 2,
-        num_cases: 1,
-    };
-
-    /// Words of several batches, and an instance of them.
-    fn words_and_instance() -> (Words, Instance) {
-        let mut dice = Dice(4);
-        let mut words = Words::default();
-        for _ in 0..800 {
-            let length = 2 + dice.below(12);
-            let word: Vec<Id> = (0..length).map(|_| dice.below(5) as Id).collect();
-            words.push(&word, 1 + dice.below(20));
-        }
-        let watch = Watch::default();
-        let instance = Instance::new(&words, Against::Merges, 50, 30, 8, 1, &watch);
-        (words, instance.expect("nothing stops it"))
-    }
-
-    #[test]
-    fn a_step_that_is_given_up_leaves_prices_that_prove_a_bound() {
-        let (words, instance) = words_and_instance();
-        with_team(OPTIONS.num_threads, |team| {
-            let all = Decided::default();
-            give_steps_up(&words, Descent::new(&instance, &all, &OPTIONS, team));
-        });
-    }
-
-    fn give_steps_up(words: &Words, mut descent: Descent) {
-        let instance = descent.instance;
-        let num_batches = descent.batches.len();
-        assert!(num_batches > 3);
-        let watch = Watch::default();
-        descent
-            .set_prices(Start::Tokens(&[]), &watch)
-            .expect("nothing stops it");
-        let claim = Claim {
-            against: Against::Merges,
-            num_merges: 50,
-            floor: 30,
-            longest: instance.longest,
-            counted: instance.counted(),
-            bits: OPTIONS.bits,
-        };
-        for time in [1, num_batches + 1, 2 * num_batches - 1] {
-            let mut schedule = Schedule::new(instance, &OPTIONS, Duration::ZERO);
-            let stride = schedule.next(&watch).expect("a first step");
-            let asked = AtomicUsize::new(0);
-            let step = descent.step(&stride, || asked.fetch_add(1, Ordering::Relaxed) >= time);
-            assert_eq!(step, Err(Error::Interrupted));
-            let (rounded, total) = descent.evaluate(&watch).expect("nothing stops it");
-            let discounts = rounded.into_iter().flat_map(|batch| batch.discounts);
-            let discounts: Vec<u32> = discounts.collect();
-            assert_eq!(verify(words, &claim, &discounts), Ok(total));
-        }
-    }
-
-    #[test]
-    fn an_evaluation_that_the_deadline_cuts_is_given_up() {
-        let (_, instance) = words_and_instance();
-        let options = DescentOptions {
-            deadline: Some(Instant::now()),
-            ..OPTIONS
-        };
-        let (watch, progress) = (Watch::default(), DescentProgress::default());
-        let all = Decided::default();
-        let start = Start::Tokens(&[]);
-        let found = descend_in(&instance, start, &all, &options, &watch, &progress);
-        assert_eq!(found.err(), Some(Error::Interrupted));
-    }
-
-    #[test]
-    fn a_step_leaves_the_time_of_an_evaluation() {
-        let (_, instance) = words_and_instance();
-        let minute = Duration::from_secs(60);
-        let options = DescentOptions {
-            deadline: Some(Instant::now() + minute),
-            ..OPTIONS
-        };
-        let watch = Watch::default();
-        for (evaluation, is_late) in [(minute / 2, false), (minute, true)] {
-            let mut schedule = Schedule::new(&instance, &options, evaluation);
-            assert_eq!(schedule.is_late(&watch), is_late);
-            assert_eq!(schedule.next(&watch).is_none(), is_late);
-        }
-    }
-}
+mod tests;

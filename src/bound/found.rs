@@ -4,11 +4,13 @@ use std::sync::Mutex;
 
 use super::claim::Ring;
 use super::instance::Instance;
+use super::rounded_rings::RoundedRings;
 use super::rounding::RoundedBatch;
 use super::schedule::DescentOptions;
+use super::start;
 use crate::merges::Id;
 use crate::parallel;
-use crate::prices::whole_tokens;
+use crate::prices::{StringIndex, whole_tokens};
 
 /// Prices and what they prove.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -37,6 +39,14 @@ pub struct FoundPrices {
     pub credits: Vec<u32>,
 }
 
+/// Prices as integers, and what they prove.
+#[derive(Debug)]
+pub(super) struct Rounded {
+    pub(super) batches: Vec<RoundedBatch>,
+    pub(super) rings: RoundedRings,
+    pub(super) total: i128,
+}
+
 /// The progress of a descent, to be read from another thread.
 #[derive(Debug, Default)]
 pub struct DescentProgress(Mutex<(usize, Option<u64>)>);
@@ -60,22 +70,30 @@ impl DescentProgress {
 }
 
 impl FoundPrices {
-    /// Keep these prices if their bound, given too, is the smallest so far.
+    /// Keep these prices if their bound is the smallest so far.
     pub(super) fn keep(
         &mut self,
-        (batches, total): (Vec<RoundedBatch>, i128),
+        rounded: Rounded,
         instance: &Instance,
         options: &DescentOptions,
         progress: &DescentProgress,
     ) {
-        if total < self.total {
-            self.total = total;
-            self.gain = whole_tokens(total, options.bits);
+        if rounded.total < self.total {
+            self.total = rounded.total;
+            self.gain = whole_tokens(self.total, options.bits);
             self.discounts = Vec::new();
             self.discounts.reserve_exact(instance.num_prices());
-            for batch in batches {
+            self.credits = Vec::new();
+            for batch in rounded.batches {
                 self.discounts.extend(batch.discounts);
+                self.credits.extend(batch.credits);
             }
+            let strings = start::strings(instance);
+            let in_full = |(ring, toll): (Vec<StringIndex>, u64)| Ring {
+                strings: ring.iter().map(|at| strings[at.at()].to_vec()).collect(),
+                toll,
+            };
+            self.rings = rounded.rings.rings.into_iter().map(in_full).collect();
             parallel::lock(&progress.0).1 = Some(self.gain);
         }
     }

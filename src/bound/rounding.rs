@@ -9,6 +9,7 @@ use super::against::Against;
 use super::batch::{Batch, Piece, items_of};
 use super::decided::Decided;
 use super::instance::Instance;
+use super::rounded_rings::RoundedRings;
 use crate::prices::{largest_losses, round_price};
 
 /// What a batch adds to a bound, in units of 1 / 2^`bits`.
@@ -20,6 +21,9 @@ pub(super) struct RoundedBatch {
     rest: i128,
     /// Against vocabularies, the most that a string without a price can lose.
     floor: i128,
+    /// What spans that cross need not lose twice, as a proof holds it; and the sums for each pair of strings.
+    pub(super) credits: Vec<u32>,
+    of_pairs: Vec<i128>,
 }
 
 /// What all batches together prove, in units of 1 / 2^`bits`, given the losses that [`round`] summed.
@@ -28,6 +32,7 @@ pub(super) fn total(
     batches: &[RoundedBatch],
     losses: &[i128],
     decided: &Decided,
+    rings: &RoundedRings,
     bits: u32,
 ) -> i128 {
     let floor = match instance.against {
@@ -35,7 +40,10 @@ pub(super) fn total(
         Against::Vocabularies => batches.iter().map(|batch| batch.floor).max().unwrap_or(0),
     };
     let (of_splits, long) = losses.split_at(instance.num_splits());
-    let largest = |string: &usize| of_splits[instance.splits_of(*string)].iter().copied().max();
+    let largest = |string: &usize| {
+        let loss = of_splits[instance.splits_of(*string)].iter().copied().max();
+        loss.map(|loss| loss + rings.of_string(*string))
+    };
     let is_open = |string: &usize| !decided.has.contains(string) && !decided.lacks.contains(string);
     let others = (0..instance.num_strings).filter(is_open);
     let others: Vec<i128> = others.filter_map(|string| largest(&string)).collect();
@@ -43,13 +51,21 @@ pub(super) fn total(
     let num_others = instance.num_merges.saturating_sub(decided.has.len());
     let (counted, _) = largest_losses(others, num_others, floor);
     let certain: i128 = decided.has.iter().filter_map(largest).sum();
-    batches.iter().map(|batch| batch.rest).sum::<i128>() + counted + certain
+    let mut credits = vec![0; rings.num_pairs()];
+    for batch in batches {
+        for (sum, credit) in credits.iter_mut().zip(&batch.of_pairs) {
+            *sum += credit;
+        }
+    }
+    let rest: i128 = batches.iter().map(|batch| batch.rest).sum();
+    rest + counted + certain + rings.added(&credits)
 }
 
 /// Round the prices of a batch, and add what each split loses, then each repeat, to `losses`.
 pub(super) fn round(
     batch: &Batch,
     instance: &Instance,
+    rings: &RoundedRings,
     bits: u32,
     losses: &mut Vec<i128>,
 ) -> RoundedBatch {
@@ -59,6 +75,7 @@ pub(super) fn round(
             Against::Merges => batch.num_items(),
             Against::Vocabularies => batch.rows.len() - 1,
         }),
+        of_pairs: vec![0; rings.num_pairs()],
         ..RoundedBatch::default()
     };
     let one = 1 << bits;
@@ -82,11 +99,33 @@ pub(super) fn round(
                 rounded.floor = rounded.floor.max(i128::from(piece.unpriced) * highest);
             }
         }
+        take_off(batch, piece, rings, &mut exact, &mut rounded);
         rounded.rest += i128::from(piece.weight) * i128::from(exact.rest);
         add_losses(batch, piece, instance, &mut exact, losses);
     }
     add_repeats(batch, instance, one, &rounded.discounts, losses);
     rounded
+}
+
+/// Round the credits of a piece.
+fn take_off(
+    batch: &Batch,
+    piece: &Piece,
+    rings: &RoundedRings,
+    exact: &mut RoundedPiece,
+    rounded: &mut RoundedBatch,
+) {
+    exact.allowed.clear();
+    exact.allowed.resize(exact.prices.len(), 0);
+    for index in piece.crossings() {
+        let credit = rings.credit(&batch.crossings, index);
+        let crossing = batch.crossings.all[index];
+        for item in crossing.items {
+            exact.allowed[item as usize] += i64::from(credit);
+        }
+        rounded.of_pairs[crossing.pair.at()] += i128::from(piece.weight) * i128::from(credit);
+        rounded.credits.push(credit);
+    }
 }
 
 /// Add what the strings of a piece lose at each split.
@@ -167,6 +206,8 @@ struct RoundedPiece {
     prices: Vec<i64>,
     /// Whether a span costs what its symbols do, if that is not more than 1.
     adds_up: bool,
+    /// What is taken off the loss of each span.
+    allowed: Vec<i64>,
     /// What each span loses at most.
     losses: Vec<i64>,
     /// The sum of what the symbols cost less than 1.
@@ -243,7 +284,8 @@ impl RoundedPiece {
     fn loss(&self, rows: &[u32], start: usize, item: usize, cut: usize) -> i64 {
         let row = (rows[start] - rows[0]) as usize;
         let right = (rows[start + cut] - rows[0]) as usize + item - row - cut;
-        (self.prices[row + cut - 1] + self.prices[right] - self.prices[item]).max(0)
+        let loss = self.prices[row + cut - 1] + self.prices[right] - self.prices[item];
+        (loss - self.allowed[item]).max(0)
     }
 
     /// The losses of a piece against vocabularies.

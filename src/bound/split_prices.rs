@@ -27,6 +27,8 @@ pub(super) struct Spans<'a> {
     pub(super) prices: &'a [f32],
     /// If some overlap another of the same string: -infinity for those that do not count.
     pub(super) excess: Option<&'a [f32]>,
+    /// What is taken off the losses of spans, if some cross.
+    pub(super) allowed: Option<&'a [f32]>,
 }
 
 /// A span and its parts.
@@ -65,7 +67,8 @@ impl<'a> Spans<'a> {
     /// cost more than it does.
     #[inline]
     fn for_each_cut(&self, span: &Span, mut visit: impl FnMut(usize, usize, f32)) {
-        let ours = self.prices[span.item];
+        let allowed = self.allowed.map_or(0.0, |allowed| allowed[span.item]);
+        let ours = self.prices[span.item] + allowed;
         for (left, &right) in span.lefts.clone().zip(span.rights) {
             let right = (right - self.rows[0]) as usize + span.item - left - 1;
             visit(left, right, self.prices[left] + self.prices[right] - ours);
@@ -86,8 +89,12 @@ pub(super) fn weigh(spans: Spans, weight: f32, begins: &[u32], width: f32, losse
     });
 }
 
-/// The pulls on the prices.
-pub(super) fn pull(spans: Spans, splits: Splits, pulls: &mut Vec<f32>) {
+/// The pulls on the prices; and how much each span counts, if some cross.
+pub(super) fn pull(spans: Spans, splits: Splits, pulls: &mut Vec<f32>, made: &mut Vec<f32>) {
+    made.clear();
+    if spans.allowed.is_some() {
+        made.resize(spans.strings.len(), 0.0);
+    }
     pulls.clear();
     pulls.resize(spans.strings.len(), 0.0);
     for row in &spans.rows[..spans.rows.len() - 1] {
@@ -109,5 +116,8 @@ pub(super) fn pull(spans: Spans, splits: Splits, pulls: &mut Vec<f32>) {
             }
         });
         pulls[span.item] += sum;
+        if let Some(made) = made.get_mut(span.item) {
+            *made = sum;
+        }
     });
 }

@@ -21,6 +21,8 @@ pub(super) struct Step<'a> {
     pub(super) most: f32,
     /// The loss from which on a string counts.
     pub(super) threshold: f32,
+    /// How much each pair of strings counts that cross.
+    pub(super) pairs: &'a [f32],
 }
 
 /// Working memory.
@@ -28,6 +30,8 @@ pub(super) struct Step<'a> {
 pub(super) struct Scratch {
     excess: Vec<f32>,
     pulls: Vec<f32>,
+    /// How much each span of a piece counts.
+    made: Vec<f32>,
 }
 
 /// Sum up the losses of the strings in a batch, at most `most` for a span whose symbols alone have a price;
@@ -65,9 +69,12 @@ pub(super) fn weigh(
             (false, is_plain) => {
                 let excess = &mut batch.excess[piece.first_price as usize..];
                 if let Some(begins) = splits {
+                    let crossings = &mut batch.crossings;
+                    let allowed = crossings.add_up(piece.crossings(), piece.prices(rows), weight);
                     if !is_plain {
                         span_prices::find_excess(rows, prices, excess);
                         let excess = &mut excess[..strings.len()];
+                        take_off(excess, allowed);
                         keep_heaviest(&batch.overlaps, groups, width, excess);
                     }
                     let spans = Spans {
@@ -75,6 +82,7 @@ pub(super) fn weigh(
                         strings,
                         prices,
                         excess: (!is_plain).then_some(excess),
+                        allowed,
                     };
                     split_prices::weigh(spans, weight, begins, width, &mut batch.split_losses);
                     continue;
@@ -96,9 +104,17 @@ pub(super) fn weigh(
 /// Begin to sum up losses.
 fn clear(batch: &mut Batch, splits: Option<&[u32]>) {
     batch.losses[..batch.num_strings].fill(0.0);
+    batch.crossings.clear();
     batch.split_losses.clear();
     if let Some(&[.., num_splits]) = splits {
         batch.split_losses.resize(num_splits as usize, 0.0);
+    }
+}
+
+/// Take what is allowed off the excess of spans.
+fn take_off(excess: &mut [f32], allowed: Option<&[f32]>) {
+    for (excess, allowed) in excess.iter_mut().zip(allowed.unwrap_or_default()) {
+        *excess -= allowed;
     }
 }
 
@@ -112,7 +128,11 @@ fn keep_heaviest(overlaps: &Overlaps, groups: Range<usize>, width: f32, excess: 
 
 /// Move the prices of a batch, whose losses were weighed.
 pub(super) fn descend(batch: &mut Batch, step: &Step, scratch: &mut Scratch) {
-    let Scratch { excess, pulls } = scratch;
+    let Scratch {
+        excess,
+        pulls,
+        made,
+    } = scratch;
     let shares = step.shares;
     for piece in &batch.pieces {
         let (rows, groups) = (piece.rows(&batch.rows), piece.overlaps());
@@ -140,8 +160,15 @@ pub(super) fn descend(batch: &mut Batch, step: &Step, scratch: &mut Scratch) {
                             strings,
                             prices,
                             excess: (!is_plain).then_some(excess),
+                            allowed: batch
+                                .crossings
+                                .allowed(&piece.crossings(), piece.prices(rows)),
                         };
-                        split_prices::pull(spans, splits, pulls);
+                        split_prices::pull(spans, splits, pulls, made);
+                        let crossings = piece.crossings();
+                        batch
+                            .crossings
+                            .follow(crossings, made, step.pairs, step.adam);
                     }
                 }
             }

@@ -24,6 +24,8 @@ pub(super) struct Sums {
     /// The strings that count for certain, or not at all, in ascending order, and what is put in the
     /// place of their losses.
     decided: Vec<(usize, f32)>,
+    /// What is added to the losses of some strings, in ascending order: the tolls of their rings.
+    pub(super) tolls: Vec<(usize, f32)>,
     /// The sums of the shares, over the steps that were noted.
     noted: Vec<f32>,
     num_noted: usize,
@@ -50,6 +52,7 @@ impl Sums {
             shares: Shares::new(num_losses),
             splits: Vec::new(),
             decided,
+            tolls: Vec::new(),
             noted: Vec::new(),
             num_noted: 0,
         }
@@ -63,6 +66,12 @@ impl Sums {
             *sum += share;
         }
         self.num_noted += 1;
+    }
+
+    /// Forget what was noted.
+    pub(super) fn forget(&mut self) {
+        self.noted.clear();
+        self.num_noted = 0;
     }
 
     /// How much each string counted in the steps that were noted, on average.
@@ -129,6 +138,7 @@ impl Sums {
         let num_splits = of_splits.first().map_or(0, |losses| losses.len());
         self.splits.resize(num_splits, 0.0);
         let decided = std::mem::take(&mut self.decided);
+        let tolls = std::mem::take(&mut self.tolls);
         let parts = self.parts(instance);
         let seen = team.map(parts.len(), |index| {
             let part = &mut *lock(&parts[index]);
@@ -138,17 +148,13 @@ impl Sums {
                 let [start, end] = [splits[0], splits[1]].map(|at| at as usize - part.first_split);
                 *loss += part.splits[start..end].iter().copied().fold(0.0, f32::max);
             }
-            let from = decided.partition_point(|&(string, _)| string < part.first);
-            for &(string, loss) in &decided[from..] {
-                match part.strings.losses.get_mut(string - part.first) {
-                    Some(slot) => *slot = loss,
-                    None => break,
-                }
-            }
+            amend(&tolls, part, |loss, toll| *loss += toll);
+            amend(&decided, part, |loss, instead| *loss = instead);
             Ok(see(part.strings.losses))
         });
         drop(parts);
         self.decided = decided;
+        self.tolls = tolls;
         seen
     }
 
@@ -178,6 +184,17 @@ impl Sums {
             (first, first_split) = (next, first_split + num_splits);
         }
         parts
+    }
+}
+
+/// Change the losses of those strings of a part that are in a list in ascending order.
+fn amend(strings: &[(usize, f32)], part: &mut WithSplits, change: impl Fn(&mut f32, f32)) {
+    let from = strings.partition_point(|&(string, _)| string < part.first);
+    for &(string, number) in &strings[from..] {
+        match part.strings.losses.get_mut(string - part.first) {
+            Some(loss) => change(loss, number),
+            None => break,
+        }
     }
 }
 

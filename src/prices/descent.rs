@@ -46,6 +46,19 @@ impl Prices {
     /// bound: positive if a higher price lowers the bound.
     #[inline]
     pub(crate) fn follow(&mut self, range: Range<usize>, pulls: &[f32], adam: Adam) {
+        self.follow_within(range, pulls, adam, f32::NEG_INFINITY, 1.0);
+    }
+
+    /// The same, but to `least` at least and to `most` at most.
+    #[inline]
+    pub(crate) fn follow_within(
+        &mut self,
+        range: Range<usize>,
+        pulls: &[f32],
+        adam: Adam,
+        least: f32,
+        most: f32,
+    ) {
         let prices = self.values[range.clone()].iter_mut();
         let means = self.means[range.clone()].iter_mut();
         let moments = means.zip(self.squares[range].iter_mut());
@@ -54,7 +67,8 @@ impl Prices {
             *square += (1.0 - DECAY_OF_SQUARE) * (pull * pull - *square);
             let scale = (*square * adam.of_square).sqrt() + 1e-8;
             let moved = *price + adam.rate * *mean / scale;
-            *price = if moved < 1.0 { moved } else { 1.0 };
+            let high = if moved > least { moved } else { least };
+            *price = if high < most { high } else { most };
         }
     }
 }
@@ -75,6 +89,10 @@ mod tests {
         }
         for (price, expected) in prices.values.iter().zip([0.25, 1.0, 7.0]) {
             assert!((price - expected).abs() < 1e-3, "{prices:?}");
+        }
+        for pull in [-1.0, 1.0] {
+            prices.follow_within(2..3, &[pull], Adam::new(50.0, 0), 5.0, 9.0);
+            assert_eq!(prices.values[2], if pull > 0.0 { 9.0 } else { 5.0 });
         }
     }
 }

@@ -1,0 +1,101 @@
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use super::*;
+use crate::bound::claim::Claim;
+use crate::bound::verify::verify;
+use crate::bound::words::Words;
+use crate::greedy::tests::Dice;
+
+const OPTIONS: DescentOptions = DescentOptions {
+    num_steps: None,
+    deadline: None,
+    bits: 10,
+    num_threads: 2,
+    num_cases: 1,
+};
+
+/// Words of several batches, and an instance of them.
+fn words_and_instance() -> (Words, Instance) {
+    let mut dice = Dice(4);
+    let mut words = Words::default();
+    for _ in 0..800 {
+        let length = 2 + dice.below(12);
+        let word: Vec<Id> = (0..length).map(|_| dice.below(5) as Id).collect();
+        words.push(&word, 1 + dice.below(20));
+    }
+    let watch = Watch::default();
+    let instance = Instance::new(&words, Against::Merges, 50, 30, 8, 1, &watch);
+    (words, instance.expect("nothing stops it"))
+}
+
+#[test]
+fn a_step_that_is_given_up_leaves_prices_that_prove_a_bound() {
+    let (words, instance) = words_and_instance();
+    with_team(OPTIONS.num_threads, |team| {
+        let all = Decided::default();
+        give_steps_up(&words, Descent::new(&instance, &all, &OPTIONS, team));
+    });
+}
+
+fn give_steps_up(words: &Words, mut descent: Descent) {
+    let instance = descent.instance;
+    let num_batches = descent.batches.len();
+    assert!(num_batches > 3);
+    let watch = Watch::default();
+    descent
+        .set_prices(Start::Tokens(&[]), &watch)
+        .expect("nothing stops it");
+    let claim = Claim {
+        against: Against::Merges,
+        num_merges: 50,
+        floor: 30,
+        longest: instance.longest,
+        counted: instance.counted(),
+        bits: OPTIONS.bits,
+    };
+    for time in [1, num_batches + 1, 2 * num_batches - 1] {
+        let mut schedule = Schedule::new(instance, &OPTIONS, Duration::ZERO);
+        let stride = schedule.next(&watch).expect("a first step");
+        let asked = AtomicUsize::new(0);
+        let step = descent.step(&stride, || asked.fetch_add(1, Ordering::Relaxed) >= time);
+        assert_eq!(step, Err(Error::Interrupted));
+        let rounded = descent.evaluate(&watch).expect("nothing stops it");
+        let discounts = rounded
+            .batches
+            .into_iter()
+            .flat_map(|batch| batch.discounts);
+        let discounts: Vec<u32> = discounts.collect();
+        assert_eq!(verify(words, &claim, &discounts), Ok(rounded.total));
+    }
+}
+
+#[test]
+fn an_evaluation_that_the_deadline_cuts_is_given_up() {
+    let (_, instance) = words_and_instance();
+    let options = DescentOptions {
+        deadline: Some(Instant::now()),
+        ..OPTIONS
+    };
+    let (watch, progress) = (Watch::default(), DescentProgress::default());
+    let all = Decided::default();
+    let start = Start::Tokens(&[]);
+    let found = descend_in(&instance, start, &all, &options, &watch, &progress);
+    assert_eq!(found.err(), Some(Error::Interrupted));
+}
+
+#[test]
+fn a_step_leaves_the_time_of_an_evaluation() {
+    let (_, instance) = words_and_instance();
+    let minute = Duration::from_secs(60);
+    let options = DescentOptions {
+        deadline: Some(Instant::now() + minute),
+        ..OPTIONS
+    };
+    let watch = Watch::default();
+    for (evaluation, is_late) in [(minute / 2, false), (minute, true)] {
+        let mut schedule = Schedule::new(&instance, &options, evaluation);
+        assert_eq!(schedule.is_late(&watch), is_late);
+        assert_eq!(schedule.next(&watch).is_none(), is_late);
+    }
+}

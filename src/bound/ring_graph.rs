@@ -1,0 +1,184 @@
+//! Short odd rings in a graph.
+//!
+//! The shortest odd way from a node back to it is a shortest way in a graph that has every node twice,
+//! once for even ways and once for odd ones.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use rustc_hash::FxHashSet;
+
+/// How much longer an edge gets with each ring that it is in: so rings differ.
+const USED: u32 = 100;
+
+/// A graph whose nodes and edges are numbered from 0.
+struct Graph {
+    /// Where the edges of each node begin, and where the last end.
+    begins: Vec<usize>,
+    edges: Vec<Edge>,
+}
+
+/// An edge, as it leaves a node.
+#[derive(Clone, Copy)]
+struct Edge {
+    to: u32,
+    number: u32,
+}
+
+/// Odd rings that are shorter than `most`, at most one from each node, as nodes in their order. The edges
+/// are given by their nodes, with their lengths.
+pub(super) fn odd_rings(
+    num_nodes: usize,
+    edges: &[[u32; 2]],
+    mut lengths: Vec<u32>,
+    most: u32,
+) -> Vec<Vec<u32>> {
+    let graph = Graph::new(num_nodes, edges);
+    let mut ways = Ways::new(num_nodes);
+    let mut known: FxHashSet<Vec<u32>> = FxHashSet::default();
+    let mut rings = Vec::new();
+    for root in 0..num_nodes as u32 {
+        if let Some(mut ring) = ways.shortest_ring(&graph, &lengths, root, most) {
+            for &edge in &ring.edges {
+                lengths[edge as usize] += USED;
+            }
+            ring.edges.sort_unstable();
+            if known.insert(ring.edges) {
+                rings.push(ring.nodes);
+            }
+        }
+    }
+    rings
+}
+
+impl Graph {
+    fn new(num_nodes: usize, edges: &[[u32; 2]]) -> Self {
+        let mut of_nodes: Vec<Vec<Edge>> = vec![Vec::new(); num_nodes];
+        for (number, &[one, other]) in (0..).zip(edges) {
+            of_nodes[one as usize].push(Edge { to: other, number });
+            of_nodes[other as usize].push(Edge { to: one, number });
+        }
+        let mut begins = vec![0];
+        let mut all = Vec::with_capacity(2 * edges.len());
+        for edges in of_nodes {
+            all.extend(edges);
+            begins.push(all.len());
+        }
+        Self { begins, edges: all }
+    }
+
+    fn edges(&self, node: u32) -> &[Edge] {
+        let node = node as usize;
+        &self.edges[self.begins[node]..self.begins[node + 1]]
+    }
+}
+
+/// A ring: its nodes in order, and its edges.
+struct Ring {
+    nodes: Vec<u32>,
+    edges: Vec<u32>,
+}
+
+/// The shortest ways from a root: those to node n have the number 2n if they are even, else 2n + 1.
+struct Ways {
+    lengths: Vec<u32>,
+    /// The way before the last edge, and that edge.
+    before: Vec<(u32, u32)>,
+    /// Those that have a length.
+    reached: Vec<u32>,
+    heap: BinaryHeap<Reverse<(u32, u32)>>,
+}
+
+impl Ways {
+    fn new(num_nodes: usize) -> Self {
+        Self {
+            lengths: vec![u32::MAX; 2 * num_nodes],
+            before: vec![(0, 0); 2 * num_nodes],
+            reached: Vec::new(),
+            heap: BinaryHeap::new(),
+        }
+    }
+
+    /// The shortest odd way from a node back to it, if it is shorter than `most`.
+    fn shortest_ring(
+        &mut self,
+        graph: &Graph,
+        lengths: &[u32],
+        root: u32,
+        most: u32,
+    ) -> Option<Ring> {
+        for way in self.reached.drain(..) {
+            self.lengths[way as usize] = u32::MAX;
+        }
+        self.heap.clear();
+        self.reach(2 * root, 0, (0, 0));
+        while let Some(Reverse((length, way))) = self.heap.pop() {
+            if way == 2 * root + 1 {
+                return Some(self.ring(root));
+            }
+            if length > self.lengths[way as usize] {
+                continue;
+            }
+            for edge in graph.edges(way / 2) {
+                let next = 2 * edge.to + 1 - way % 2;
+                let length = length + lengths[edge.number as usize];
+                if length < most && length < self.lengths[next as usize] {
+                    self.reach(next, length, (way, edge.number));
+                }
+            }
+        }
+        None
+    }
+
+    fn reach(&mut self, way: u32, length: u32, before: (u32, u32)) {
+        self.lengths[way as usize] = length;
+        self.before[way as usize] = before;
+        self.reached.push(way);
+        self.heap.push(Reverse((length, way)));
+    }
+
+    /// The odd way that leads back to the root.
+    fn ring(&self, root: u32) -> Ring {
+        let (mut nodes, mut edges) = (Vec::new(), Vec::new());
+        let mut way = 2 * root + 1;
+        while way != 2 * root {
+            let (before, edge) = self.before[way as usize];
+            nodes.push(before / 2);
+            edges.push(edge);
+            way = before;
+        }
+        Ring { nodes, edges }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rings_are_odd_and_short() {
+        // A triangle with a square beside it: 0 1 2, and 2 3 4 5.
+        let edges = [[0, 1], [1, 2], [0, 2], [2, 3], [3, 4], [4, 5], [2, 5]];
+        let find = |lengths: [u32; 7], most| odd_rings(6, &edges, lengths.to_vec(), most);
+        let mut rings = find([1; 7], 4);
+        assert_eq!(rings.len(), 1);
+        rings[0].sort_unstable();
+        assert_eq!(rings, [[0, 1, 2]]);
+        // Ways that go to the triangle, around it and back, are rings too, but longer than that.
+        assert!(find([1; 7], 3).is_empty());
+        assert!(find([2; 7], 6).is_empty());
+        // Without one side of the triangle there is no odd ring.
+        assert!(odd_rings(6, &edges[1..], vec![1; 6], 99).is_empty());
+    }
+
+    #[test]
+    fn the_shorter_of_two_rings_is_found() {
+        // Two ways from 0 to 1: by 2, or by 3, 4, 5.
+        let edges = [[0, 1], [1, 2], [2, 0], [1, 3], [3, 4], [4, 5], [5, 0]];
+        let mut lengths = vec![10; 7];
+        assert_eq!(odd_rings(1, &[], Vec::new(), 99), Vec::<Vec<u32>>::new());
+        assert_eq!(odd_rings(6, &edges, lengths.clone(), 99)[0].len(), 3);
+        lengths[1] = 40;
+        assert_eq!(odd_rings(6, &edges, lengths, 99)[0].len(), 5);
+    }
+}
