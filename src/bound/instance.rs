@@ -6,6 +6,7 @@
 //! vocabularies, a piece is a whole word. The items of a symbol are the symbol itself and the strings
 //! with a price that begin there, of the lengths 2, 3, ...; they lie in one row, in this order.
 
+use std::cmp::Reverse;
 use std::ops::Range;
 
 use super::against::Against;
@@ -141,7 +142,27 @@ impl Instance {
             self.repeats = repeats::find(&self.pieces, strings, length, self.floor, watch)?;
         }
         self.fill_rows(&lengths);
+        self.number_by_places();
         self.number_splits()
+    }
+
+    /// Number the strings anew, those with the most places first: so what a step looks up most often lies
+    /// together.
+    fn number_by_places(&mut self) {
+        let is_string = |string: &&mut StringIndex| **string != StringIndex::NONE;
+        let mut num_places = vec![0_u32; self.num_strings];
+        for string in self.strings.iter_mut().filter(is_string) {
+            num_places[string.at()] += 1;
+        }
+        let mut order: Vec<u32> = (0..self.num_strings as u32).collect();
+        order.sort_by_key(|&string| Reverse(num_places[string as usize]));
+        let mut numbers = num_places;
+        for (number, &string) in (0..).zip(&order) {
+            numbers[string as usize] = number;
+        }
+        for string in self.strings.iter_mut().filter(is_string) {
+            string.0 = numbers[string.at()];
+        }
     }
 
     fn number_splits(&mut self) -> Result<()> {

@@ -10,6 +10,9 @@ use crate::prices::{SpanShares, StringIndex};
 /// Call `visit(symbols, item, excess)` for each span of two symbols or more that cost more than
 /// `1 + beyond`: its symbols and its item, counted from the first of the piece, and what they cost
 /// more than 1. Spans that begin with one that costs more than `1 + most` are left out.
+///
+/// Without its first symbol a span costs more only if that has a negative price. So the shortest such
+/// span of a symbol ends no earlier than that of the symbol before, and shorter ones need no look.
 #[inline]
 pub(super) fn for_each_excess(
     rows: &[u32],
@@ -18,18 +21,32 @@ pub(super) fn for_each_excess(
     most: f32,
     mut visit: impl FnMut(Range<usize>, usize, f32),
 ) {
+    let beyond = f64::from(beyond);
+    // What the symbols from the present one to `end` cost more than 1.
+    let (mut end, mut sum) = (0, -1.0);
     for (start, ends) in rows.windows(2).enumerate() {
-        let mut excess = prices[start] - 1.0;
-        let row = (ends[0] - rows[0]) as usize;
-        let reach = (ends[1] - ends[0]) as usize;
-        for (index, price) in (1..reach).zip(&prices[start + 1..]) {
-            excess += price;
-            if excess > most {
-                break;
+        let last = start + (ends[1] - ends[0]) as usize;
+        while end < last && (end < start + 2 || sum <= beyond) {
+            sum += f64::from(prices[end]);
+            end += 1;
+        }
+        if end >= start + 2 && end <= last && sum > beyond {
+            let item = (ends[0] - rows[0]) as usize + end - start - 1;
+            let mut excess = sum as f32;
+            for (item, end) in (item..).zip(end..=last) {
+                if excess > most {
+                    break;
+                }
+                if f64::from(excess) > beyond {
+                    visit(start..end, item, excess);
+                }
+                excess += prices.get(end).copied().unwrap_or(0.0);
             }
-            if excess > beyond {
-                visit(start..start + index + 1, row + index, excess);
-            }
+        }
+        if prices[start] >= 0.0 && end > start + 1 {
+            sum -= f64::from(prices[start]);
+        } else {
+            (end, sum) = (start + 1, -1.0);
         }
     }
 }
@@ -97,7 +114,41 @@ pub(super) fn keep_below(prices: &mut [f32], most: f32) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::greedy::tests::Dice;
     use crate::prices::Shares;
+
+    #[test]
+    fn spans_that_cost_more_are_found_whatever_the_prices() {
+        let mut dice = Dice(7);
+        let (beyond, most) = (-0.125, 1.0);
+        for round in 0..200 {
+            // Eighths, so that sums are exact; in every other round some are negative.
+            let lowest = if round % 2 == 0 { 0 } else { 4 };
+            let mut eighths = || dice.below(9 + lowest) as i16 - lowest as i16;
+            let prices: Vec<f32> = (0..12).map(|_| f32::from(eighths()) / 8.0).collect();
+            let mut rows = vec![0];
+            for start in 0..12 {
+                rows.push(rows[start] + 1 + dice.below(12 - start as u64) as u32);
+            }
+            let mut expected = Vec::new();
+            for (start, ends) in rows.windows(2).enumerate() {
+                for (length, item) in (1..).zip(ends[0]..ends[1]).skip(1) {
+                    let excess = prices[start..start + length].iter().sum::<f32>() - 1.0;
+                    if excess > most {
+                        break;
+                    }
+                    if excess > beyond {
+                        expected.push((start..start + length, item as usize, excess));
+                    }
+                }
+            }
+            let mut found = Vec::new();
+            for_each_excess(&rows, &prices, beyond, most, |span, item, excess| {
+                found.push((span, item, excess));
+            });
+            assert_eq!(found, expected);
+        }
+    }
 
     #[test]
     fn spans_that_lose_the_most_pull_no_longer() {
