@@ -3,9 +3,12 @@
 //! A step weighs all losses, finds how much each string counts, and then moves the prices of each
 //! piece on its own. The losses must be those of the current prices: with those of the step before,
 //! prices oscillate. A batch whose prices moved is weighed for the next step at once, by the same
-//! thread: its data is at hand, and threads wait for one another less often. Towards the end the bound is evaluated exactly now and then, and the best is
-//! kept. With a deadline no step takes the time of the last evaluation, and an evaluation that is not
-//! done by then is given up.
+//! thread: its data is at hand, and threads wait for one another less often. Towards the end and
+//! behind the last step the bound is evaluated exactly, and the better is kept. With a deadline no step
+//! takes the time of the last evaluation, and an evaluation that is not done by then is given up.
+//!
+//! Against merges, if there are steps enough, odd rings of strings are looked for now and then, and
+//! their tolls and credits move as prices do.
 //!
 //! Cost: a step is linear in the number of cuts of all spans with a price. The result depends on the
 //! number of steps, not on the number of threads.
@@ -33,9 +36,9 @@ use crate::parallel::{self, Team, with_team};
 use crate::prices::Adam;
 use crate::watch::Watch;
 
-/// The first exact evaluation, and the distance to the next, as fractions of all steps.
+/// The fraction of the steps behind which the bound is evaluated for the first time: so there is one
+/// if the search is stopped, and it is known how long the last takes.
 const FIRST_EVALUATION: f64 = 0.7;
-const BETWEEN_EVALUATIONS: f64 = 0.15;
 
 /// The width of corners that are not smoothed.
 const SHARP: f32 = 1e-6;
@@ -171,7 +174,7 @@ impl<'a> Descent<'a> {
         let (instance, options) = (self.instance, self.options);
         // Whoever asks for a stop waits for what the steps were worth; at the deadline nobody does.
         let limit = Watch::until(schedule.end);
-        let mut next_evaluation = FIRST_EVALUATION;
+        let mut is_evaluated = false;
         let mut calendar = Calendar::new();
         while let Some(stride) = schedule.next(watch) {
             let step = self.step(&stride, || schedule.is_late(watch));
@@ -185,8 +188,8 @@ impl<'a> Descent<'a> {
             if stride.progress >= FIRST_EVALUATION && self.options.num_cases > 1 {
                 self.sums.note(instance.num_strings);
             }
-            if stride.progress >= next_evaluation {
-                next_evaluation = stride.progress + BETWEEN_EVALUATIONS;
+            if stride.progress >= FIRST_EVALUATION && !is_evaluated {
+                is_evaluated = true;
                 let began = Instant::now();
                 best.keep(self.evaluate(&limit)?, instance, options, progress);
                 schedule.leave_out_evaluation(began);

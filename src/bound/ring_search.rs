@@ -4,6 +4,9 @@
 //! they cross. The length of an edge is 1 + the shares of its strings - twice the share of the pair,
 //! which is that of either string at most: so a ring is cut off if it is shorter than 1.
 
+// Neither a loss nor the length of an edge is negative.
+#![allow(clippy::cast_sign_loss)]
+
 use std::sync::Mutex;
 
 use rustc_hash::{FxHashMap, FxHashSet};

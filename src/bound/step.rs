@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::batch::{Batch, items_of};
+use super::batch::{Batch, Piece, items_of};
 use super::overlaps::Overlaps;
 use super::split_prices::{Spans, Splits};
 use super::{span_prices, split_prices, symbol_prices};
@@ -45,7 +45,12 @@ pub(super) fn weigh(
 ) {
     clear(batch, splits);
     let beyond = -width / 2.0;
-    for piece in &batch.pieces {
+    for index in 0..batch.pieces.len() {
+        let piece = batch.pieces[index];
+        if let (false, Some(begins)) = (piece.by_symbol, splits) {
+            weigh_splits(batch, &piece, width, begins);
+            continue;
+        }
         let rows = piece.rows(&batch.rows);
         let strings = &batch.strings[items_of(rows)];
         let weight = piece.weight as f32;
@@ -66,27 +71,8 @@ pub(super) fn weigh(
                 symbol_prices::find_excess(rows, prices, most, &mut scratch.excess);
                 scratch.excess.as_mut_slice()
             }
-            (false, is_plain) => {
+            (false, _) => {
                 let excess = &mut batch.excess[piece.first_price as usize..];
-                if let Some(begins) = splits {
-                    let crossings = &mut batch.crossings;
-                    let allowed = crossings.add_up(piece.crossings(), piece.prices(rows), weight);
-                    if !is_plain {
-                        span_prices::find_excess(rows, prices, excess);
-                        let excess = &mut excess[..strings.len()];
-                        take_off(excess, allowed);
-                        keep_heaviest(&batch.overlaps, groups, width, excess);
-                    }
-                    let spans = Spans {
-                        rows,
-                        strings,
-                        prices,
-                        excess: (!is_plain).then_some(excess),
-                        allowed,
-                    };
-                    split_prices::weigh(spans, weight, begins, width, &mut batch.split_losses);
-                    continue;
-                }
                 span_prices::find_excess(rows, prices, excess);
                 &mut excess[..strings.len()]
             }
@@ -101,6 +87,37 @@ pub(super) fn weigh(
     }
 }
 
+/// The same of a piece in which every span has a price, each split on its own.
+fn weigh_splits(batch: &mut Batch, piece: &Piece, width: f32, begins: &[u32]) {
+    let rows = piece.rows(&batch.rows);
+    let strings = &batch.strings[items_of(rows)];
+    let weight = piece.weight as f32;
+    let prices = piece.prices(rows);
+    let allowed = batch
+        .crossings
+        .add_up(piece.crossings(), prices.clone(), weight);
+    let excess = &mut batch.excess[prices.start..];
+    let prices = &batch.prices.values[prices.start..];
+    let groups = piece.overlaps();
+    let is_plain = groups.is_empty();
+    if !is_plain {
+        span_prices::find_excess(rows, prices, excess);
+        let excess = &mut excess[..strings.len()];
+        for (excess, allowed) in excess.iter_mut().zip(allowed.unwrap_or_default()) {
+            *excess -= allowed;
+        }
+        keep_heaviest(&batch.overlaps, groups, width, excess);
+    }
+    let spans = Spans {
+        rows,
+        strings,
+        prices,
+        excess: (!is_plain).then_some(excess),
+        allowed,
+    };
+    split_prices::weigh(spans, weight, begins, width, &mut batch.split_losses);
+}
+
 /// Begin to sum up losses.
 fn clear(batch: &mut Batch, splits: Option<&[u32]>) {
     batch.losses[..batch.num_strings].fill(0.0);
@@ -108,13 +125,6 @@ fn clear(batch: &mut Batch, splits: Option<&[u32]>) {
     batch.split_losses.clear();
     if let Some(&[.., num_splits]) = splits {
         batch.split_losses.resize(num_splits as usize, 0.0);
-    }
-}
-
-/// Take what is allowed off the excess of spans.
-fn take_off(excess: &mut [f32], allowed: Option<&[f32]>) {
-    for (excess, allowed) in excess.iter_mut().zip(allowed.unwrap_or_default()) {
-        *excess -= allowed;
     }
 }
 

@@ -96,7 +96,12 @@ fn find_in(
         counted: instance.counted(),
         ..*claim
     };
-    let verified = verify_cases(words, &claim, &cases, &found.discounts);
+    let verified = if found.rings.is_empty() {
+        verify_cases(words, &claim, &cases, &found.discounts)
+    } else {
+        let numbers = [found.discounts.as_slice(), &found.credits].concat();
+        verify_rings(words, &claim, &found.rings, &numbers)
+    };
     assert_eq!(verified, Ok(found.total));
     found
 }
@@ -318,4 +323,30 @@ fn a_ring_proves_more_than_prices() {
         verify_rings(&words, &of_tokens, &rings, &[0; 9]),
         Err(Flaw::Rings)
     );
+}
+
+#[test]
+fn rings_are_found() {
+    // Three pairs that cross each other, alone and among random words.
+    let mut num_rings = 0;
+    for seed in 0..6 {
+        let mut words = match seed {
+            0 => Words::default(),
+            _ => Dice(seed).words(),
+        };
+        for word in [[0, 1, 2], [1, 2, 0], [2, 0, 1]] {
+            words.push(&word, 2);
+        }
+        let claim = claim(Against::Merges, 2, 2, 9);
+        let find = |num_threads| find_in(1000, 1, &words, &claim, &[], num_threads);
+        let found = find(1);
+        assert!(best_gain(&words, 2) <= found.gain);
+        assert_eq!(find(3), found);
+        num_rings += found.rings.len();
+        if seed == 0 {
+            // No prices alone prove less than 7.
+            assert_eq!(found.gain, 6, "{found:?}");
+        }
+    }
+    assert!(num_rings > 1);
 }

@@ -27,7 +27,7 @@ struct Ring {
 /// The rings of a search.
 #[derive(Debug, Default)]
 pub(super) struct Rings {
-    rings: Vec<Ring>,
+    all: Vec<Ring>,
     pairs: FxHashMap<[StringIndex; 2], PairIndex>,
     /// The toll of each ring, in units.
     tolls: Prices,
@@ -56,7 +56,7 @@ fn neighbours(ring: &[StringIndex]) -> impl Iterator<Item = [StringIndex; 2]> {
 
 impl Rings {
     pub(super) fn is_empty(&self) -> bool {
-        self.rings.is_empty()
+        self.all.is_empty()
     }
 
     pub(super) fn num_pairs(&self) -> usize {
@@ -74,7 +74,7 @@ impl Rings {
         if self.is_empty() {
             self.unit = threshold;
         }
-        let before = std::mem::take(&mut self.rings).into_iter();
+        let before = std::mem::take(&mut self.all).into_iter();
         let tolls = std::mem::take(&mut self.tolls).values;
         let kept = before.map(|ring| ring.strings).zip(tolls);
         let kept = kept.filter(|(_, toll)| *toll > 0.0);
@@ -86,7 +86,7 @@ impl Rings {
                 let next = PairIndex(self.pairs.len() as u32);
                 pairs.push(*self.pairs.entry(pair).or_insert(next));
             }
-            self.rings.push(Ring { strings, pairs });
+            self.all.push(Ring { strings, pairs });
             tolls.push(toll);
         }
         self.tolls = Prices::new(tolls);
@@ -99,7 +99,7 @@ impl Rings {
     /// The strings and pairs of each ring, and its toll.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&[StringIndex], &[PairIndex], f32)> {
         let tolls = self.tolls.values.iter().map(|toll| toll * self.unit);
-        let rings = self.rings.iter().zip(tolls);
+        let rings = self.all.iter().zip(tolls);
         rings.map(|(ring, toll)| (ring.strings.as_slice(), ring.pairs.as_slice(), toll))
     }
 
@@ -144,13 +144,13 @@ impl Rings {
             *share = ramp((credit - toll) / slope + BELOW);
         }
         self.pulls.clear();
-        for ring in &self.rings {
+        for ring in &self.all {
             let made: f32 = ring.strings.iter().map(|string| strings[string.at()]).sum();
             let counted: f32 = ring.pairs.iter().map(|pair| self.shares[pair.at()]).sum();
             let half = (ring.strings.len() / 2) as f32;
             self.pulls.push(counted - made - half);
         }
-        let all = 0..self.rings.len();
+        let all = 0..self.all.len();
         self.tolls
             .follow_within(all, &self.pulls, adam, 0.0, f32::INFINITY);
     }

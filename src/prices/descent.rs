@@ -90,9 +90,13 @@ mod tests {
         for (price, expected) in prices.values.iter().zip([0.25, 1.0, 7.0]) {
             assert!((price - expected).abs() < 1e-3, "{prices:?}");
         }
+    }
+    #[test]
+    fn prices_stay_within_their_limits() {
         for pull in [-1.0, 1.0] {
-            prices.follow_within(2..3, &[pull], Adam::new(50.0, 0), 5.0, 9.0);
-            assert_eq!(prices.values[2], if pull > 0.0 { 9.0 } else { 5.0 });
+            let mut prices = Prices::new(vec![7.0]);
+            prices.follow_within(0..1, &[pull], Adam::new(50.0, 0), 5.0, 9.0);
+            assert!((prices.values[0] - 7.0 - 2.0 * pull).abs() < 1e-6);
         }
     }
 }
