@@ -31,7 +31,7 @@ const MANY_ITEMS: usize = 1 << 19;
 /// A piece is light if its weight times this is at most the floor, and if the symbols of all light
 /// pieces are at most this part of all symbols.
 const LIGHT_BESIDE_FLOOR: u64 = 3;
-const LIGHT_OF_ALL: (u128, u128) = (3, 5);
+const LIGHT_OF_ALL: (u128, u128) = (2, 3);
 
 /// A piece of a batch.
 #[derive(Debug, Clone, Copy, Default)]

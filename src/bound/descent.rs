@@ -27,7 +27,7 @@ use super::rounding::{self, RoundedBatch};
 use super::schedule::{DescentOptions, Schedule, Stride};
 use super::split_prices::Splits;
 use super::step::{self, Scratch, Step};
-use super::sums::Sums;
+use super::sums::{self, Sums};
 use super::tolls::Rings;
 use super::{long, start};
 use crate::error::{Error, Result};
@@ -239,7 +239,7 @@ impl<'a> Descent<'a> {
         self.sums
             .share_out(instance, &self.batches, floor, stride, self.team)?;
         let adam = Adam::new(stride.rate, self.num_steps);
-        self.move_tolls(stride, adam);
+        self.move_tolls(stride, adam)?;
         let Sums {
             shares, splits: of, ..
         } = &self.sums;
@@ -266,21 +266,22 @@ impl<'a> Descent<'a> {
     }
 
     /// Find how much of the credits of each pair counts, and move the tolls of the rings.
-    fn move_tolls(&mut self, stride: &Stride, adam: Adam) {
+    fn move_tolls(&mut self, stride: &Stride, adam: Adam) -> Result<()> {
         if self.rings.is_empty() {
-            return;
+            return Ok(());
         }
-        self.rings.credits.fill(0.0);
-        for batch in &self.batches {
-            let batch = parallel::lock(batch);
-            for (sum, credit) in self.rings.credits.iter_mut().zip(&batch.crossings.of_pairs) {
-                *sum += credit;
-            }
-        }
+        let batches: Vec<_> = self.batches.iter().map(parallel::lock).collect();
+        let of_pairs = batches
+            .iter()
+            .map(|batch| batch.crossings.of_pairs.as_slice());
+        let of_pairs: Vec<&[f32]> = of_pairs.collect();
+        self.rings.credits = sums::added_up(&of_pairs, self.team)?;
+        drop(batches);
         let shares = &self.sums.shares;
         let strings = shares.of_spans(stride.width).strings;
         self.rings.step(strings, shares.threshold, stride, adam);
         self.sums.tolls = self.rings.tolls_of_strings();
+        Ok(())
     }
 
     /// Look for rings if it is time to.

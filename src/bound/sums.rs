@@ -10,8 +10,9 @@ use crate::error::Result;
 use crate::parallel::{Team, lock};
 use crate::prices::{CERTAIN, NEVER, Part, Shares, share_out};
 
-/// The number of strings that one thread works on at once.
+/// The number of strings that one thread works on at once, and of pairs of strings that cross.
 const STRINGS_OF_A_PART: usize = 1 << 8;
+const PAIRS_OF_A_PART: usize = 1 << 9;
 
 /// The losses of strings and splits, and how much each counts.
 #[derive(Debug)]
@@ -196,6 +197,18 @@ fn amend(strings: &[(usize, f32)], part: &mut WithSplits, change: impl Fn(&mut f
             None => break,
         }
     }
+}
+
+/// The sums of rows of numbers, which are equally long.
+pub(super) fn added_up(rows: &[&[f32]], team: &Team) -> Result<Vec<f32>> {
+    let len = rows.first().map_or(0, |row| row.len());
+    let parts = team.map(len.div_ceil(PAIRS_OF_A_PART), |index| {
+        let start = index * PAIRS_OF_A_PART;
+        let mut sums = vec![0.0; PAIRS_OF_A_PART.min(len - start)];
+        sum_up(rows, start, &mut sums);
+        Ok(sums)
+    })?;
+    Ok(parts.concat())
 }
 
 /// Add up a part of rows of numbers that begins at `start`, always in the same order.

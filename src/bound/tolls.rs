@@ -20,6 +20,8 @@ const BELOW: f32 = 0.3;
 #[derive(Debug)]
 struct Ring {
     strings: Vec<StringIndex>,
+    /// Where its strings are among the members.
+    members: Vec<u32>,
     /// Its neighbours.
     pairs: Vec<PairIndex>,
 }
@@ -28,6 +30,8 @@ struct Ring {
 #[derive(Debug, Default)]
 pub(super) struct Rings {
     all: Vec<Ring>,
+    /// The strings that are in a ring, in ascending order.
+    members: Vec<StringIndex>,
     pairs: FxHashMap<[StringIndex; 2], PairIndex>,
     /// The toll of each ring, in units.
     tolls: Prices,
@@ -86,14 +90,30 @@ impl Rings {
                 let next = PairIndex(self.pairs.len() as u32);
                 pairs.push(*self.pairs.entry(pair).or_insert(next));
             }
-            self.all.push(Ring { strings, pairs });
+            self.all.push(Ring {
+                strings,
+                members: Vec::new(),
+                pairs,
+            });
             tolls.push(toll);
         }
+        self.find_members();
         self.tolls = Prices::new(tolls);
         self.credits = vec![0.0; self.pairs.len()];
         self.shares = vec![0.0; self.pairs.len()];
         self.noted = vec![0.0; self.pairs.len()];
         self.num_noted = 0;
+    }
+
+    fn find_members(&mut self) {
+        let strings = self.all.iter().flat_map(|ring| &ring.strings);
+        self.members = strings.copied().collect();
+        self.members.sort_unstable();
+        self.members.dedup();
+        for ring in &mut self.all {
+            let member = |string: &StringIndex| self.members.partition_point(|at| at < string);
+            ring.members = ring.strings.iter().map(|at| member(at) as u32).collect();
+        }
     }
 
     /// The strings and pairs of each ring, and its toll.
@@ -119,14 +139,12 @@ impl Rings {
 
     /// The tolls of each string that is in a ring, in ascending order.
     pub(super) fn tolls_of_strings(&self) -> Vec<(usize, f32)> {
-        let mut sums: FxHashMap<usize, f32> = FxHashMap::default();
-        for (strings, _, toll) in self.iter() {
-            for string in strings {
-                *sums.entry(string.at()).or_default() += toll;
+        let mut sums: Vec<(usize, f32)> = self.members.iter().map(|at| (at.at(), 0.0)).collect();
+        for (ring, toll) in self.all.iter().zip(&self.tolls.values) {
+            for &member in &ring.members {
+                sums[member as usize].1 += toll * self.unit;
             }
         }
-        let mut sums: Vec<_> = sums.into_iter().collect();
-        sums.sort_unstable_by_key(|sum| sum.0);
         sums
     }
 
