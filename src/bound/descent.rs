@@ -287,7 +287,7 @@ impl<'a> Descent<'a> {
     /// Look for rings if it is time to.
     fn look_for_rings(&mut self, calendar: &mut Calendar, stride: &Stride) -> Result<()> {
         let is_one_case = self.options.num_cases <= 1;
-        if !(is_one_case && stride.by_split && self.instance.against == Against::Merges) {
+        if !(is_one_case && stride.with_rings && self.instance.against == Against::Merges) {
             return Ok(());
         }
         if calendar.is_noting(stride.progress) {

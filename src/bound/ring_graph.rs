@@ -8,8 +8,15 @@ use std::collections::BinaryHeap;
 
 use rustc_hash::FxHashSet;
 
+use crate::error::Result;
+use crate::parallel::Team;
+
 /// How much longer an edge gets with each ring that it is in: so rings differ.
 const USED: u32 = 100;
+
+/// How many nodes are looked at before the edges of their rings get longer, and how many by one thread.
+const NODES_OF_A_BLOCK: usize = 256;
+const NODES_OF_A_PART: usize = 16;
 
 /// A graph whose nodes and edges are numbered from 0.
 struct Graph {
@@ -32,13 +39,22 @@ pub(super) fn odd_rings(
     edges: &[[u32; 2]],
     mut lengths: Vec<u32>,
     most: u32,
-) -> Vec<Vec<u32>> {
+    team: &Team,
+) -> Result<Vec<Vec<u32>>> {
     let graph = Graph::new(num_nodes, edges);
-    let mut ways = Ways::new(num_nodes);
     let mut known: FxHashSet<Vec<u32>> = FxHashSet::default();
     let mut rings = Vec::new();
-    for root in 0..num_nodes as u32 {
-        if let Some(mut ring) = ways.shortest_ring(&graph, &lengths, root, most) {
+    // The nodes of a block do not see each other's rings, however many threads there are.
+    for first in (0..num_nodes).step_by(NODES_OF_A_BLOCK) {
+        let roots = first..num_nodes.min(first + NODES_OF_A_BLOCK);
+        let parts = team.map(roots.len().div_ceil(NODES_OF_A_PART), |part| {
+            let start = roots.start + part * NODES_OF_A_PART;
+            let mut ways = Ways::new(num_nodes);
+            let of_root = |root| ways.shortest_ring(&graph, &lengths, root as u32, most);
+            let found = (start..roots.end.min(start + NODES_OF_A_PART)).filter_map(of_root);
+            Ok(found.collect::<Vec<Ring>>())
+        })?;
+        for mut ring in parts.into_iter().flatten() {
             for &edge in &ring.edges {
                 lengths[edge as usize] += USED;
             }
@@ -48,7 +64,7 @@ pub(super) fn odd_rings(
             }
         }
     }
-    rings
+    Ok(rings)
 }
 
 impl Graph {
@@ -99,7 +115,8 @@ impl Ways {
         }
     }
 
-    /// The shortest odd way from a node back to it, if it is shorter than `most`.
+    /// The shortest odd way from a node back to it, if it is shorter than `most`: two ways of one parity
+    /// from the root to the ends of an edge, and that edge. Neither need be longer than half of it.
     fn shortest_ring(
         &mut self,
         graph: &Graph,
@@ -112,22 +129,37 @@ impl Ways {
         }
         self.heap.clear();
         self.reach(2 * root, 0, (0, 0));
+        // The shortest ring so far, with the ends of its edge.
+        let (mut shortest, mut closed) = (most, None);
         while let Some(Reverse((length, way))) = self.heap.pop() {
-            if way == 2 * root + 1 {
-                return Some(self.ring(root));
+            if 2 * length >= shortest {
+                break;
             }
             if length > self.lengths[way as usize] {
                 continue;
             }
             for edge in graph.edges(way / 2) {
-                let next = 2 * edge.to + 1 - way % 2;
-                let length = length + lengths[edge.number as usize];
-                if length < most && length < self.lengths[next as usize] {
-                    self.reach(next, length, (way, edge.number));
+                let over = length + lengths[edge.number as usize];
+                let other = 2 * edge.to + way % 2;
+                let known = self.lengths[other as usize];
+                if known < shortest && over + known < shortest {
+                    (shortest, closed) = (over + known, Some((way, other, edge.number)));
+                }
+                let next = other ^ 1;
+                if 2 * over < shortest && over < self.lengths[next as usize] {
+                    self.reach(next, over, (way, edge.number));
                 }
             }
         }
-        None
+        let (way, other, edge) = closed?;
+        let (mut nodes, mut edges) = self.back(way);
+        let (others, more) = self.back(other);
+        edges.extend(more);
+        edges.push(edge);
+        // The root is the last of both.
+        nodes.pop();
+        nodes.extend(others.into_iter().rev());
+        Some(Ring { nodes, edges })
     }
 
     fn reach(&mut self, way: u32, length: u32, before: (u32, u32)) {
@@ -137,29 +169,39 @@ impl Ways {
         self.heap.push(Reverse((length, way)));
     }
 
-    /// The odd way that leads back to the root.
-    fn ring(&self, root: u32) -> Ring {
-        let (mut nodes, mut edges) = (Vec::new(), Vec::new());
-        let mut way = 2 * root + 1;
-        while way != 2 * root {
+    /// The nodes and edges of a way, from its end to the root.
+    fn back(&self, mut way: u32) -> (Vec<u32>, Vec<u32>) {
+        let (mut nodes, mut edges) = (vec![way / 2], Vec::new());
+        while self.lengths[way as usize] > 0 {
             let (before, edge) = self.before[way as usize];
             nodes.push(before / 2);
             edges.push(edge);
             way = before;
         }
-        Ring { nodes, edges }
+        (nodes, edges)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parallel::with_team;
+
+    fn rings_of(
+        num_nodes: usize,
+        edges: &[[u32; 2]],
+        lengths: Vec<u32>,
+        most: u32,
+    ) -> Vec<Vec<u32>> {
+        with_team(1, |team| odd_rings(num_nodes, edges, lengths, most, team))
+            .expect("nothing stops it")
+    }
 
     #[test]
     fn rings_are_odd_and_short() {
         // A triangle with a square beside it: 0 1 2, and 2 3 4 5.
         let edges = [[0, 1], [1, 2], [0, 2], [2, 3], [3, 4], [4, 5], [2, 5]];
-        let find = |lengths: [u32; 7], most| odd_rings(6, &edges, lengths.to_vec(), most);
+        let find = |lengths: [u32; 7], most| rings_of(6, &edges, lengths.to_vec(), most);
         let mut rings = find([1; 7], 4);
         assert_eq!(rings.len(), 1);
         rings[0].sort_unstable();
@@ -168,7 +210,7 @@ mod tests {
         assert!(find([1; 7], 3).is_empty());
         assert!(find([2; 7], 6).is_empty());
         // Without one side of the triangle there is no odd ring.
-        assert!(odd_rings(6, &edges[1..], vec![1; 6], 99).is_empty());
+        assert!(rings_of(6, &edges[1..], vec![1; 6], 99).is_empty());
     }
 
     #[test]
@@ -176,9 +218,9 @@ mod tests {
         // Two ways from 0 to 1: by 2, or by 3, 4, 5.
         let edges = [[0, 1], [1, 2], [2, 0], [1, 3], [3, 4], [4, 5], [5, 0]];
         let mut lengths = vec![10; 7];
-        assert_eq!(odd_rings(1, &[], Vec::new(), 99), Vec::<Vec<u32>>::new());
-        assert_eq!(odd_rings(6, &edges, lengths.clone(), 99)[0].len(), 3);
+        assert_eq!(rings_of(1, &[], Vec::new(), 99), Vec::<Vec<u32>>::new());
+        assert_eq!(rings_of(6, &edges, lengths.clone(), 99)[0].len(), 3);
         lengths[1] = 40;
-        assert_eq!(odd_rings(6, &edges, lengths, 99)[0].len(), 5);
+        assert_eq!(rings_of(6, &edges, lengths, 99)[0].len(), 5);
     }
 }

@@ -32,7 +32,7 @@ const OPEN: [f32; 2] = [0.05, 0.95];
 /// A word gains by both of two strings if it gains by so much more than by one.
 const LEAST_GAIN: f32 = 0.1;
 /// Pairs are joined by words of at least this part of what the last merge gains.
-const LEAST_WEIGHT: f32 = 0.05;
+const LEAST_WEIGHT: f32 = 0.1;
 
 /// The number 1 in lengths of edges. Each is a little longer: of equal rings the shortest is the best.
 const ONE: f32 = 1000.0;
@@ -95,7 +95,8 @@ pub(super) fn renew(
     for (pair, weight) in joined.into_iter().flatten() {
         *weights.entry(pair).or_default() += weight;
     }
-    rings.renew(find(&weights, counting, rings), counting.threshold);
+    let found = find(&weights, counting, rings, team)?;
+    rings.renew(found, counting.threshold);
     let rings = &*rings;
     team.map(batches.len(), |index| {
         cross(&mut lock(&batches[index]), rings);
@@ -147,7 +148,12 @@ fn join(batch: &Batch, counting: Counting) -> Weights {
 }
 
 /// Rings that would be cut off, but for those that have a toll.
-fn find(weights: &Weights, counting: Counting, rings: &Rings) -> Vec<Vec<StringIndex>> {
+fn find(
+    weights: &Weights,
+    counting: Counting,
+    rings: &Rings,
+    team: &Team,
+) -> Result<Vec<Vec<StringIndex>>> {
     let least = (counting.threshold * LEAST_WEIGHT) as u64;
     let heavy = weights.iter().filter(|(_, weight)| **weight >= least);
     let mut pairs: Vec<[StringIndex; 2]> = heavy.map(|(&pair, _)| pair).collect();
@@ -163,7 +169,7 @@ fn find(weights: &Weights, counting: Counting, rings: &Rings) -> Vec<Vec<StringI
         let counted = rings.average_share(pair).unwrap_or(1.0).min(either);
         ((1.0 + one + other - 2.0 * counted) * ONE) as u32 + LONGER
     });
-    let found = odd_rings(nodes.len(), &edges, lengths.collect(), MOST).into_iter();
+    let found = odd_rings(nodes.len(), &edges, lengths.collect(), MOST, team)?;
     let mut known: FxHashSet<Vec<StringIndex>> = FxHashSet::default();
     for (strings, _, toll) in rings.iter() {
         if toll > 0.0 {
@@ -173,10 +179,8 @@ fn find(weights: &Weights, counting: Counting, rings: &Rings) -> Vec<Vec<StringI
     let strings = |ring: Vec<u32>| -> Vec<StringIndex> {
         ring.iter().map(|&node| nodes[node as usize]).collect()
     };
-    found
-        .map(strings)
-        .filter(|ring| !known.contains(&sorted(ring.clone())))
-        .collect()
+    let is_new = |ring: &Vec<StringIndex>| !known.contains(&sorted(ring.clone()));
+    Ok(found.into_iter().map(strings).filter(is_new).collect())
 }
 
 fn sorted(mut strings: Vec<StringIndex>) -> Vec<StringIndex> {

@@ -36,6 +36,8 @@ const MANY_STEPS: f64 = 480.0;
 const STEPS_FOR_SPLITS: f64 = 700.0;
 const MOST_SPLITS: usize = 1 << 17;
 const BEFORE_SPLITS: f64 = 0.4;
+/// With so many steps rings are looked for then.
+const STEPS_FOR_RINGS: f64 = 2000.0;
 
 /// The part of the way that is left out where a descent begins at the prices of another.
 const MIDST: f64 = 0.5;
@@ -55,6 +57,8 @@ pub(super) struct Stride {
     pub(super) softness: f32,
     /// Whether the splits of a string are told apart.
     pub(super) by_split: bool,
+    /// Whether it pays to look for rings.
+    pub(super) with_rings: bool,
 }
 
 /// The steps from the first to the last.
@@ -182,6 +186,7 @@ impl Schedule {
             width: between(0.05 / leisure, last_rate),
             softness: between(0.5 / leisure, 0.015 / leisure),
             by_split: self.by_split,
+            with_rings: self.by_split && expected >= STEPS_FOR_RINGS,
         }
     }
 }

@@ -338,7 +338,7 @@ fn rings_are_found() {
             words.push(&word, 2);
         }
         let claim = claim(Against::Merges, 2, 2, 9);
-        let find = |num_threads| find_in(1000, 1, &words, &claim, &[], num_threads);
+        let find = |num_threads| find_in(2000, 1, &words, &claim, &[], num_threads);
         let found = find(1);
         assert!(best_gain(&words, 2) <= found.gain);
         assert_eq!(find(3), found);
