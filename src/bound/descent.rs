@@ -184,7 +184,9 @@ impl<'a> Descent<'a> {
             }
             step?;
             progress.set_steps(self.num_steps);
-            self.look_for_rings(&mut calendar, &stride)?;
+            if self.look_for_rings(&mut calendar, &stride)? {
+                schedule.leave_out();
+            }
             if stride.progress >= FIRST_EVALUATION && self.options.num_cases > 1 {
                 self.sums.note(instance.num_strings);
             }
@@ -284,17 +286,18 @@ impl<'a> Descent<'a> {
         Ok(())
     }
 
-    /// Look for rings if it is time to.
-    fn look_for_rings(&mut self, calendar: &mut Calendar, stride: &Stride) -> Result<()> {
+    /// Look for rings if it is time to; whether it was.
+    fn look_for_rings(&mut self, calendar: &mut Calendar, stride: &Stride) -> Result<bool> {
         let is_one_case = self.options.num_cases <= 1;
         if !(is_one_case && stride.with_rings && self.instance.against == Against::Merges) {
-            return Ok(());
+            return Ok(false);
         }
         if calendar.is_noting(stride.progress) {
             self.sums.note(self.instance.num_strings);
             self.rings.note();
         }
-        if calendar.is_due(stride.progress) {
+        let is_due = calendar.is_due(stride.progress);
+        if is_due {
             let average: Vec<f32> = self.sums.average_shares().collect();
             self.sums.forget();
             let shares = &self.sums.shares;
@@ -311,7 +314,7 @@ impl<'a> Descent<'a> {
             ring_search::renew(&mut self.rings, &self.batches, counting, self.team)?;
             self.weighed = None;
         }
-        Ok(())
+        Ok(is_due)
     }
 
     /// Lower prices until no long string counts.

@@ -69,6 +69,7 @@ pub(super) struct Schedule {
     has_long_pieces: bool,
     has_few_splits: bool,
     by_split: bool,
+    with_rings: bool,
     /// The part of the way that another descent went.
     behind: f64,
     num_steps: usize,
@@ -91,6 +92,7 @@ impl Schedule {
             has_long_pieces: instance.reach.len() > LONG * instance.pieces.ends.len(),
             has_few_splits: instance.num_splits() <= MOST_SPLITS,
             by_split: false,
+            with_rings: false,
             behind: 0.0,
             num_steps: 0,
             most_steps: options.num_steps.unwrap_or(usual),
@@ -138,6 +140,7 @@ impl Schedule {
         self.by_split |= self.has_few_splits
             && progress >= BEFORE_SPLITS
             && self.expected_steps() >= STEPS_FOR_SPLITS;
+        self.with_rings |= self.by_split && self.expected_steps() >= STEPS_FOR_RINGS;
         Some(self.stride(progress))
     }
 
@@ -149,9 +152,13 @@ impl Schedule {
 
     /// Leave the exact evaluation that began at `began`, and ends now, out of the pace.
     pub(super) fn leave_out_evaluation(&mut self, began: Instant) {
-        let now = Instant::now();
-        self.evaluation = now - began;
-        self.since = now + self.pace;
+        self.evaluation = began.elapsed();
+        self.leave_out();
+    }
+
+    /// Leave what was done since the last step out of the pace.
+    pub(super) fn leave_out(&mut self) {
+        self.since = Instant::now() + self.pace;
     }
 
     /// The number of steps in all, estimated if there is a deadline.
@@ -186,7 +193,7 @@ impl Schedule {
             width: between(0.05 / leisure, last_rate),
             softness: between(0.5 / leisure, 0.015 / leisure),
             by_split: self.by_split,
-            with_rings: self.by_split && expected >= STEPS_FOR_RINGS,
+            with_rings: self.with_rings,
         }
     }
 }
