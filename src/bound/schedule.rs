@@ -61,6 +61,14 @@ pub(super) struct Stride {
     pub(super) with_rings: bool,
 }
 
+/// What steps tell apart: strings, their splits too, and odd rings of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Detail {
+    Strings,
+    Splits,
+    Rings,
+}
+
 /// The steps from the first to the last.
 pub(super) struct Schedule {
     begin: Instant,
@@ -68,8 +76,7 @@ pub(super) struct Schedule {
     pub(super) end: Option<Instant>,
     has_long_pieces: bool,
     has_few_splits: bool,
-    by_split: bool,
-    with_rings: bool,
+    detail: Detail,
     /// The part of the way that another descent went.
     behind: f64,
     num_steps: usize,
@@ -91,8 +98,7 @@ impl Schedule {
             end,
             has_long_pieces: instance.reach.len() > LONG * instance.pieces.ends.len(),
             has_few_splits: instance.num_splits() <= MOST_SPLITS,
-            by_split: false,
-            with_rings: false,
+            detail: Detail::Strings,
             behind: 0.0,
             num_steps: 0,
             most_steps: options.num_steps.unwrap_or(usual),
@@ -105,7 +111,9 @@ impl Schedule {
     /// Begin with small steps, from where another descent ended.
     pub(super) fn begin_in_the_midst(&mut self) {
         self.behind = MIDST;
-        self.by_split = self.has_few_splits;
+        if self.has_few_splits {
+            self.detail = Detail::Splits;
+        }
     }
 
     /// The next step, or None after the last.
@@ -137,11 +145,21 @@ impl Schedule {
         self.num_steps += 1;
         let progress = self.behind + (1.0 - self.behind) * progress;
         // Once begun, it goes on.
-        self.by_split |= self.has_few_splits
-            && progress >= BEFORE_SPLITS
-            && self.expected_steps() >= STEPS_FOR_SPLITS;
-        self.with_rings |= self.by_split && self.expected_steps() >= STEPS_FOR_RINGS;
+        self.detail = self.detail.max(self.worth_its_time(progress));
         Some(self.stride(progress))
+    }
+
+    /// What is told apart from this part of the way on.
+    fn worth_its_time(&self, progress: f64) -> Detail {
+        let num_steps = self.expected_steps();
+        let may_split = self.has_few_splits && progress >= BEFORE_SPLITS;
+        if self.detail == Detail::Strings && !(may_split && num_steps >= STEPS_FOR_SPLITS) {
+            Detail::Strings
+        } else if num_steps >= STEPS_FOR_RINGS {
+            Detail::Rings
+        } else {
+            Detail::Splits
+        }
     }
 
     /// Whether all time that is left is that of the last evaluation, or `watch` was stopped.
@@ -192,8 +210,8 @@ impl Schedule {
             rate: between(first_rate, last_rate),
             width: between(0.05 / leisure, last_rate),
             softness: between(0.5 / leisure, 0.015 / leisure),
-            by_split: self.by_split,
-            with_rings: self.with_rings,
+            by_split: self.detail >= Detail::Splits,
+            with_rings: self.detail == Detail::Rings,
         }
     }
 }
