@@ -67,7 +67,7 @@ def beside_highs(seconds: float) -> str:
                     counts,
                     against=against,
                     time_limit=seconds,
-                    num_cases=1,  # several would prove more than the linear program
+                    num_cases=1,  # several prove more than the linear program, as rings do
                     num_threads=1,
                 )
                 cert.verify(counts, tokenizer=tokenizer)
