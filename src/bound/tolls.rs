@@ -72,8 +72,8 @@ impl Rings {
         self.pairs.get(&strings).copied()
     }
 
-    /// Forget the rings that cost nothing, and add some. The first are told what a merge gains at least:
-    /// that is a toll.
+    /// Forget the rings that cost nothing, and add some. The loss from which on a string counts is the unit
+    /// of all tolls, as it is when the first rings are added.
     pub(super) fn renew(&mut self, rings: Vec<Vec<StringIndex>>, threshold: f32) {
         if self.is_empty() {
             self.unit = threshold;
