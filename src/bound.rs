@@ -29,6 +29,7 @@ mod descent;
 mod found;
 mod frequent;
 mod instance;
+mod late_spans;
 mod long;
 mod occurrences;
 mod overlaps;

@@ -29,9 +29,18 @@ const LEAST_WORK: usize = 1 << 13;
 /// With fewer items no piece is light.
 const MANY_ITEMS: usize = 1 << 19;
 /// A piece is light if its weight times this is at most the floor, and if the symbols of all light
-/// pieces are at most this part of all symbols.
+/// pieces are at most some part of all symbols.
 const LIGHT_BESIDE_FLOOR: u64 = 3;
-const LIGHT_OF_ALL: (u128, u128) = (2, 3);
+
+/// The symbols of light pieces are at most these parts of all, by numerator and denominator.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LightPart(pub(super) u128, pub(super) u128);
+
+impl LightPart {
+    pub(super) const FIRST: Self = Self(2, 3);
+    /// Prices of more spans are worth their time where most prices are nearly found.
+    pub(super) const LATER: Self = Self(1, 2);
+}
 
 /// A piece of a batch.
 #[derive(Debug, Clone, Copy, Default)]
@@ -106,8 +115,8 @@ pub(super) struct Batch<'a> {
 
 impl<'a> Batch<'a> {
     /// All pieces of an instance, in batches that are to be finished.
-    pub(super) fn all(instance: &'a Instance) -> Vec<Self> {
-        let heaviest_light = heaviest_light(instance);
+    pub(super) fn all(instance: &'a Instance, light: LightPart) -> Vec<Self> {
+        let heaviest_light = heaviest_light(instance, light);
         let is_by_symbol =
             |weight| instance.against == Against::Vocabularies || weight <= heaviest_light;
         let share = (work_of(instance, is_by_symbol) / MOST_BATCHES).max(LEAST_WORK);
@@ -262,7 +271,7 @@ fn work_of(instance: &Instance, is_by_symbol: impl Fn(u64) -> bool) -> usize {
 }
 
 /// The weight of the heaviest light pieces; 0 if there are none.
-fn heaviest_light(instance: &Instance) -> u64 {
+fn heaviest_light(instance: &Instance, light: LightPart) -> u64 {
     if instance.strings.len() < MANY_ITEMS {
         return 0;
     }
@@ -283,7 +292,7 @@ fn heaviest_light(instance: &Instance) -> u64 {
         sum += sum_of(same);
         let weight = same[0].0;
         let is_rare = weight.saturating_mul(LIGHT_BESIDE_FLOOR) <= instance.floor;
-        if !is_rare || sum * LIGHT_OF_ALL.1 > total * LIGHT_OF_ALL.0 {
+        if !is_rare || sum * light.1 > total * light.0 {
             break;
         }
         heaviest = weight;

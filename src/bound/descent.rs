@@ -17,7 +17,7 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use super::against::Against;
-use super::batch::Batch;
+use super::batch::{Batch, LightPart};
 use super::decided::Decided;
 use super::found::{DescentProgress, FoundPrices, Rounded};
 use super::instance::Instance;
@@ -29,7 +29,7 @@ use super::split_prices::Splits;
 use super::step::{self, Scratch, Step};
 use super::sums::{self, Sums};
 use super::tolls::Rings;
-use super::{long, start};
+use super::{late_spans, long, start};
 use crate::error::{Error, Result};
 use crate::merges::Id;
 use crate::parallel::{self, Team, with_team};
@@ -129,7 +129,7 @@ impl<'a> Descent<'a> {
         options: &'a DescentOptions,
         team: &'a Team,
     ) -> Self {
-        let batches = Batch::all(instance).into_iter();
+        let batches = Batch::all(instance, LightPart::FIRST).into_iter();
         Self {
             instance,
             batches: batches.map(Mutex::new).collect(),
@@ -174,7 +174,7 @@ impl<'a> Descent<'a> {
         let (instance, options) = (self.instance, self.options);
         // Whoever asks for a stop waits for what the steps were worth; at the deadline nobody does.
         let limit = Watch::until(schedule.end);
-        let mut is_evaluated = false;
+        let (mut is_evaluated, mut is_late) = (false, false);
         let mut calendar = Calendar::new();
         while let Some(stride) = schedule.next(watch) {
             let step = self.step(&stride, || schedule.is_late(watch));
@@ -184,6 +184,11 @@ impl<'a> Descent<'a> {
             }
             step?;
             progress.set_steps(self.num_steps);
+            if !is_late && late_spans::is_due(&stride) {
+                is_late = true;
+                self.price_more_spans()?;
+                schedule.leave_out();
+            }
             if self.look_for_rings(&mut calendar, &stride)? {
                 schedule.leave_out();
             }
@@ -283,6 +288,16 @@ impl<'a> Descent<'a> {
         let strings = shares.of_spans(stride.width).strings;
         self.rings.step(strings, shares.threshold, stride, adam);
         self.sums.tolls = self.rings.tolls_of_strings();
+        Ok(())
+    }
+
+    /// Give the spans of more pieces prices.
+    fn price_more_spans(&mut self) -> Result<()> {
+        let more = late_spans::price_more(&self.batches, self.instance, self.team)?;
+        if let Some(batches) = more {
+            self.batches = batches;
+            self.weighed = None;
+        }
         Ok(())
     }
 

@@ -1,8 +1,8 @@
 //! When a descent takes its steps: by their number, or by the clock.
 //!
 //! Widths and step sizes shrink from the first step to the last, so that the end must be known from
-//! the beginning. With a deadline, progress is the fraction of the time that has passed: whatever the
-//! deadline, the last steps are small ones.
+//! the beginning. With a deadline, a step advances by its part of the time that is left for steps: whatever
+//! the deadline, and whatever is done between them, steps advance evenly and the last are small ones.
 
 use std::time::{Duration, Instant};
 
@@ -79,11 +79,15 @@ pub(super) struct Schedule {
     detail: Detail,
     /// The part of the way that another descent went.
     behind: f64,
+    /// The fraction of the own way that is behind.
+    progress: f64,
     num_steps: usize,
     most_steps: usize,
     /// How long a step takes, and how long an exact evaluation.
     pace: Duration,
     evaluation: Duration,
+    /// Whether there was an evaluation, so that only the last is left.
+    is_evaluated: bool,
     since: Instant,
 }
 
@@ -100,10 +104,12 @@ impl Schedule {
             has_few_splits: instance.num_splits() <= MOST_SPLITS,
             detail: Detail::Strings,
             behind: 0.0,
+            progress: 0.0,
             num_steps: 0,
             most_steps: options.num_steps.unwrap_or(usual),
             pace: Duration::ZERO,
             evaluation,
+            is_evaluated: false,
             since: begin,
         }
     }
@@ -128,25 +134,39 @@ impl Schedule {
         }
         self.since = now;
         let by_steps = self.num_steps as f64 / self.most_steps.max(1) as f64;
-        let progress = match self.end {
+        self.progress = match self.end {
             None => by_steps,
             Some(end) => {
-                // After the last step comes the last evaluation.
-                let whole = end
-                    .saturating_duration_since(self.begin)
-                    .saturating_sub(self.pace + self.evaluation.max(self.pace));
-                let by_time = (now - self.begin).as_secs_f64() / whole.as_secs_f64().max(1e-9);
-                by_time.max(by_steps)
+                let left = self.left_for_steps(end.saturating_duration_since(now));
+                let part = self.pace.as_secs_f64() / (self.pace + left).as_secs_f64().max(1e-9);
+                let by_time = self.progress + (1.0 - self.progress) * part;
+                if left.is_zero() {
+                    1.0
+                } else {
+                    by_time.max(by_steps)
+                }
             }
         };
-        if progress >= 1.0 || self.num_steps >= self.most_steps || watch.is_stopped() {
+        let is_done = self.progress >= 1.0 || self.num_steps >= self.most_steps;
+        if is_done || watch.is_stopped() {
             return None;
         }
         self.num_steps += 1;
-        let progress = self.behind + (1.0 - self.behind) * progress;
+        let progress = self.behind + (1.0 - self.behind) * self.progress;
         // Once begun, it goes on.
         self.detail = self.detail.max(self.worth_its_time(progress));
         Some(self.stride(progress))
+    }
+
+    /// What is left of some time without the next step and the evaluations. There is time for steps even if
+    /// there is none for the first evaluation.
+    fn left_for_steps(&self, left: Duration) -> Duration {
+        let without_last = left.saturating_sub(self.pace + self.evaluation.max(self.pace));
+        if self.is_evaluated {
+            return without_last;
+        }
+        let without_first = without_last.saturating_sub(self.evaluation);
+        without_first.max(without_last / 2)
     }
 
     /// What is told apart from this part of the way on.
@@ -171,6 +191,7 @@ impl Schedule {
     /// Leave the exact evaluation that began at `began`, and ends now, out of the pace.
     pub(super) fn leave_out_evaluation(&mut self, began: Instant) {
         self.evaluation = began.elapsed();
+        self.is_evaluated = true;
         self.leave_out();
     }
 
@@ -213,5 +234,37 @@ impl Schedule {
             by_split: self.detail >= Detail::Splits,
             with_rings: self.detail == Detail::Rings,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bound::against::Against;
+    use crate::bound::words::Words;
+
+    #[test]
+    fn evaluations_are_no_time_for_steps() {
+        let mut words = Words::default();
+        words.push(&[0, 1, 0, 1], 3);
+        let watch = Watch::default();
+        let instance = Instance::new(&words, Against::Merges, 1, 1, 4, 1, &watch);
+        let instance = instance.expect("nothing stops it");
+        let options = DescentOptions {
+            num_steps: None,
+            deadline: None,
+            bits: 10,
+            num_threads: 1,
+            num_cases: 1,
+        };
+        let seconds = Duration::from_secs;
+        let mut schedule = Schedule::new(&instance, &options, seconds(2));
+        schedule.pace = seconds(1);
+        // Two evaluations and one step to come; if there is no time for the first, half of it is for steps.
+        assert_eq!(schedule.left_for_steps(seconds(10)), seconds(5));
+        assert_eq!(schedule.left_for_steps(seconds(5)), seconds(1));
+        assert_eq!(schedule.left_for_steps(seconds(2)), seconds(0));
+        schedule.is_evaluated = true;
+        assert_eq!(schedule.left_for_steps(seconds(10)), seconds(7));
     }
 }

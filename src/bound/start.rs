@@ -53,15 +53,20 @@ pub(super) fn from_tokens(batch: &mut Batch, is_token: &[bool]) {
         let prices = &mut batch.prices.values[piece.prices(rows)];
         if piece.by_symbol {
             prices.copy_from_slice(&symbol_prices);
-            continue;
+        } else {
+            set_spans(rows, &symbol_prices, prices);
         }
-        for (symbol, ends) in rows.windows(2).enumerate() {
-            let mut sum = 0.0;
-            let row = (ends[0] - rows[0]) as usize..(ends[1] - rows[0]) as usize;
-            for (price, symbol_price) in prices[row].iter_mut().zip(&symbol_prices[symbol..]) {
-                sum += symbol_price;
-                *price = f32::min(sum, 1.0);
-            }
+    }
+}
+
+/// Set the prices of all spans of a piece to what their symbols cost, but at most 1.
+pub(super) fn set_spans(rows: &[u32], of_symbols: &[f32], prices: &mut [f32]) {
+    for (symbol, ends) in rows.windows(2).enumerate() {
+        let mut sum = 0.0;
+        let row = (ends[0] - rows[0]) as usize..(ends[1] - rows[0]) as usize;
+        for (price, of_symbol) in prices[row].iter_mut().zip(&of_symbols[symbol..]) {
+            sum += of_symbol;
+            *price = f32::min(sum, 1.0);
         }
     }
 }

@@ -42,6 +42,13 @@ impl Prices {
         }
     }
 
+    /// Take over some prices of another search, with their averages.
+    pub(crate) fn copy_from(&mut self, range: Range<usize>, other: &Self, theirs: Range<usize>) {
+        self.values[range.clone()].copy_from_slice(&other.values[theirs.clone()]);
+        self.means[range.clone()].copy_from_slice(&other.means[theirs.clone()]);
+        self.squares[range].copy_from_slice(&other.squares[theirs]);
+    }
+
     /// Move the prices of `range`, to 1 at most. The pull on a price is minus the gradient of the
     /// bound: positive if a higher price lowers the bound.
     #[inline]

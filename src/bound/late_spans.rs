@@ -1,0 +1,162 @@
+//! Prices for the spans of more pieces, behind most of the way.
+//!
+//! While prices are far from good, those of light pieces' spans would hardly improve the bound, and steps
+//! without them are fast. In the last steps they improve it, and it is few steps that take longer.
+
+use std::sync::{Mutex, MutexGuard};
+
+use super::batch::{Batch, LightPart};
+use super::instance::Instance;
+use super::schedule::Stride;
+use super::start;
+use crate::error::Result;
+use crate::parallel::{Team, lock};
+
+/// The fraction of the way behind which fewer pieces are light, at the latest.
+const LATER: f64 = 0.6;
+
+/// Whether it is time to. Where the splits of strings are told apart it is, and so before there are rings:
+/// crossings are not carried over.
+pub(super) fn is_due(stride: &Stride) -> bool {
+    stride.progress >= LATER || stride.by_split
+}
+
+/// The pieces of `before` in new batches, with the prices that they have, and fewer light pieces among
+/// them; None if these are as few as they may be.
+pub(super) fn price_more<'a>(
+    before: &[Mutex<Batch<'a>>],
+    instance: &'a Instance,
+    team: &Team,
+) -> Result<Option<Vec<Mutex<Batch<'a>>>>> {
+    let num_light = |batch: &Batch| batch.pieces.iter().filter(|piece| piece.by_symbol).count();
+    let before: Vec<MutexGuard<Batch>> = before.iter().map(lock).collect();
+    let before: Vec<&Batch> = before.iter().map(|batch| &**batch).collect();
+    let batches = Batch::all(instance, LightPart::LATER);
+    let num_before: usize = before.iter().map(|batch| num_light(batch)).sum();
+    let num_now: usize = batches.iter().map(num_light).sum();
+    if num_now == num_before {
+        return Ok(None);
+    }
+    let mut firsts = Vec::with_capacity(batches.len());
+    let mut num_pieces = 0;
+    for batch in &batches {
+        firsts.push(num_pieces);
+        num_pieces += batch.pieces.len();
+    }
+    let batches: Vec<Mutex<Batch>> = batches.into_iter().map(Mutex::new).collect();
+    team.map(batches.len(), |index| {
+        let mut batch = lock(&batches[index]);
+        batch.finish(instance);
+        carry_over(&before, firsts[index], &mut batch);
+        Ok(())
+    })?;
+    Ok(Some(batches))
+}
+
+/// Set the prices of a batch, whose first piece is the piece `first` of all.
+fn carry_over(before: &[&Batch], first: usize, batch: &mut Batch) {
+    let pieces = before
+        .iter()
+        .flat_map(|batch| batch.pieces.iter().map(move |piece| (batch, piece)));
+    for (piece, (old, was)) in batch.pieces.iter().zip(pieces.skip(first)) {
+        let rows = piece.rows(&batch.rows);
+        let (prices, old_prices) = (piece.prices(rows), was.prices(was.rows(&old.rows)));
+        if piece.by_symbol == was.by_symbol {
+            batch.prices.copy_from(prices, &old.prices, old_prices);
+            continue;
+        }
+        let of_symbols = &old.prices.values[old_prices.clone()];
+        start::set_spans(rows, of_symbols, &mut batch.prices.values[prices.clone()]);
+        for (row, from) in rows.iter().zip(old_prices) {
+            let price = prices.start + (row - rows[0]) as usize;
+            let symbol = price..price + 1;
+            batch.prices.copy_from(symbol, &old.prices, from..from + 1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bound::against::Against;
+    use crate::bound::words::Words;
+    use crate::greedy::tests::Dice;
+    use crate::parallel::with_team;
+    use crate::watch::Watch;
+
+    /// Words so many that the rarest are light.
+    fn instance() -> Instance {
+        let mut dice = Dice(3);
+        let mut words = Words::default();
+        for number in 0..24_000 {
+            let word: Vec<u32> = (0..12).map(|_| dice.below(4) as u32).collect();
+            words.push(&word, [1, 1, 1, 2, 4][number % 5]);
+        }
+        let watch = Watch::default();
+        Instance::new(&words, Against::Merges, 50, 12, 4, 1, &watch).expect("nothing stops it")
+    }
+
+    #[test]
+    fn spans_of_pieces_that_were_light_cost_what_their_symbols_do() {
+        let instance = instance();
+        let mut before = Batch::all(&instance, LightPart::FIRST);
+        let mut dice = Dice(8);
+        for batch in &mut before {
+            batch.finish(&instance);
+            batch
+                .prices
+                .values
+                .fill_with(|| dice.below(100) as f32 / 100.0);
+        }
+        let before: Vec<Mutex<Batch>> = before.into_iter().map(Mutex::new).collect();
+        let priced = with_team(2, |team| price_more(&before, &instance, team));
+        let batches = priced.expect("nothing fails").expect("some were light");
+        let before: Vec<MutexGuard<Batch>> = before.iter().map(lock).collect();
+        let mut was = before.iter().flat_map(|batch| {
+            let prices = |piece| {
+                (
+                    piece,
+                    &batch.prices.values[piece.prices(piece.rows(&batch.rows))],
+                )
+            };
+            batch.pieces.iter().map(prices)
+        });
+        let mut changed = 0;
+        for batch in &batches {
+            let batch = lock(batch);
+            for piece in &batch.pieces {
+                let (old, of_old) = was.next().expect("as many pieces");
+                assert_eq!(piece.weight, old.weight);
+                let rows = piece.rows(&batch.rows);
+                let prices = &batch.prices.values[piece.prices(rows)];
+                if piece.by_symbol == old.by_symbol {
+                    assert_eq!(prices, of_old);
+                    continue;
+                }
+                changed += 1;
+                for (start, ends) in rows.windows(2).enumerate() {
+                    for (length, item) in (1..).zip(ends[0] - rows[0]..ends[1] - rows[0]) {
+                        let sum: f32 = of_old[start..start + length].iter().sum();
+                        assert_eq!(prices[item as usize], sum.min(1.0));
+                    }
+                }
+            }
+        }
+        assert!(was.next().is_none() && changed > 0);
+    }
+
+    #[test]
+    fn pieces_that_stay_light_are_left_alone() {
+        let mut words = Words::default();
+        words.push(&[0, 1, 2], 1);
+        let watch = Watch::default();
+        let instance = Instance::new(&words, Against::Merges, 2, 1, 4, 1, &watch);
+        let instance = instance.expect("nothing stops it");
+        let before = Batch::all(&instance, LightPart::FIRST);
+        let before: Vec<Mutex<Batch>> = before.into_iter().map(Mutex::new).collect();
+        let priced = with_team(1, |team| {
+            price_more(&before, &instance, team).map(|more| more.is_none())
+        });
+        assert_eq!(priced, Ok(true));
+    }
+}
