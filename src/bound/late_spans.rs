@@ -79,6 +79,7 @@ fn carry_over(before: &[&Batch], first: usize, batch: &mut Batch) {
 mod tests {
     use super::*;
     use crate::bound::against::Against;
+    use crate::bound::batch::Piece;
     use crate::bound::words::Words;
     use crate::greedy::tests::Dice;
     use crate::parallel::with_team;
@@ -113,13 +114,9 @@ mod tests {
         let batches = priced.expect("nothing fails").expect("some were light");
         let before: Vec<MutexGuard<Batch>> = before.iter().map(lock).collect();
         let mut was = before.iter().flat_map(|batch| {
-            let prices = |piece| {
-                (
-                    piece,
-                    &batch.prices.values[piece.prices(piece.rows(&batch.rows))],
-                )
-            };
-            batch.pieces.iter().map(prices)
+            let prices =
+                |piece: &Piece| &batch.prices.values[piece.prices(piece.rows(&batch.rows))];
+            batch.pieces.iter().map(move |piece| (piece, prices(piece)))
         });
         let mut changed = 0;
         for batch in &batches {
