@@ -8,12 +8,14 @@
 //!
 //! A [`Team`] is for many short loops: its threads stay from one to the next.
 
+mod documents;
 mod team;
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+pub(crate) use self::documents::{Piece, group_bytes, in_groups, pieces};
 pub(crate) use self::team::{Team, with_team};
 use crate::error::{Error, Result};
 

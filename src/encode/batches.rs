@@ -6,31 +6,19 @@ use std::collections::BTreeMap;
 use std::mem::MaybeUninit;
 use std::sync::Mutex;
 
+use super::desks::Lent;
 use super::encoder::{Encoder, Given};
+use super::run::Desk;
 use super::sink::Sink;
 use crate::error::Result;
 use crate::merges::Id;
 use crate::pages::prefer_large_pages;
-use crate::parallel::{for_each, into_inner, lock};
+use crate::parallel::{Piece, for_each, group_bytes, in_groups, into_inner, lock, pieces};
 use crate::specials::Call;
 use crate::watch::Watch;
 
 /// The ids of documents, and where each document's begin and the last one's end.
 pub type Encoded = (Vec<Id>, Vec<usize>);
-
-/// The bytes of a group, at least and at most.
-const LEAST_BYTES: usize = 1 << 14;
-const MOST_BYTES: usize = 1 << 20;
-
-/// A document, or a part of one that is encoded by itself.
-#[derive(Clone, Copy)]
-struct Piece<'t> {
-    document: usize,
-    /// Where in the document it begins.
-    start: usize,
-    text: &'t [u8],
-    is_last: bool,
-}
 
 impl Encoder {
     /// The ids of documents, one after the other, and where each document's begin; behind them,
@@ -46,51 +34,30 @@ impl Encoder {
         // Enough for most texts. The system gives memory only to ids that are written.
         let mut ids = Vec::with_capacity(num_bytes / 2);
         prefer_large_pages(&mut ids);
-        let group_bytes = (num_bytes / (num_threads * 8)).clamp(LEAST_BYTES, MOST_BYTES);
-        let is_alone = num_threads == 1 || num_bytes <= LEAST_BYTES;
-        // What is cut off depends on all ids of a document.
-        let most_bytes = if is_alone || call.frame.limit.is_some() {
-            usize::MAX
-        } else {
-            group_bytes
-        };
-        let pieces = self.pieces(documents, most_bytes);
-        let offsets = if is_alone {
-            self.encode_pieces(&pieces, call, &mut ids, watch)?
-        } else {
-            let groups = in_groups(&pieces, group_bytes);
-            encode_in_groups(&groups, num_threads, &mut ids, |group, ids| {
-                self.encode_pieces(group, call, ids, watch)
-            })?
+        let offsets = match group_bytes(num_bytes, num_threads) {
+            None => {
+                let pieces = pieces(documents, usize::MAX, |_| None);
+                let encode =
+                    |desk: &mut _| self.encode_pieces(&pieces, call, desk, &mut ids, watch);
+                self.desks.with(encode)?
+            }
+            Some(group_bytes) => {
+                // What is cut off depends on all ids of a document.
+                let is_cut = call.frame.limit.is_none();
+                let last_cut = |text: &[u8]| is_cut.then(|| self.last_cut(text))?;
+                let pieces = pieces(documents, group_bytes, last_cut);
+                let groups = in_groups(&pieces, group_bytes);
+                // A thread keeps its desk, which is in the caches of its processor.
+                let num_desks = num_threads.min(groups.len());
+                let desks: Vec<Option<Lent<'_>>> = (0..num_desks).map(|_| None).collect();
+                encode_in_groups(&groups, desks, &mut ids, |desk, group, ids| {
+                    let desk = desk.get_or_insert_with(|| self.desks.lend());
+                    self.encode_pieces(group, call, desk, ids, watch)
+                })?
+            }
         };
         let offsets = [0].into_iter().chain(offsets).collect();
         Ok(call.frame.fill((ids, offsets)))
-    }
-
-    /// Documents, and parts of those that are longer than `most_bytes` and can be cut.
-    fn pieces<'t>(&self, documents: &[&'t [u8]], most_bytes: usize) -> Vec<Piece<'t>> {
-        let mut pieces = Vec::with_capacity(documents.len());
-        for (document, &text) in documents.iter().enumerate() {
-            let mut start = 0;
-            while let Some(part) = text[start..].get(..most_bytes)
-                && let Some(cut) = self.last_cut(part)
-            {
-                pieces.push(Piece {
-                    document,
-                    start,
-                    text: &part[..cut],
-                    is_last: false,
-                });
-                start += cut;
-            }
-            pieces.push(Piece {
-                document,
-                start,
-                text: &text[start..],
-                is_last: true,
-            });
-        }
-        pieces
     }
 
     /// Append the ids of pieces; returns where the documents end that end with one of them.
@@ -98,51 +65,36 @@ impl Encoder {
         &self,
         pieces: &[Piece<'_>],
         Call { finders, frame, .. }: &Call,
+        desk: &mut Desk,
         ids: &mut Vec<Id>,
         watch: &Watch,
     ) -> Result<Vec<usize>> {
         let mut ends = Vec::with_capacity(pieces.len());
-        self.desks.with(|desk| {
-            for piece in pieces {
-                watch.check()?;
-                let mut start = ids.len();
-                if piece.start == 0 {
-                    start = frame.open(ids);
-                }
-                let mut sink = Sink::keeping(ids);
-                self.encode_given(Given::Text(piece.text), finders, desk, &mut sink, watch)
-                    .map_err(|error| error.moved(piece.start, 0).in_document(piece.document))?;
-                if piece.is_last {
-                    frame.close(ids, start);
-                    ends.push(ids.len());
-                }
+        for piece in pieces {
+            watch.check()?;
+            let mut start = ids.len();
+            if piece.start == 0 {
+                start = frame.open(ids);
             }
-            Ok(ends)
-        })
-    }
-}
-
-/// Pieces in groups of at least `num_bytes`, but for the last.
-fn in_groups<'p, 't>(pieces: &'p [Piece<'t>], num_bytes: usize) -> Vec<&'p [Piece<'t>]> {
-    let mut groups = Vec::new();
-    let (mut start, mut size) = (0, 0);
-    for (index, piece) in pieces.iter().enumerate() {
-        size += piece.text.len();
-        if size >= num_bytes || index + 1 == pieces.len() {
-            groups.push(&pieces[start..=index]);
-            (start, size) = (index + 1, 0);
+            let mut sink = Sink::keeping(ids);
+            self.encode_given(Given::Text(piece.text), finders, desk, &mut sink, watch)
+                .map_err(|error| error.moved(piece.start, 0).in_document(piece.document))?;
+            if piece.is_last {
+                frame.close(ids, start);
+                ends.push(ids.len());
+            }
         }
+        Ok(ends)
     }
-    groups
 }
 
-/// Append the ids of groups, by several threads; returns where documents end. `encode` appends the ids
-/// of a group, and returns where documents end in it.
-fn encode_in_groups<G: Copy + Sync>(
+/// Append the ids of groups, each by one of the workers; returns where documents end. `encode` appends
+/// the ids of a group, and returns where documents end in it.
+fn encode_in_groups<W: Send, G: Copy + Sync>(
     groups: &[G],
-    num_threads: usize,
+    workers: Vec<W>,
     ids: &mut Vec<Id>,
-    encode: impl Fn(G, &mut Vec<Id>) -> Result<Vec<usize>> + Sync,
+    encode: impl Fn(&mut W, G, &mut Vec<Id>) -> Result<Vec<usize>> + Sync,
 ) -> Result<Vec<usize>> {
     let assembly = Mutex::new(Assembly {
         room: ids.spare_capacity_mut(),
@@ -153,10 +105,17 @@ fn encode_in_groups<G: Copy + Sync>(
         waiting: BTreeMap::new(),
         spare: Vec::new(),
     });
-    let mut workers = vec![(); num_threads.min(groups.len())];
-    for_each(&mut workers, groups.len(), |(), index| {
-        let mut group = lock(&assembly).spare.pop().unwrap_or_default();
-        let ends = encode(groups[index], &mut group)?;
+    // A worker has an empty buffer of its own, unless its last one waits.
+    let mut workers: Vec<_> = workers
+        .into_iter()
+        .map(|worker| (worker, Vec::new()))
+        .collect();
+    for_each(&mut workers, groups.len(), |(worker, buffer), index| {
+        let mut group = std::mem::take(buffer);
+        if group.capacity() == 0 {
+            group = lock(&assembly).spare.pop().unwrap_or_default();
+        }
+        let ends = encode(worker, groups[index], &mut group)?;
         let placed = lock(&assembly).add(index, (group, ends));
         // Threads copy at the same time, and the system gives each of them its memory.
         for (place, mut group) in placed {
@@ -164,10 +123,15 @@ fn encode_in_groups<G: Copy + Sync>(
                 slot.write(id);
             }
             group.clear();
-            lock(&assembly).spare.push(group);
+            if buffer.capacity() == 0 {
+                *buffer = group;
+            } else {
+                lock(&assembly).spare.push(group);
+            }
         }
         Ok(())
     })?;
+    drop(workers);
     let Assembly {
         ends,
         num_ids,
@@ -236,7 +200,7 @@ mod tests {
     #[test]
     fn ids_are_in_order_whatever_room_there_is() {
         let groups: Vec<Id> = (0..40).collect();
-        let encode = |group: Id, ids: &mut Vec<Id>| {
+        let encode = |(): &mut (), group: Id, ids: &mut Vec<Id>| {
             ids.extend((0..group % 7).map(|_| group));
             Ok(vec![ids.len()])
         };
@@ -249,7 +213,7 @@ mod tests {
         for room in [0, 1, 50, expected.len(), 1000] {
             for num_threads in [1, 3] {
                 let mut ids = Vec::with_capacity(room);
-                let found = encode_in_groups(&groups, num_threads, &mut ids, encode);
+                let found = encode_in_groups(&groups, vec![(); num_threads], &mut ids, encode);
                 assert!(found.is_ok_and(|found| found == ends));
                 assert_eq!(ids, expected, "{room} {num_threads}");
             }
@@ -259,7 +223,7 @@ mod tests {
     #[test]
     fn a_failure_is_that_of_the_first_group() {
         let groups: Vec<Id> = (0..40).collect();
-        let fail = |group: Id, ids: &mut Vec<Id>| {
+        let fail = |(): &mut (), group: Id, ids: &mut Vec<Id>| {
             ids.push(group);
             if group % 10 == 9 {
                 return Err(Error::InvalidUtf8 {
@@ -269,7 +233,7 @@ mod tests {
             Ok(vec![1])
         };
         let mut ids = Vec::with_capacity(9);
-        let found = encode_in_groups(&groups, 3, &mut ids, fail);
+        let found = encode_in_groups(&groups, vec![(); 3], &mut ids, fail);
         assert!(matches!(found, Err(Error::InvalidUtf8 { offset: 9 })));
         assert!(ids.is_empty());
     }

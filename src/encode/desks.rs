@@ -1,5 +1,6 @@
 //! What threads encode with, kept from call to call.
 
+use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, RwLock};
 
@@ -31,8 +32,13 @@ impl Desks {
         }
     }
 
-    /// Lend a desk; each thread has its own, and they are kept for the next call.
+    /// Lend a desk for one piece of work.
     pub(super) fn with<T>(&self, work: impl FnOnce(&mut Desk) -> T) -> T {
+        work(&mut self.lend())
+    }
+
+    /// Lend a desk; each thread has its own, and they are kept for the next call.
+    pub(super) fn lend(&self) -> Lent<'_> {
         let kept = self.kept.take();
         let mut desk = kept.unwrap_or_else(|| Box::new(Desk::new(self.bits)));
         match self.num_sharing.load(Ordering::Relaxed) {
@@ -42,10 +48,10 @@ impl Desks {
                 desk.share(num_sharing, words.and_then(|words| words.clone()));
             }
         }
-        let result = work(&mut desk);
-        desk.share(1, None);
-        self.kept.keep(desk);
-        result
+        Lent {
+            desk: Some(desk),
+            desks: self,
+        }
     }
 
     /// Let the desks of so many threads share the words they find until the result is dropped, and the
@@ -59,6 +65,39 @@ impl Desks {
     fn set_words(&self, words: Option<Arc<SharedWords>>) {
         if let Ok(mut place) = self.words.try_write() {
             *place = words;
+        }
+    }
+}
+
+/// A desk that is lent; it is given back when this is dropped.
+pub(super) struct Lent<'d> {
+    /// Until then.
+    desk: Option<Box<Desk>>,
+    desks: &'d Desks,
+}
+
+impl Deref for Lent<'_> {
+    type Target = Desk;
+
+    fn deref(&self) -> &Desk {
+        self.desk.as_ref().expect("not given back yet")
+    }
+}
+
+impl DerefMut for Lent<'_> {
+    fn deref_mut(&mut self) -> &mut Desk {
+        self.desk.as_mut().expect("not given back yet")
+    }
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        // After a panic nobody knows what is on it.
+        if let Some(mut desk) = self.desk.take()
+            && !std::thread::panicking()
+        {
+            desk.share(1, None);
+            self.desks.kept.keep(desk);
         }
     }
 }

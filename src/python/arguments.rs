@@ -24,11 +24,27 @@ impl<'py> FromPyObject<'_, 'py> for TextArgument {
         } else if argument.is_instance_of::<PyBytes>() {
             Ok(Self::Bytes(argument.extract()?))
         } else {
-            let found = argument.get_type().name()?;
-            Err(PyTypeError::new_err(format!(
-                "expected str or bytes, found {found}"
-            )))
+            Err(no_text(&argument))
         }
+    }
+}
+
+/// The bytes of a text that its owner keeps.
+pub(super) fn bytes_of<'a>(text: Borrowed<'a, '_, PyAny>) -> PyResult<&'a [u8]> {
+    if text.is_instance_of::<PyString>() {
+        text.extract().map(str::as_bytes)
+    } else if text.is_instance_of::<PyBytes>() {
+        Ok(text.extract()?)
+    } else {
+        Err(no_text(&text))
+    }
+}
+
+/// That something is no text.
+fn no_text(found: &Bound<'_, PyAny>) -> PyErr {
+    match found.get_type().name() {
+        Ok(kind) => PyTypeError::new_err(format!("expected str or bytes, found {kind}")),
+        Err(error) => error,
     }
 }
 

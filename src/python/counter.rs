@@ -63,8 +63,8 @@ impl PyCounter {
     }
 
     #[pyo3(signature = (documents, /))]
-    fn add_documents(&self, py: Python<'_>, documents: Texts) -> PyResult<()> {
-        let documents = documents.slices();
+    fn add_documents(&self, py: Python<'_>, documents: Texts<'_>) -> PyResult<()> {
+        let documents = documents.slices()?;
         self.with(|counter| {
             // Engines hand over small arrays by the thousand: no thread for each of them.
             if counter.is_quick(&documents) {

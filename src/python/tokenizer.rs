@@ -65,12 +65,12 @@ impl PyTokenizer {
     fn encode_texts<T: Send>(
         &self,
         py: Python<'_>,
-        texts: &Texts,
+        texts: &Texts<'_>,
         choice: &PyChoice,
         num_threads: usize,
         convert: impl FnOnce(Encoded) -> T + Send,
     ) -> PyResult<T> {
-        let texts = texts.slices();
+        let texts = texts.slices()?;
         let num_bytes = texts.iter().map(|text| text.len()).sum();
         self.run(py, num_bytes, |encoder, watch| {
             let num_threads = if num_bytes < WORTH_THREADS {
@@ -319,7 +319,7 @@ impl PyTokenizer {
     fn encode_batch(
         &self,
         py: Python<'_>,
-        texts: Texts,
+        texts: Texts<'_>,
         choice: &PyChoice,
         num_threads: usize,
     ) -> PyResult<(PyArray, PyArray)> {
@@ -336,7 +336,7 @@ impl PyTokenizer {
     fn encode_batch_lists<'py>(
         &self,
         py: Python<'py>,
-        texts: Texts,
+        texts: Texts<'_>,
         choice: &PyChoice,
         num_threads: usize,
     ) -> PyResult<Bound<'py, PyList>> {
