@@ -12,7 +12,7 @@ use std::sync::Mutex;
 use crate::counts::WordCounts;
 use crate::error::{Error, Result};
 use crate::normalize::normalize;
-use crate::parallel::{for_each, into_inner, lock};
+use crate::parallel::{for_each, group_bytes, in_groups, into_inner, lock, pieces};
 use crate::pattern::Pattern;
 use crate::reading::{
     BLOCK_BYTES, Batch, Input, MOST_RECORD_BYTES, Order, Reading, Rows, for_each_block,
@@ -71,8 +71,9 @@ impl Counter {
 
     /// The sum of all that was counted.
     pub fn finish(self) -> Result<WordCounts> {
+        let num_threads = self.tables.len();
         let tables = self.tables.into_iter().map(into_inner).collect();
-        WordCounts::from_table(self.settings, Table::sum(tables)?)
+        WordCounts::from_table(self.settings, Table::sum(tables)?, num_threads)
     }
 
     /// How many bytes of memory the words counted so far take.
@@ -88,13 +89,23 @@ impl Counter {
 
     /// Count documents. An error names the document by its index.
     pub fn add_documents(&self, documents: &[&[u8]], watch: &Watch) -> Result<()> {
-        self.with_adders(documents.len(), |adders| {
-            for_each(adders, documents.len(), |adder, index| {
-                let document = documents[index];
-                watch.check()?;
-                let added = self.add_text(document, adder, watch);
-                added.map_err(|error| located(error, |error| error.in_document(index)))?;
-                watch.advance(document.len() as u64);
+        let num_bytes = documents.iter().map(|document| document.len()).sum();
+        let most_bytes = group_bytes(num_bytes, self.tables.len()).unwrap_or(usize::MAX);
+        let pieces = pieces(documents, most_bytes, |text| self.last_cut(text));
+        let groups = in_groups(&pieces, most_bytes);
+        self.with_adders(groups.len(), |adders| {
+            for_each(adders, groups.len(), |adder, index| {
+                let mut num_bytes = 0;
+                for piece in groups[index] {
+                    watch.check()?;
+                    self.add_text(piece.text, adder, watch)
+                        .map_err(|error| error.moved(piece.start, 0))
+                        .map_err(|error| {
+                            located(error, |error| error.in_document(piece.document))
+                        })?;
+                    num_bytes += piece.text.len() as u64;
+                }
+                watch.advance(num_bytes);
                 Ok(())
             })
         })

@@ -11,10 +11,14 @@ use rustc_hash::FxHashSet;
 
 use crate::error::{Error, Result};
 use crate::keys::{first_bytes, hash_word};
+use crate::parallel::map;
 use crate::pattern::Pattern;
 use crate::settings::Settings;
 use crate::table::{Adder, Table};
 use crate::watch::Watch;
+
+/// A thread sums up the bytes of so many words at once.
+const AT_ONCE: usize = 1 << 15;
 
 /// How often each word occurs.
 ///
@@ -47,12 +51,16 @@ impl WordCounts {
     }
 
     /// The counts of a table, whose words were counted one by one.
-    pub(crate) fn from_table(settings: Settings, table: Table) -> Result<Self> {
+    pub(crate) fn from_table(settings: Settings, table: Table, num_threads: usize) -> Result<Self> {
         table.check()?;
-        let mut num_bytes = 0;
-        for (word, count) in table.iter() {
-            num_bytes = plus(num_bytes, count, word.len())?;
-        }
+        let num_tasks = table.len().div_ceil(AT_ONCE);
+        let sums = map(num_threads, num_tasks, |task| {
+            let mut words = table.iter_from(task * AT_ONCE).take(AT_ONCE);
+            words.try_fold(0, |sum, (word, count)| plus(sum, count, word.len()))
+        })?;
+        let num_bytes = sums
+            .into_iter()
+            .try_fold(0, |sum, part| plus(sum, part, 1))?;
         Ok(Self {
             table,
             num_bytes,
@@ -240,7 +248,7 @@ mod tests {
     fn a_table_whose_bytes_do_not_fit_is_refused() {
         let mut table = Table::default();
         table.add(b"ab", HALF);
-        let counts = WordCounts::from_table(Settings::default(), table);
+        let counts = WordCounts::from_table(Settings::default(), table, 1);
         assert_eq!(counts.map(drop), Err(Error::CountsTooLarge));
     }
 }

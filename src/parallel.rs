@@ -8,6 +8,7 @@
 //!
 //! A [`Team`] is for many short loops: its threads stay from one to the next.
 
+mod concatenating;
 mod documents;
 mod team;
 
@@ -15,6 +16,7 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+pub(crate) use self::concatenating::concatenated;
 pub(crate) use self::documents::{Piece, group_bytes, in_groups, pieces};
 pub(crate) use self::team::{Team, with_team};
 use crate::error::{Error, Result};

@@ -109,6 +109,17 @@ impl<'t> Adder<'t> {
         }
     }
 
+    /// Add the word of an entry of another table.
+    #[inline]
+    fn add_entry(&mut self, other: &Table, entry: &Entry) {
+        if entry.is_long() {
+            self.table.add_long(other.word(entry), entry.count);
+        } else {
+            self.counts[self.len] = entry.count;
+            self.push(entry.key());
+        }
+    }
+
     #[inline]
     fn push(&mut self, key: u128) {
         self.keys[self.len] = key;
@@ -172,20 +183,10 @@ impl Table {
 
     /// Add all words of another table.
     pub(crate) fn add_table(&mut self, other: &Self) {
-        self.add_entries(other, |_| true);
-    }
-
-    /// Add those words of another table whose entries are wanted.
-    fn add_entries(&mut self, other: &Self, is_wanted: impl Fn(&Entry) -> bool) {
         self.is_overfull |= other.is_overfull;
         let mut adder = Adder::new(self);
-        for entry in other.entries.iter().filter(|entry| is_wanted(entry)) {
-            if entry.is_long() {
-                adder.table.add_long(other.word(entry), entry.count);
-            } else {
-                adder.counts[adder.len] = entry.count;
-                adder.push(entry.key());
-            }
+        for entry in &other.entries {
+            adder.add_entry(other, entry);
         }
         adder.finish();
     }

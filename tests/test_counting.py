@@ -339,6 +339,15 @@ def test_strict_names_the_document_and_the_offset() -> None:
     assert mw.count(texts[:2], errors="strict") == mw.count(texts[:2])
 
 
+@pytest.mark.parametrize("offset", [0, 5, 16_384, 99_999])
+def test_strict_names_the_document_and_the_offset_by_any_thread(offset: int) -> None:
+    good = b"one t\xc3\xb6o\nthree " * 6_000
+    text = good[:offset].decode("utf-8", "ignore").encode().ljust(offset) + b"\xe2\x82 on" + good
+    for num_threads in (1, 2, 16):
+        with pytest.raises(ValueError, match=rf"\b1\b.*\b({offset}|{offset:,})\b"):
+            mw.count([good, text, b"\xff"], errors="strict", num_threads=num_threads)
+
+
 @pytest.mark.parametrize("offset", [0, 5, BLOCK - 1, BLOCK, BLOCK + 77, 2 * BLOCK + 1])
 @pytest.mark.parametrize("documents", ["file", "lines"])
 @pytest.mark.parametrize("special_tokens", [[], ["<|x|>"]])

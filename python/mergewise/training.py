@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, cast
 
 from mergewise import _core, arguments, optimize
 from mergewise.counts import WordCounts
@@ -58,9 +58,16 @@ def count(
         kind = type(texts).__name__
         raise TypeError(f"expected an iterable of texts, found one {kind}; hint: count([text])")
     counter = make_counter(pattern, normalize, special_tokens, errors, num_threads)
-    for batch in getattr(texts, "chunks", [texts]) if is_arrow(texts) else batches(texts):
+    for batch in at_once(texts):
         counter.add_documents(batch)
     return WordCounts(counter.finish())
+
+
+def at_once(texts: Iterable[Document]) -> Iterable[Sequence[Document]]:
+    """The texts as they are counted: what is in memory as it is, the rest a few megabytes at a time."""
+    if is_arrow(texts):
+        return cast("Iterable[Sequence[Document]]", getattr(texts, "chunks", [texts]))
+    return [texts] if isinstance(texts, (list, tuple)) else batches(texts)
 
 
 def is_arrow(texts: object) -> bool:

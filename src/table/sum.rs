@@ -2,9 +2,9 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::{EMPTY, Entry, MOST_WORDS, Table, num_slots_for};
+use super::{Adder, EMPTY, Entry, MOST_WORDS, Table, num_slots_for};
 use crate::error::Result;
-use crate::parallel::with_each;
+use crate::parallel::{concatenated, with_each};
 
 /// So many words are added before threads have begun.
 const FEW: usize = 1 << 12;
@@ -21,47 +21,96 @@ impl Table {
             }
             return Ok(sum);
         }
-        let num_parts = tables.len() as u128;
+        let num_parts = tables.len();
+        let mut sorted: Vec<_> = tables.iter().map(|table| (table, vec![])).collect();
+        with_each(&mut sorted, |(table, parts)| {
+            *parts = table.in_parts(num_parts);
+            Ok(())
+        })?;
         let mut parts: Vec<_> = (0..num_parts).map(|n| (n, Self::default())).collect();
         with_each(&mut parts, |(part, sum)| {
-            let is_in = |entry: &Entry| (u128::from(entry.hash()) * num_parts) >> 64 == *part;
-            for table in &tables {
-                sum.add_entries(table, is_in);
+            let num_words = sorted.iter().map(|(_, parts)| parts[*part].len()).sum();
+            sum.reserve(num_words);
+            for (table, parts) in &sorted {
+                sum.is_overfull |= table.is_overfull;
+                sum.add_numbered(table, &parts[*part]);
             }
             Ok(())
         })?;
-        drop(tables);
-        joined(parts.into_iter().map(|(_, sum)| sum).collect())
+        drop(sorted);
+        // To give memory back takes time as well.
+        with_each(&mut tables, |table| {
+            *table = Self::default();
+            Ok(())
+        })?;
+        let mut parts: Vec<_> = parts.into_iter().map(|(_, sum)| sum).collect();
+        let sum = joined(&parts);
+        with_each(&mut parts, |table| {
+            *table = Self::default();
+            Ok(())
+        })?;
+        sum
+    }
+
+    /// Make room for about so many words, of which some may be the same.
+    fn reserve(&mut self, num_words: usize) {
+        self.slots = vec![EMPTY; num_slots_for(num_words / 2)];
+        self.entries.reserve(num_words / 2);
+    }
+
+    /// The numbers of the entries in each part of all hashes.
+    fn in_parts(&self, num_parts: usize) -> Vec<Vec<u32>> {
+        let room = self.len() / num_parts * 9 / 8;
+        let mut parts = vec![Vec::with_capacity(room); num_parts];
+        for (number, entry) in (0..).zip(&self.entries) {
+            let part = (u128::from(entry.hash()) * num_parts as u128) >> 64;
+            parts[part as usize].push(number);
+        }
+        parts
+    }
+
+    /// Add the entries of another table that have these numbers.
+    fn add_numbered(&mut self, other: &Self, numbers: &[u32]) {
+        let mut adder = Adder::new(self);
+        for &number in numbers {
+            adder.add_entry(other, &other.entries[number as usize]);
+        }
+        adder.finish();
     }
 }
 
 /// The words of tables, none of which is in two of them, by as many threads.
-fn joined(tables: Vec<Table>) -> Result<Table> {
+fn joined(tables: &[Table]) -> Result<Table> {
     let num_threads = tables.len();
     let num_words: usize = tables.iter().map(Table::len).sum();
     let mut all = Table {
         is_overfull: num_words > MOST_WORDS || tables.iter().any(|table| table.is_overfull),
         ..Table::default()
     };
-    all.entries.reserve_exact(num_words.min(MOST_WORDS));
+    let mut parts = Vec::with_capacity(num_threads);
+    let mut room = MOST_WORDS;
     for table in tables {
-        let room = MOST_WORDS - all.entries.len();
         let (num_long, num_bytes) = (all.ends.len(), all.arena.len());
-        let entries = table.entries.into_iter().take(room);
-        all.entries
-            .extend(entries.map(|entry| moved(entry, num_long)));
+        let entries = &table.entries[..table.len().min(room)];
+        room -= entries.len();
+        parts.push(entries.iter().map(move |&entry| moved(entry, num_long)));
         all.ends
             .extend(table.ends.iter().map(|end| num_bytes + end));
         all.arena.extend_from_slice(&table.arena);
     }
+    all.entries = concatenated(parts);
     all.slots = slots_of(&all.entries, num_threads)?;
     Ok(all)
 }
 
 /// Slots for entries. Where several want the same slot, any of them may get it: all are found.
 fn slots_of(entries: &[Entry], num_threads: usize) -> Result<Vec<u32>> {
-    let mask = num_slots_for(entries.len()) - 1;
-    let slots: Vec<_> = (0..=mask).map(|_| AtomicU32::new(EMPTY)).collect();
+    let num_slots = num_slots_for(entries.len());
+    let part = num_slots.div_ceil(num_threads);
+    let starts = (0..num_slots).step_by(part);
+    let empty = |start| (start..num_slots.min(start + part)).map(|_| AtomicU32::new(EMPTY));
+    let slots = concatenated(starts.map(empty).collect());
+    let mask = num_slots - 1;
     let part = entries.len().div_ceil(num_threads).max(1);
     let mut parts: Vec<_> = (0..).step_by(part).zip(entries.chunks(part)).collect();
     with_each(&mut parts, |&mut (first, entries)| {
