@@ -121,7 +121,7 @@ TSAN := RUSTFLAGS=-Zsanitizer=thread cargo +nightly test -Zbuild-std \
 
 .PHONY: tsan
 tsan:  ## look for data races, with ThreadSanitizer (nightly Rust, with rust-src)
-	$(TSAN) --lib -- parallel:: pool:: bound::tests::threads improve::
+	$(TSAN) --lib -- parallel:: pool:: encode::cache:: table:: bound::tests::threads improve::
 	$(TSAN) --test threads --test cases
 
 .PHONY: screenshots

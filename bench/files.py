@@ -26,7 +26,7 @@ from files_peers import (
     prepared,
 )
 from harness import BENCH, Harness, Row, parse, parser
-from measure import run
+from measure import Clock, run
 from ranks import read_ranks, tokenizer_json
 from tables import table, untimed
 from texts import Text
@@ -146,7 +146,11 @@ class FilesHarness(Harness):
                 times, speed = best[0].wall / spent.wall, size / 1e6 / spent.wall
                 figures = [f"{spent.wall:.2f}", f"{times:.1f}", f"{speed:.0f}", f"{spent.cpu:.2f}"]
                 cells.append([row.competitor, str(number), *figures, f"{spent.peak / 1e6:.0f}"])
-        return table(THREADS_HEAD, cells)
+        num_bytes = path.with_suffix(".ids").stat().st_size
+        seconds = min(disk_seconds(path.with_suffix(".raw"), num_bytes) for _ in range(3))
+        words = f"To write {num_bytes / 1e6:.0f} MB of ids that are there already, and to wait "
+        words += f"until the disk has them, takes {seconds:.2f} s."
+        return f"{words}\n\n{table(THREADS_HEAD, cells)}"
 
     def _run(self, competitor: str, path: Path, **more: Any) -> dict[str, Any]:  # noqa: ANN401
         ranks = vocabulary("cl100k")
@@ -156,6 +160,18 @@ class FilesHarness(Harness):
         job = Job(competitor, str(path), str(ranks), str(file), **more)
         made = run(self.script, job, self.python(competitor), self.options.timeout)
         return dict(made)
+
+
+def disk_seconds(path: Path, num_bytes: int) -> float:
+    """How long it takes to write so many bytes, as large pieces, until they are on the disk."""
+    piece = memoryview(os.urandom(1 << 20))
+    os.sync()
+    with path.open("wb", buffering=0) as file, (clock := Clock()):
+        for start in range(0, num_bytes, len(piece)):
+            file.write(piece[: num_bytes - start])
+        os.fsync(file.fileno())
+    path.unlink()
+    return clock.wall
 
 
 def main() -> None:
