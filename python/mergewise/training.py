@@ -64,7 +64,7 @@ def count(
 
 
 def at_once(texts: Iterable[Document]) -> Iterable[Sequence[Document]]:
-    """The texts as they are counted: what is in memory as it is, the rest a few megabytes at a time."""
+    """The texts as they are counted: all that are in memory, or a few megabytes at a time."""
     if is_arrow(texts):
         return cast("Iterable[Sequence[Document]]", getattr(texts, "chunks", [texts]))
     return [texts] if isinstance(texts, (list, tuple)) else batches(texts)
