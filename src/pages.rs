@@ -4,7 +4,8 @@
 /// table of many megabytes wait for the translation of addresses nearly as long as for the data.
 #[allow(unsafe_code, reason = "a hint to the system, which std does not offer")]
 pub(crate) fn prefer_large_pages<T>(memory: &mut Vec<T>) {
-    #[cfg(target_os = "linux")]
+    // Miri cannot call it.
+    #[cfg(all(target_os = "linux", not(miri)))]
     {
         const PAGE: usize = 4096;
         const LARGE_PAGE: usize = 1 << 21;
@@ -22,7 +23,7 @@ pub(crate) fn prefer_large_pages<T>(memory: &mut Vec<T>) {
             }
         }
     }
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(any(not(target_os = "linux"), miri))]
     let _ = memory;
 }
 

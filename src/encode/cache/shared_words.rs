@@ -11,7 +11,7 @@ use crate::pages::prefer_large_pages;
 use crate::prefetch::prefetch;
 
 /// Memory is taken in parts, as words come: by the thread that needs one first.
-const PART_BYTES: usize = 1 << 22;
+const PART_BYTES: usize = if cfg!(miri) { 1 << 16 } else { 1 << 22 };
 /// How many parts there are for short words, 32 MB, and for longer ones, 16 MB.
 const SHORT_PARTS: usize = 8;
 const LONGER_PARTS: usize = 4;
