@@ -12,13 +12,16 @@ use super::run::Desk;
 use super::sink::Sink;
 use crate::error::Result;
 use crate::merges::Id;
-use crate::pages::prefer_large_pages;
+use crate::pages::{LARGE_PAGE, prefer_large_pages, take_at_once};
 use crate::parallel::{Piece, for_each, group_bytes, in_groups, into_inner, lock, pieces};
 use crate::specials::Call;
 use crate::watch::Watch;
 
 /// The ids of documents, and where each document's begin and the last one's end.
 pub type Encoded = (Vec<Id>, Vec<usize>);
+
+/// Hardly any text has fewer ids than one for so many bytes.
+const MOST_BYTES_PER_ID: usize = 8;
 
 impl Encoder {
     /// The ids of documents, one after the other, and where each document's begin; behind them,
@@ -34,6 +37,9 @@ impl Encoder {
         // Enough for most texts. The system gives memory only to ids that are written.
         let mut ids = Vec::with_capacity(num_bytes / 2);
         prefer_large_pages(&mut ids);
+        // At most up to the first large page.
+        let num_sure = num_bytes / MOST_BYTES_PER_ID;
+        take_at_once(&mut ids, num_sure.min(LARGE_PAGE / size_of::<Id>()));
         let offsets = match group_bytes(num_bytes, num_threads) {
             None => {
                 let pieces = pieces(documents, usize::MAX, |_| None);

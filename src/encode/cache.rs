@@ -146,7 +146,7 @@ impl Cache {
     }
 
     /// Begin to look up the words between `start` and the first end, the first and the second, and
-    /// so on; returns where the last one ends.
+    /// so on; returns where the last one ends. `longer` is room for numbers.
     // Not inlined, so that the loop has all registers.
     #[inline(never)]
     pub(super) fn begin_all(
@@ -155,8 +155,9 @@ impl Cache {
         mut start: usize,
         ends: &[usize],
         words: &mut [Word],
+        longer: &mut [u16; MOST_WORDS],
     ) -> usize {
-        let (mut longer, mut num_longer) = ([0_u16; MOST_WORDS], 0);
+        let mut num_longer = 0;
         for (index, (word, &end)) in words.iter_mut().zip(ends).enumerate() {
             *word = if end - start > SHORT {
                 longer[num_longer] = index as u16;

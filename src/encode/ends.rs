@@ -2,8 +2,9 @@
 
 use crate::pattern::{MOST_ENDS, Processor};
 
-/// How many words are looked up together, so that their loads from memory overlap.
-pub(super) const BATCH: usize = 256;
+/// How many words are looked up together, so that their loads from memory overlap. The new ones among
+/// them, mostly few, are merged together too.
+pub(super) const BATCH: usize = 1024;
 /// The most words of a batch: it is full with `BATCH` of them, and the last ones come as one group.
 pub(super) const MOST_WORDS: usize = BATCH + MOST_ENDS;
 

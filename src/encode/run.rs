@@ -23,6 +23,8 @@ pub(super) struct Desk {
     cache: Cache,
     ends: Ends,
     words: [Word; MOST_WORDS],
+    /// Which of them are not short.
+    longer: [u16; MOST_WORDS],
     buffer: Buffer,
     misses: [Miss; MOST_WORDS],
     pub(super) scratch: Scratch,
@@ -38,6 +40,7 @@ impl Desk {
             cache: Cache::new(bits),
             ends: Ends::NONE,
             words: [Word::default(); MOST_WORDS],
+            longer: [0; MOST_WORDS],
             buffer: NO_IDS,
             misses: [Miss::default(); MOST_WORDS],
             scratch: Scratch::default(),
@@ -89,10 +92,14 @@ impl Run<'_, '_> {
     #[inline(never)]
     fn encode_ends(&mut self) {
         let Desk {
-            ends, cache, words, ..
+            ends,
+            cache,
+            words,
+            longer,
+            ..
         } = &mut *self.desk;
         let ends = ends.take();
-        self.start = cache.begin_all(self.text, self.start, ends, words);
+        self.start = cache.begin_all(self.text, self.start, ends, words, longer);
         let len = ends.len();
         self.encode_words(len);
     }

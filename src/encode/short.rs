@@ -19,7 +19,7 @@ pub(super) type Key<const N: usize> = [u8; N];
 const PLACE_BITS: u32 = 5;
 const PLACE: u32 = (1 << PLACE_BITS) - 1;
 /// The most words that are merged together.
-pub(super) const AT_ONCE: usize = 16;
+pub(super) const AT_ONCE: usize = 24;
 
 /// The turn of a pair that does not merge: this or a larger one.
 const NEVER: u32 = NO_TOKEN << PLACE_BITS;
@@ -106,7 +106,7 @@ impl ShortWords {
     /// Put the short words that the cache does not know into it, unless a token has no id.
     pub(super) fn learn(&self, text: &[u8], words: &[Word], misses: &[Miss], cache: &mut Cache) {
         /// Slots for words that were seen in this batch, by some bits of their hashes.
-        const NUM_SEEN: usize = 256;
+        const NUM_SEEN: usize = 1024;
         let mut indices = [0_u16; MOST_WORDS];
         let mut num_new = 0;
         let mut seen = [u16::MAX; NUM_SEEN];
