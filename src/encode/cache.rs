@@ -80,13 +80,18 @@ impl Miss {
 
 /// Room for the ids of a batch of words that are in lines.
 pub(super) type Buffer = [Id; MOST_WORDS * MOST_IN_LINE];
-pub(super) static NO_IDS: Buffer = [0; MOST_WORDS * MOST_IN_LINE];
 /// The most ids of a word that is in a line, short or longer.
 const MOST_IN_LINE: usize = if MOST_PACKED > LONG_IDS {
     MOST_PACKED
 } else {
     LONG_IDS
 };
+
+/// A buffer that never was on the stack.
+pub(super) fn no_ids() -> Box<Buffer> {
+    let ids = vec![0; MOST_WORDS * MOST_IN_LINE].into_boxed_slice();
+    ids.try_into().expect("as many")
+}
 
 /// Words with their ids.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::cache::{Buffer, Cache, Miss, NO_IDS, SharedWords, Word};
+use super::cache::{Buffer, Cache, Miss, SharedWords, Word, no_ids};
 use super::ends::{BATCH, Ends, MOST_WORDS};
 use super::joins::{GROUP, Joins, Places};
 use super::long::LongWords;
@@ -22,10 +22,10 @@ const LEAST_KNOWN: usize = 8;
 pub(super) struct Desk {
     cache: Cache,
     ends: Ends,
-    words: [Word; MOST_WORDS],
+    words: Vec<Word>,
     /// Which of them are not short.
     longer: [u16; MOST_WORDS],
-    buffer: Buffer,
+    buffer: Box<Buffer>,
     misses: [Miss; MOST_WORDS],
     pub(super) scratch: Scratch,
     long_words: LongWords,
@@ -39,9 +39,9 @@ impl Desk {
         Self {
             cache: Cache::new(bits),
             ends: Ends::NONE,
-            words: [Word::default(); MOST_WORDS],
+            words: vec![Word::default(); MOST_WORDS],
             longer: [0; MOST_WORDS],
-            buffer: NO_IDS,
+            buffer: no_ids(),
             misses: [Miss::default(); MOST_WORDS],
             scratch: Scratch::default(),
             long_words: LongWords::default(),
