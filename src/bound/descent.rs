@@ -174,7 +174,7 @@ impl<'a> Descent<'a> {
         let (instance, options) = (self.instance, self.options);
         // Whoever asks for a stop waits for what the steps were worth; at the deadline nobody does.
         let limit = Watch::until(schedule.end);
-        let (mut is_evaluated, mut is_late) = (false, false);
+        let (mut is_evaluated, mut has_more_spans) = (false, false);
         let mut calendar = Calendar::new();
         while let Some(stride) = schedule.next(watch) {
             let step = self.step(&stride, || schedule.is_late(watch));
@@ -184,8 +184,8 @@ impl<'a> Descent<'a> {
             }
             step?;
             progress.set_steps(self.num_steps);
-            if !is_late && late_spans::is_due(&stride) {
-                is_late = true;
+            if !has_more_spans && late_spans::is_due(&stride) {
+                has_more_spans = true;
                 self.price_more_spans()?;
                 schedule.leave_out();
             }

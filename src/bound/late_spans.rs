@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_that_stay_light_are_left_alone() {
+    fn without_light_pieces_nothing_changes() {
         let mut words = Words::default();
         words.push(&[0, 1, 2], 1);
         let watch = Watch::default();
