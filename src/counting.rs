@@ -71,9 +71,10 @@ impl Counter {
 
     /// The sum of all that was counted.
     pub fn finish(self) -> Result<WordCounts> {
-        let num_threads = self.tables.len();
         let tables = self.tables.into_iter().map(into_inner).collect();
-        WordCounts::from_table(self.settings, Table::sum(tables)?, num_threads)
+        Table::with_sum(tables, |sum, team| {
+            WordCounts::from_table(self.settings, sum, team)
+        })
     }
 
     /// How many bytes of memory the words counted so far take.

@@ -11,7 +11,7 @@ use rustc_hash::FxHashSet;
 
 use crate::error::{Error, Result};
 use crate::keys::{first_bytes, hash_word};
-use crate::parallel::map;
+use crate::parallel::Team;
 use crate::pattern::Pattern;
 use crate::settings::Settings;
 use crate::table::{Adder, Table};
@@ -51,10 +51,10 @@ impl WordCounts {
     }
 
     /// The counts of a table, whose words were counted one by one.
-    pub(crate) fn from_table(settings: Settings, table: Table, num_threads: usize) -> Result<Self> {
+    pub(crate) fn from_table(settings: Settings, table: Table, team: &Team) -> Result<Self> {
         table.check()?;
         let num_tasks = table.len().div_ceil(AT_ONCE);
-        let sums = map(num_threads, num_tasks, |task| {
+        let sums = team.map(num_tasks, |task| {
             let mut words = table.iter_from(task * AT_ONCE).take(AT_ONCE);
             words.try_fold(0, |sum, (word, count)| plus(sum, count, word.len()))
         })?;
@@ -225,6 +225,7 @@ fn plus(sum: u64, count: u64, length: usize) -> Result<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parallel::with_team;
 
     const HALF: u64 = 1 << 63;
 
@@ -248,7 +249,9 @@ mod tests {
     fn a_table_whose_bytes_do_not_fit_is_refused() {
         let mut table = Table::default();
         table.add(b"ab", HALF);
-        let counts = WordCounts::from_table(Settings::default(), table, 1);
+        let counts = with_team(1, |team| {
+            WordCounts::from_table(Settings::default(), table, team)
+        });
         assert_eq!(counts.map(drop), Err(Error::CountsTooLarge));
     }
 }

@@ -56,10 +56,11 @@ impl Encoder {
                 // A thread keeps its desk, which is in the caches of its processor.
                 let num_desks = num_threads.min(groups.len());
                 let desks: Vec<Option<Lent<'_>>> = (0..num_desks).map(|_| None).collect();
-                encode_in_groups(&groups, desks, &mut ids, |desk, group, ids| {
+                let encode = |desk: &mut Option<_>, group, ids: &mut _| {
                     let desk = desk.get_or_insert_with(|| self.desks.lend());
                     self.encode_pieces(group, call, desk, ids, watch)
-                })?
+                };
+                encode_in_groups(&groups, documents.len(), desks, &mut ids, encode)?
             }
         };
         let offsets = [0].into_iter().chain(offsets).collect();
@@ -94,17 +95,19 @@ impl Encoder {
     }
 }
 
-/// Append the ids of groups, each by one of the workers; returns where documents end. `encode` appends
-/// the ids of a group, and returns where documents end in it.
+/// Append the ids of groups, each by one of the workers; returns where the documents end. `encode`
+/// appends the ids of a group, and returns where documents end in it.
 fn encode_in_groups<W: Send, G: Copy + Sync>(
     groups: &[G],
+    num_documents: usize,
     workers: Vec<W>,
     ids: &mut Vec<Id>,
     encode: impl Fn(&mut W, G, &mut Vec<Id>) -> Result<Vec<usize>> + Sync,
 ) -> Result<Vec<usize>> {
     let assembly = Mutex::new(Assembly {
         room: ids.spare_capacity_mut(),
-        ends: Vec::new(),
+        // Were it to grow, all threads would wait for the system.
+        ends: Vec::with_capacity(num_documents),
         num_ids: 0,
         without_room: Vec::new(),
         next: 0,
@@ -219,7 +222,7 @@ mod tests {
         for room in [0, 1, 50, expected.len(), 1000] {
             for num_threads in [1, 3] {
                 let mut ids = Vec::with_capacity(room);
-                let found = encode_in_groups(&groups, vec![(); num_threads], &mut ids, encode);
+                let found = encode_in_groups(&groups, 40, vec![(); num_threads], &mut ids, encode);
                 assert!(found.is_ok_and(|found| found == ends));
                 assert_eq!(ids, expected, "{room} {num_threads}");
             }
@@ -239,7 +242,7 @@ mod tests {
             Ok(vec![1])
         };
         let mut ids = Vec::with_capacity(9);
-        let found = encode_in_groups(&groups, vec![(); 3], &mut ids, fail);
+        let found = encode_in_groups(&groups, 40, vec![(); 3], &mut ids, fail);
         assert!(matches!(found, Err(Error::InvalidUtf8 { offset: 9 })));
         assert!(ids.is_empty());
     }

@@ -1,16 +1,17 @@
-//! One array of many parts, each written by a thread of its own.
+//! One array of many parts, written by several threads.
 
 use crate::pages::prefer_large_pages;
-use crate::parallel::with_each;
+use crate::parallel::Team;
 
-/// The items of all parts, one part behind the other, each written by a thread of its own: to make so
-/// much memory and to fill it takes one thread longer than what several do with it.
+/// The items of all parts, one part behind the other, each written, and dropped, by one of the threads:
+/// to make so much memory and to fill it takes one thread longer than what several do with it.
 #[allow(
     unsafe_code,
     reason = "memory that is filled by one thread first is filled twice"
 )]
 pub(crate) fn concatenated<T: Send, I: ExactSizeIterator<Item = T> + Send>(
     parts: Vec<I>,
+    team: &Team,
 ) -> Vec<T> {
     let num_items = parts.iter().map(ExactSizeIterator::len).sum();
     let mut items = Vec::with_capacity(num_items);
@@ -19,12 +20,12 @@ pub(crate) fn concatenated<T: Send, I: ExactSizeIterator<Item = T> + Send>(
     let mut writers = Vec::with_capacity(parts.len());
     for part in parts {
         let (place, rest) = room.split_at_mut(part.len());
-        writers.push((part, place));
+        writers.push((Some(part), place));
         room = rest;
     }
-    let written = with_each(&mut writers, |(part, place)| {
+    let written = team.with_each(&mut writers, |(part, place)| {
         let mut num_written = 0;
-        for (slot, item) in place.iter_mut().zip(part) {
+        for (slot, item) in place.iter_mut().zip(part.take().into_iter().flatten()) {
             slot.write(item);
             num_written += 1;
         }
@@ -42,6 +43,7 @@ pub(crate) fn concatenated<T: Send, I: ExactSizeIterator<Item = T> + Send>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parallel::with_team;
 
     #[test]
     fn parts_come_in_order() {
@@ -50,7 +52,8 @@ mod tests {
                 .iter()
                 .map(|&length| (0..length).map(|item| vec![item; 3]));
             let expected: Vec<_> = parts.clone().flatten().collect();
-            assert_eq!(concatenated(parts.collect()), expected);
+            let found = with_team(3, |team| concatenated(parts.collect(), team));
+            assert_eq!(found, expected);
         }
     }
 }

@@ -128,6 +128,19 @@ impl Team<'_> {
         Ok(results.into_iter().filter_map(into_inner).collect())
     }
 
+    /// Call `work` with each item, by the threads of this team.
+    pub(crate) fn with_each<T: Send>(
+        &self,
+        items: &mut [T],
+        work: impl Fn(&mut T) -> Result<()> + Sync,
+    ) -> Result<()> {
+        let items: Vec<Mutex<&mut T>> = items.iter_mut().map(Mutex::new).collect();
+        let mut workers = vec![(); self.num_threads()];
+        self.for_each(&mut workers, items.len(), |(), item| {
+            work(&mut **lock(&items[item]))
+        })
+    }
+
     pub(crate) fn num_threads(&self) -> usize {
         self.shared.num_threads
     }

@@ -1,55 +1,53 @@
 //! The sum of tables, by several threads.
 
+use std::mem::take;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::{Adder, EMPTY, Entry, MOST_WORDS, Table, num_slots_for};
 use crate::error::Result;
-use crate::parallel::{concatenated, with_each};
+use crate::parallel::{Team, concatenated, with_team};
 
 /// So many words are added before threads have begun.
 const FEW: usize = 1 << 12;
 
 impl Table {
-    /// The sum of tables, by as many threads: each adds, from all tables, the words whose hashes are
-    /// in its part of all hashes, so that no two threads add the same word.
-    pub(crate) fn sum(mut tables: Vec<Self>) -> Result<Self> {
+    /// Call `finish` with the sum of tables, by as many threads.
+    pub(crate) fn with_sum<T>(
+        tables: Vec<Self>,
+        finish: impl FnOnce(Self, &Team) -> Result<T>,
+    ) -> Result<T> {
         let num_words: usize = tables.iter().map(Self::len).sum();
-        if tables.len() == 1 || num_words < FEW {
+        let num_threads = if num_words < FEW { 1 } else { tables.len() };
+        with_team(num_threads, |team| finish(Self::sum(tables, team)?, team))
+    }
+
+    /// The sum of tables. Each thread adds, from all tables, the words whose hashes are in its part of all
+    /// hashes, so that no two threads add the same word.
+    fn sum(mut tables: Vec<Self>, team: &Team) -> Result<Self> {
+        let num_parts = team.num_threads();
+        if num_parts == 1 {
             let mut sum = tables.pop().unwrap_or_default();
             for table in &tables {
                 sum.add_table(table);
             }
             return Ok(sum);
         }
-        let num_parts = tables.len();
-        let mut sorted: Vec<_> = tables.iter().map(|table| (table, vec![])).collect();
-        with_each(&mut sorted, |(table, parts)| {
-            *parts = table.in_parts(num_parts);
-            Ok(())
-        })?;
-        let mut parts: Vec<_> = (0..num_parts).map(|n| (n, Self::default())).collect();
-        with_each(&mut parts, |(part, sum)| {
-            let num_words = sorted.iter().map(|(_, parts)| parts[*part].len()).sum();
-            sum.reserve(num_words);
-            for (table, parts) in &sorted {
+        let parts = team.map(tables.len(), |table| Ok(tables[table].in_parts(num_parts)))?;
+        let sums = team.map(num_parts, |part| {
+            let mut sum = Self::default();
+            sum.reserve(parts.iter().map(|parts| parts[part].len()).sum());
+            for (table, parts) in tables.iter().zip(&parts) {
                 sum.is_overfull |= table.is_overfull;
-                sum.add_numbered(table, &parts[*part]);
+                sum.add_numbered(table, &parts[part]);
             }
-            Ok(())
+            Ok(sum)
         })?;
-        drop(sorted);
         // To give memory back takes time as well.
-        with_each(&mut tables, |table| {
-            *table = Self::default();
+        team.with_each(&mut tables, |table| {
+            drop(take(table));
             Ok(())
         })?;
-        let mut parts: Vec<_> = parts.into_iter().map(|(_, sum)| sum).collect();
-        let sum = joined(&parts);
-        with_each(&mut parts, |table| {
-            *table = Self::default();
-            Ok(())
-        })?;
-        sum
+        joined(sums, team)
     }
 
     /// Make room for about so many words, of which some may be the same.
@@ -79,41 +77,45 @@ impl Table {
     }
 }
 
-/// The words of tables, none of which is in two of them, by as many threads.
-fn joined(tables: &[Table]) -> Result<Table> {
-    let num_threads = tables.len();
+/// The words of tables, none of which is in two of them.
+fn joined(mut tables: Vec<Table>, team: &Team) -> Result<Table> {
     let num_words: usize = tables.iter().map(Table::len).sum();
-    let mut all = Table {
-        is_overfull: num_words > MOST_WORDS || tables.iter().any(|table| table.is_overfull),
-        ..Table::default()
-    };
-    let mut parts = Vec::with_capacity(num_threads);
-    let mut room = MOST_WORDS;
-    for table in tables {
-        let (num_long, num_bytes) = (all.ends.len(), all.arena.len());
-        let entries = &table.entries[..table.len().min(room)];
-        room -= entries.len();
-        parts.push(entries.iter().map(move |&entry| moved(entry, num_long)));
-        all.ends
-            .extend(table.ends.iter().map(|end| num_bytes + end));
-        all.arena.extend_from_slice(&table.arena);
+    let is_overfull = num_words > MOST_WORDS || tables.iter().any(|table| table.is_overfull);
+    let (mut entries, mut ends, mut arenas) = (vec![], vec![], vec![]);
+    let (mut room, mut num_long, mut num_bytes) = (MOST_WORDS, 0, 0);
+    for table in &mut tables {
+        let mut own = take(&mut table.entries);
+        own.truncate(room);
+        room -= own.len();
+        entries.push(own.into_iter().map(move |entry| moved(entry, num_long)));
+        num_long += table.ends.len();
+        ends.push(table.ends.iter().map(move |end| num_bytes + end));
+        num_bytes += table.arena.len();
+        arenas.push(table.arena.iter().copied());
     }
-    all.entries = concatenated(parts);
-    all.slots = slots_of(&all.entries, num_threads)?;
-    Ok(all)
+    let entries = concatenated(entries, team);
+    Ok(Table {
+        slots: slots_of(&entries, team)?,
+        entries,
+        arena: concatenated(arenas, team),
+        ends: concatenated(ends, team),
+        is_overfull,
+        ..Table::default()
+    })
 }
 
 /// Slots for entries. Where several want the same slot, any of them may get it: all are found.
-fn slots_of(entries: &[Entry], num_threads: usize) -> Result<Vec<u32>> {
-    let num_slots = num_slots_for(entries.len());
+fn slots_of(entries: &[Entry], team: &Team) -> Result<Vec<u32>> {
+    let (num_slots, num_threads) = (num_slots_for(entries.len()), team.num_threads());
     let part = num_slots.div_ceil(num_threads);
     let starts = (0..num_slots).step_by(part);
     let empty = |start| (start..num_slots.min(start + part)).map(|_| AtomicU32::new(EMPTY));
-    let slots = concatenated(starts.map(empty).collect());
+    let slots = concatenated(starts.map(empty).collect(), team);
     let mask = num_slots - 1;
     let part = entries.len().div_ceil(num_threads).max(1);
-    let mut parts: Vec<_> = (0..).step_by(part).zip(entries.chunks(part)).collect();
-    with_each(&mut parts, |&mut (first, entries)| {
+    let parts: Vec<_> = (0..).step_by(part).zip(entries.chunks(part)).collect();
+    team.map(parts.len(), |index| {
+        let (first, entries) = parts[index];
         for (number, entry) in (first..).zip(entries) {
             let mut slot = entry.hash() as usize & mask;
             let relaxed = Ordering::Relaxed;
@@ -154,7 +156,7 @@ mod tests {
                 tables[i * 7 % num_tables].add(word.as_bytes(), i as u64);
                 *expected.entry(word.into_bytes()).or_insert(0) += i as u64;
             }
-            let sum = Table::sum(tables)?;
+            let sum = Table::with_sum(tables, |sum, _| Ok(sum))?;
             let found: BTreeMap<_, _> = sum.iter().map(|(w, n)| (w.to_vec(), n)).collect();
             assert_eq!((sum.len(), &found), (expected.len(), &expected));
             // Its slots find all of them again.
@@ -171,7 +173,7 @@ mod tests {
             is_overfull: true,
             ..Table::default()
         };
-        let sum = Table::sum(vec![Table::default(), overfull]);
-        assert!(sum.and_then(|sum| sum.check()).is_err());
+        let sum = Table::with_sum(vec![Table::default(), overfull], |sum, _| sum.check());
+        assert!(sum.is_err());
     }
 }
