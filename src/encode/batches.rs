@@ -2,7 +2,6 @@
 //!
 //! A long document is cut where its ids do not change, so that one alone keeps all threads busy.
 
-use std::collections::BTreeMap;
 use std::mem::MaybeUninit;
 use std::sync::Mutex;
 
@@ -19,6 +18,8 @@ use crate::watch::Watch;
 
 /// The ids of documents, and where each document's begin and the last one's end.
 pub type Encoded = (Vec<Id>, Vec<usize>);
+/// The ids of some pieces, and where documents end in them.
+type Group = (Vec<Id>, Vec<usize>);
 
 /// Hardly any text has fewer ids than one for so many bytes.
 const MOST_BYTES_PER_ID: usize = 8;
@@ -43,9 +44,12 @@ impl Encoder {
         let offsets = match group_bytes(num_bytes, num_threads) {
             None => {
                 let pieces = pieces(documents, usize::MAX, |_| None);
+                let mut encoded: Group = (ids, Vec::with_capacity(documents.len()));
                 let encode =
-                    |desk: &mut _| self.encode_pieces(&pieces, call, desk, &mut ids, watch);
-                self.desks.with(encode)?
+                    |desk: &mut _| self.encode_pieces(&pieces, call, desk, &mut encoded, watch);
+                self.desks.with(encode)?;
+                ids = encoded.0;
+                encoded.1
             }
             Some(group_bytes) => {
                 // What is cut off depends on all ids of a document.
@@ -56,9 +60,9 @@ impl Encoder {
                 // A thread keeps its desk, which is in the caches of its processor.
                 let num_desks = num_threads.min(groups.len());
                 let desks: Vec<Option<Lent<'_>>> = (0..num_desks).map(|_| None).collect();
-                let encode = |desk: &mut Option<_>, group, ids: &mut _| {
+                let encode = |desk: &mut Option<_>, group, encoded: &mut _| {
                     let desk = desk.get_or_insert_with(|| self.desks.lend());
-                    self.encode_pieces(group, call, desk, ids, watch)
+                    self.encode_pieces(group, call, desk, encoded, watch)
                 };
                 encode_in_groups(&groups, documents.len(), desks, &mut ids, encode)?
             }
@@ -67,16 +71,15 @@ impl Encoder {
         Ok(call.frame.fill((ids, offsets)))
     }
 
-    /// Append the ids of pieces; returns where the documents end that end with one of them.
+    /// Append the ids of pieces, and where the documents end that end with one of them.
     fn encode_pieces(
         &self,
         pieces: &[Piece<'_>],
         Call { finders, frame, .. }: &Call,
         desk: &mut Desk,
-        ids: &mut Vec<Id>,
+        (ids, ends): &mut Group,
         watch: &Watch,
-    ) -> Result<Vec<usize>> {
-        let mut ends = Vec::with_capacity(pieces.len());
+    ) -> Result<()> {
         for piece in pieces {
             watch.check()?;
             let mut start = ids.len();
@@ -91,58 +94,51 @@ impl Encoder {
                 ends.push(ids.len());
             }
         }
-        Ok(ends)
+        Ok(())
     }
 }
 
 /// Append the ids of groups, each by one of the workers; returns where the documents end. `encode`
-/// appends the ids of a group, and returns where documents end in it.
+/// appends the ids of a group, and where documents end in them.
 fn encode_in_groups<W: Send, G: Copy + Sync>(
     groups: &[G],
     num_documents: usize,
     workers: Vec<W>,
     ids: &mut Vec<Id>,
-    encode: impl Fn(&mut W, G, &mut Vec<Id>) -> Result<Vec<usize>> + Sync,
+    encode: impl Fn(&mut W, G, &mut Group) -> Result<()> + Sync,
 ) -> Result<Vec<usize>> {
+    let mut ends = vec![0; num_documents];
     let assembly = Mutex::new(Assembly {
         room: ids.spare_capacity_mut(),
-        // Were it to grow, all threads would wait for the system.
-        ends: Vec::with_capacity(num_documents),
+        ends: &mut ends,
         num_ids: 0,
         without_room: Vec::new(),
         next: 0,
-        waiting: BTreeMap::new(),
-        spare: Vec::new(),
+        waiting: groups.iter().map(|_| None).collect(),
+        spare: Vec::with_capacity(groups.len()),
     });
     // A worker has an empty buffer of its own, unless its last one waits.
     let mut workers: Vec<_> = workers
         .into_iter()
-        .map(|worker| (worker, Vec::new()))
+        .map(|worker| (worker, None, Vec::new()))
         .collect();
-    for_each(&mut workers, groups.len(), |(worker, buffer), index| {
-        let mut group = std::mem::take(buffer);
-        if group.capacity() == 0 {
-            group = lock(&assembly).spare.pop().unwrap_or_default();
-        }
-        let ends = encode(worker, groups[index], &mut group)?;
-        let placed = lock(&assembly).add(index, (group, ends));
+    for_each(&mut workers, groups.len(), |worker, index| {
+        let (worker, buffer, placed) = worker;
+        let buffered = buffer.take().or_else(|| lock(&assembly).spare.pop());
+        let mut group = buffered.unwrap_or_default();
+        encode(worker, groups[index], &mut group)?;
+        lock(&assembly).add(index, group, placed);
         // Threads copy at the same time, and the system gives each of them its memory.
-        for (place, mut group) in placed {
-            for (slot, &id) in place.iter_mut().zip(&group) {
-                slot.write(id);
-            }
-            group.clear();
-            if buffer.capacity() == 0 {
-                *buffer = group;
-            } else {
-                lock(&assembly).spare.push(group);
+        for place in placed.drain(..) {
+            let emptied = place.fill();
+            if let Some(other) = buffer.replace(emptied) {
+                lock(&assembly).spare.push(other);
             }
         }
         Ok(())
     })?;
     drop(workers);
     let Assembly {
-        ends,
         num_ids,
         without_room,
         ..
@@ -161,43 +157,73 @@ fn encode_in_groups<W: Send, G: Copy + Sync>(
 }
 
 /// Finds the places of groups, as they come, in the order of the documents.
+///
+/// No memory is taken or given back by whoever has it: all threads would wait for the system, which is
+/// busy in a first pass, while their caches grow.
 struct Assembly<'r> {
     /// Where the next ids belong.
     room: &'r mut [MaybeUninit<Id>],
-    /// Where documents end.
-    ends: Vec<usize>,
+    /// Where the next ends of documents belong.
+    ends: &'r mut [usize],
     num_ids: usize,
     /// The ids for which there was no room, and all behind them.
     without_room: Vec<Id>,
     /// The group whose place is next.
     next: usize,
-    waiting: BTreeMap<usize, Encoded>,
+    /// The groups that are encoded and have no place yet.
+    waiting: Vec<Option<Group>>,
     /// Empty buffers, to be used again.
-    spare: Vec<Vec<Id>>,
+    spare: Vec<Group>,
 }
 
-/// The ids of a group, and where they belong.
-type Placed<'r> = (&'r mut [MaybeUninit<Id>], Vec<Id>);
+/// A group, and where its ids and the ends of its documents belong.
+struct Placed<'r> {
+    group: Group,
+    ids: &'r mut [MaybeUninit<Id>],
+    ends: &'r mut [usize],
+    /// How many ids are before it.
+    num_before: usize,
+}
 
 impl<'r> Assembly<'r> {
-    /// Take over the ids of a group; returns those that now have a place.
-    fn add(&mut self, index: usize, group: Encoded) -> Vec<Placed<'r>> {
-        self.waiting.insert(index, group);
-        let mut placed = Vec::new();
-        while let Some((ids, ends)) = self.waiting.remove(&self.next) {
-            self.ends.extend(ends.iter().map(|end| self.num_ids + end));
-            self.num_ids += ids.len();
+    /// Take over a group; those that now have a place are appended to `placed`.
+    fn add(&mut self, index: usize, group: Group, placed: &mut Vec<Placed<'r>>) {
+        self.waiting[index] = Some(group);
+        while let Some(mut group) = self.waiting.get_mut(self.next).and_then(Option::take) {
+            let num_before = self.num_ids;
+            self.num_ids += group.0.len();
             self.next += 1;
             let room = std::mem::take(&mut self.room);
-            match room.split_at_mut_checked(ids.len()) {
-                Some((place, rest)) => {
-                    self.room = rest;
-                    placed.push((place, ids));
-                }
-                None => self.without_room.extend(ids),
-            }
+            let ids = if let Some((place, rest)) = room.split_at_mut_checked(group.0.len()) {
+                self.room = rest;
+                place
+            } else {
+                self.without_room.append(&mut group.0);
+                &mut []
+            };
+            let (ends, rest) = std::mem::take(&mut self.ends).split_at_mut(group.1.len());
+            self.ends = rest;
+            placed.push(Placed {
+                group,
+                ids,
+                ends,
+                num_before,
+            });
         }
-        placed
+    }
+}
+
+impl Placed<'_> {
+    /// Copy the group to its place; returns its buffer.
+    fn fill(self) -> Group {
+        let (mut ids, mut ends) = self.group;
+        for (slot, id) in self.ids.iter_mut().zip(ids.drain(..)) {
+            slot.write(id);
+        }
+        for (slot, end) in self.ends.iter_mut().zip(ends.drain(..)) {
+            *slot = self.num_before + end;
+        }
+        (ids, ends)
     }
 }
 
@@ -209,9 +235,10 @@ mod tests {
     #[test]
     fn ids_are_in_order_whatever_room_there_is() {
         let groups: Vec<Id> = (0..40).collect();
-        let encode = |(): &mut (), group: Id, ids: &mut Vec<Id>| {
+        let encode = |(): &mut (), group: Id, (ids, ends): &mut Group| {
             ids.extend((0..group % 7).map(|_| group));
-            Ok(vec![ids.len()])
+            ends.push(ids.len());
+            Ok(())
         };
         let mut expected = Vec::new();
         let mut ends = Vec::new();
@@ -232,14 +259,15 @@ mod tests {
     #[test]
     fn a_failure_is_that_of_the_first_group() {
         let groups: Vec<Id> = (0..40).collect();
-        let fail = |(): &mut (), group: Id, ids: &mut Vec<Id>| {
+        let fail = |(): &mut (), group: Id, (ids, ends): &mut Group| {
             ids.push(group);
+            ends.push(1);
             if group % 10 == 9 {
                 return Err(Error::InvalidUtf8 {
                     offset: group as usize,
                 });
             }
-            Ok(vec![1])
+            Ok(())
         };
         let mut ids = Vec::with_capacity(9);
         let found = encode_in_groups(&groups, 40, vec![(); 3], &mut ids, fail);

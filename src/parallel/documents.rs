@@ -7,7 +7,7 @@ const MOST_BYTES: usize = 1 << 18;
 /// for the last group of another.
 const GROUPS_OF_THREAD: usize = 32;
 
-/// How many bytes a group has at least, if several threads share so many; None if they are not worth a
+/// How many bytes a group has at most, if several threads share so many; None if they are not worth a
 /// second thread.
 pub(crate) fn group_bytes(num_bytes: usize, num_threads: usize) -> Option<usize> {
     let bytes = num_bytes / (num_threads * GROUPS_OF_THREAD);
@@ -56,16 +56,19 @@ pub(crate) fn pieces<'t>(
     pieces
 }
 
-/// Pieces in groups of at least `num_bytes`, but for the last.
+/// Pieces in groups of at most `num_bytes`, or of one piece.
 pub(crate) fn in_groups<'p, 't>(pieces: &'p [Piece<'t>], num_bytes: usize) -> Vec<&'p [Piece<'t>]> {
     let mut groups = Vec::new();
     let (mut start, mut size) = (0, 0);
     for (index, piece) in pieces.iter().enumerate() {
-        size += piece.text.len();
-        if size >= num_bytes || index + 1 == pieces.len() {
-            groups.push(&pieces[start..=index]);
-            (start, size) = (index + 1, 0);
+        if index > start && size + piece.text.len() > num_bytes {
+            groups.push(&pieces[start..index]);
+            (start, size) = (index, 0);
         }
+        size += piece.text.len();
+    }
+    if start < pieces.len() {
+        groups.push(&pieces[start..]);
     }
     groups
 }
@@ -108,9 +111,19 @@ mod tests {
             for num_bytes in [0, 4, 1000] {
                 let groups = in_groups(&pieces, num_bytes);
                 assert_eq!(groups.concat(), pieces);
-                for group in &groups[..groups.len() - 1] {
-                    let size: usize = group.iter().map(|piece| piece.text.len()).sum();
-                    assert!(size >= num_bytes);
+                let sizes: Vec<usize> = groups
+                    .iter()
+                    .map(|group| group.iter().map(|piece| piece.text.len()).sum())
+                    .collect();
+                for (index, group) in groups.iter().enumerate() {
+                    assert!(group.len() == 1 || sizes[index] <= num_bytes);
+                    let next = groups
+                        .get(index + 1)
+                        .map_or(usize::MAX, |next| next[0].text.len());
+                    assert!(
+                        sizes[index].saturating_add(next) > num_bytes,
+                        "it did not fit"
+                    );
                 }
             }
         }
