@@ -16,11 +16,15 @@ pub(crate) struct Pool<T>([RwLock<Option<T>>; MOST_KEPT]);
 
 impl<T> Default for Pool<T> {
     fn default() -> Self {
-        Self(std::array::from_fn(|_| RwLock::default()))
+        Self::new()
     }
 }
 
 impl<T> Pool<T> {
+    pub(crate) const fn new() -> Self {
+        Self([const { RwLock::new(None) }; MOST_KEPT])
+    }
+
     /// Take out a value.
     pub(crate) fn take(&self) -> Option<T> {
         self.0

@@ -36,7 +36,8 @@ struct Entry {
 #[derive(Debug, Clone)]
 #[repr(align(128))]
 pub(crate) struct Table {
-    /// Numbers of entries, or `EMPTY`; a power of two of them, at most half full.
+    /// Numbers of entries, or `EMPTY`; a power of two of them, at most half full. None at all before
+    /// words are looked up.
     slots: Vec<u32>,
     entries: Vec<Entry>,
     /// The bytes of the long words, one after the other, and where each of them ends.
@@ -50,7 +51,7 @@ pub(crate) struct Table {
 impl Default for Table {
     fn default() -> Self {
         Self {
-            slots: vec![EMPTY; num_slots_for(0)],
+            slots: Vec::new(),
             entries: Vec::new(),
             arena: Vec::new(),
             ends: Vec::new(),
@@ -80,6 +81,7 @@ pub(crate) struct Adder<'t> {
 
 impl<'t> Adder<'t> {
     pub(crate) fn new(table: &'t mut Table) -> Self {
+        table.make_slots();
         Self {
             table,
             keys: [0; BATCH],
@@ -113,7 +115,8 @@ impl<'t> Adder<'t> {
     #[inline]
     fn add_entry(&mut self, other: &Table, entry: &Entry) {
         if entry.is_long() {
-            self.table.add_long(other.word(entry), entry.count);
+            self.table
+                .add_hashed(other.word(entry), entry.hash(), entry.count);
         } else {
             self.counts[self.len] = entry.count;
             self.push(entry.key());
@@ -173,6 +176,7 @@ impl Table {
 
     /// Add `count` occurrences of `word`; see [`Table::check`].
     pub(crate) fn add(&mut self, word: &[u8], count: u64) {
+        self.make_slots();
         if word.len() > SHORT {
             self.add_long(word, count);
         } else {
@@ -205,7 +209,11 @@ impl Table {
 
     #[cold]
     fn add_long(&mut self, word: &[u8], count: u64) {
-        let hash = hash_word(word);
+        self.add_hashed(word, hash_word(word), count);
+    }
+
+    /// Add a long word that has this hash.
+    fn add_hashed(&mut self, word: &[u8], hash: u64, count: u64) {
         let mut slot = self.first_slot(hash);
         while let Some(entry) = self.entries.get(self.slots[slot] as usize) {
             if entry.is_long() && entry.hash() == hash && self.word(entry) == word {
@@ -232,7 +240,7 @@ impl Table {
         let key = key.to_le_bytes();
         self.entries.push(Entry { key, count });
         if self.entries.len() * 2 > self.slots.len() {
-            self.grow();
+            self.fill_slots(self.slots.len() * 2);
         }
         true
     }
@@ -241,9 +249,17 @@ impl Table {
         hash as usize & (self.slots.len() - 1)
     }
 
-    fn grow(&mut self) {
-        let mask = self.slots.len() * 2 - 1;
-        self.slots = vec![EMPTY; mask + 1];
+    /// Make slots for the entries, unless there are any.
+    fn make_slots(&mut self) {
+        if self.slots.is_empty() {
+            self.fill_slots(num_slots_for(self.len()));
+        }
+    }
+
+    /// Make so many slots.
+    fn fill_slots(&mut self, num_slots: usize) {
+        let mask = num_slots - 1;
+        self.slots = vec![EMPTY; num_slots];
         for (number, entry) in (0..).zip(&self.entries) {
             let mut slot = entry.hash() as usize & mask;
             while self.slots[slot] != EMPTY {

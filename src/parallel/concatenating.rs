@@ -25,7 +25,8 @@ pub(crate) fn concatenated<T: Send, I: ExactSizeIterator<Item = T> + Send>(
     }
     let written = team.with_each(&mut writers, |(part, place)| {
         let mut num_written = 0;
-        for (slot, item) in place.iter_mut().zip(part.take().into_iter().flatten()) {
+        let part = part.take().expect("each is written once");
+        for (slot, item) in place.iter_mut().zip(part) {
             slot.write(item);
             num_written += 1;
         }

@@ -12,6 +12,7 @@ use super::steps;
 use super::syntax::{Node, translated};
 use super::{NAMED_PATTERNS, OTHER_NAMES};
 use crate::error::{Error, Result};
+use crate::pool::Pool;
 use crate::watch::Watch;
 
 /// A regular expression.
@@ -28,6 +29,9 @@ enum Engine {
     Automaton(Arc<Scanner>),
     Backtracking(Backtracking),
 }
+
+/// Expressions that were asked for, some 200 KB each: an automaton takes milliseconds to make.
+static KEPT: Pool<Expression> = Pool::new();
 
 /// The tree of an expression, if an automaton may match it.
 fn parsed(regex: &str) -> Result<Option<Node>> {
@@ -56,15 +60,20 @@ impl Expression {
 
     /// An expression that is no name of a pattern.
     pub(crate) fn of_regex(regex: &str) -> Result<Self> {
-        let node = parsed(regex)?;
-        match node.and_then(|node| Self::by_automaton(regex, &node, &[])) {
-            Some(expression) => Ok(expression),
-            None => Ok(Self {
-                source: regex.to_owned(),
-                engine: Engine::Backtracking(Backtracking::new(regex)?),
-                groups: None,
-            }),
+        let is_it = |kept: &Self| (kept.source == regex).then(|| kept.clone());
+        if let Some(kept) = KEPT.find(is_it) {
+            return Ok(kept);
         }
+        let node = parsed(regex)?;
+        if let Some(expression) = node.and_then(|node| Self::by_automaton(regex, &node, &[])) {
+            KEPT.keep(expression.clone());
+            return Ok(expression);
+        }
+        Ok(Self {
+            source: regex.to_owned(),
+            engine: Engine::Backtracking(Backtracking::new(regex)?),
+            groups: None,
+        })
     }
 
     /// The expression whose words are those that these expressions leave which are applied one after

@@ -1,14 +1,16 @@
 //! The sum of tables, by several threads.
 
 use std::mem::take;
-use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::{Adder, EMPTY, Entry, MOST_WORDS, Table, num_slots_for};
+use super::{Adder, Entry, MOST_WORDS, Table, num_slots_for};
 use crate::error::Result;
 use crate::parallel::{Team, concatenated, with_team};
+use crate::prefetch::prefetch;
 
 /// So many words are added before threads have begun.
 const FEW: usize = 1 << 12;
+/// How many entries before its turn an entry begins to be loaded.
+const AHEAD: usize = 16;
 
 impl Table {
     /// Call `finish` with the sum of tables, by as many threads.
@@ -47,12 +49,12 @@ impl Table {
             drop(take(table));
             Ok(())
         })?;
-        joined(sums, team)
+        Ok(joined(sums, team))
     }
 
     /// Make room for about so many words, of which some may be the same.
     fn reserve(&mut self, num_words: usize) {
-        self.slots = vec![EMPTY; num_slots_for(num_words / 2)];
+        self.fill_slots(num_slots_for(num_words / 2));
         self.entries.reserve(num_words / 2);
     }
 
@@ -70,7 +72,12 @@ impl Table {
     /// Add the entries of another table that have these numbers.
     fn add_numbered(&mut self, other: &Self, numbers: &[u32]) {
         let mut adder = Adder::new(self);
+        let mut ahead = numbers.iter().skip(AHEAD);
         for &number in numbers {
+            // Another thread has written them.
+            if let Some(&later) = ahead.next() {
+                prefetch(&other.entries[later as usize]);
+            }
             adder.add_entry(other, &other.entries[number as usize]);
         }
         adder.finish();
@@ -78,7 +85,7 @@ impl Table {
 }
 
 /// The words of tables, none of which is in two of them.
-fn joined(mut tables: Vec<Table>, team: &Team) -> Result<Table> {
+fn joined(mut tables: Vec<Table>, team: &Team) -> Table {
     let num_words: usize = tables.iter().map(Table::len).sum();
     let is_overfull = num_words > MOST_WORDS || tables.iter().any(|table| table.is_overfull);
     let (mut entries, mut ends, mut arenas) = (vec![], vec![], vec![]);
@@ -93,39 +100,13 @@ fn joined(mut tables: Vec<Table>, team: &Team) -> Result<Table> {
         num_bytes += table.arena.len();
         arenas.push(table.arena.iter().copied());
     }
-    let entries = concatenated(entries, team);
-    Ok(Table {
-        slots: slots_of(&entries, team)?,
-        entries,
+    Table {
+        entries: concatenated(entries, team),
         arena: concatenated(arenas, team),
         ends: concatenated(ends, team),
         is_overfull,
         ..Table::default()
-    })
-}
-
-/// Slots for entries. Where several want the same slot, any of them may get it: all are found.
-fn slots_of(entries: &[Entry], team: &Team) -> Result<Vec<u32>> {
-    let (num_slots, num_threads) = (num_slots_for(entries.len()), team.num_threads());
-    let part = num_slots.div_ceil(num_threads);
-    let starts = (0..num_slots).step_by(part);
-    let empty = |start| (start..num_slots.min(start + part)).map(|_| AtomicU32::new(EMPTY));
-    let slots = concatenated(starts.map(empty).collect(), team);
-    let mask = num_slots - 1;
-    let part = entries.len().div_ceil(num_threads).max(1);
-    let parts: Vec<_> = (0..).step_by(part).zip(entries.chunks(part)).collect();
-    team.map(parts.len(), |index| {
-        let (first, entries) = parts[index];
-        for (number, entry) in (first..).zip(entries) {
-            let mut slot = entry.hash() as usize & mask;
-            let relaxed = Ordering::Relaxed;
-            while let Err(_taken) = slots[slot].compare_exchange(EMPTY, number, relaxed, relaxed) {
-                slot = (slot + 1) & mask;
-            }
-        }
-        Ok(())
-    })?;
-    Ok(slots.into_iter().map(AtomicU32::into_inner).collect())
+    }
 }
 
 /// An entry of a table whose long words come behind `num_long` others.
@@ -159,7 +140,7 @@ mod tests {
             let sum = Table::with_sum(tables, |sum, _| Ok(sum))?;
             let found: BTreeMap<_, _> = sum.iter().map(|(w, n)| (w.to_vec(), n)).collect();
             assert_eq!((sum.len(), &found), (expected.len(), &expected));
-            // Its slots find all of them again.
+            // Its words are found again.
             let mut twice = sum.clone();
             twice.add_table(&sum);
             assert_eq!(twice.len(), sum.len());
