@@ -10,6 +10,8 @@ pub(super) const MOST_PACKED: usize = 2 + 8;
 /// The number of lines at first, and at most: 16 MB.
 const FIRST_LINES: usize = 1 << 10;
 const MOST_LINES: usize = 1 << 18;
+/// So many lines become twice as many at once, fewer four times.
+const LARGE: usize = 1 << 16;
 /// A word whose line is full goes to one of the lines whose numbers differ from it by at most this.
 const FARTHEST: usize = 7;
 
@@ -167,7 +169,8 @@ impl ShortLines {
     /// Add an entry, unless the key has one.
     pub(super) fn insert(&mut self, key: u128, hash: u64, value: Packed) {
         if self.num_inserted > self.lines.len() && self.lines.len() < self.most_lines {
-            let num_lines = (self.lines.len() * 4).min(self.most_lines);
+            let times = if self.lines.len() < LARGE { 4 } else { 2 };
+            let num_lines = (self.lines.len() * times).min(self.most_lines);
             let larger = filled_in_large_pages(num_lines, Line::default());
             for line in std::mem::replace(&mut self.lines, larger) {
                 for (key, value) in line.keys.into_iter().zip(line.values) {
