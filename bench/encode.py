@@ -1,6 +1,6 @@
 """Encoding: mergewise against its peers, the ids checked before a time counts.
 
-    python bench/encode.py en code multi long-words threads --corpora DIR --python PEERS/bin/python
+    python bench/encode.py en code multi long-words --corpora DIR --python PEERS/bin/python
     python bench/encode.py models --corpora DIR --python PEERS/bin/python --candidate RC/bin/python
 
 DIR holds en.txt, code.txt and multi.txt; PEERS is an environment with bench/requirements.txt, and
@@ -13,12 +13,11 @@ The tables go to stdout and into bench/results/encode.md, each in the place of i
 import argparse
 import sys
 from dataclasses import replace
-from itertools import groupby
 from pathlib import Path
 
 from encode_cases import CASES, DEFAULT, MODELS, NOTES, Case
 from encode_peers import ONIGURUMA_PATTERN, SPECIAL_TOKENS, Job, Outcome
-from encode_tables import Encoding, comparison, models_table, speed_up
+from encode_tables import Encoding, comparison, models_table
 from harness import BENCH, Harness, Verdict, parse, parser
 from measure import package, run, versions
 from ranks import read_ranks, tokenizer_json
@@ -29,16 +28,15 @@ from vocabularies import vocabulary
 
 TITLE = """# Encoding
 
-Written by `bench/encode.py`. Each competitor encodes in a process of its own, on one thread where
-nothing else is said, the repetitions interleaved. CPU s is user and system time of all threads in
-the call that encodes all documents. Loading (imports, the vocabulary, and what is put off until a
-first document, here one of one letter) and cutting the documents is outside. Cold is the first call
-on the documents, the best of the repetitions; warm the best of the later calls, up to five on the
-same documents, whose words are in the caches then. The ids come as numpy arrays (for gigatoken as
-an awkward array) or as lists of ints; the ratio is to mergewise with ids in the same form. Peak
-memory is the process's, the documents and the loading included. A row counts only if each of its
-calls gave the ids of tiktoken, document by document. All of this is with cl100k, except where
-models are named."""
+Written by `bench/encode.py`. Each competitor encodes in a process of its own, on one thread, the
+repetitions interleaved. CPU s is user and system time of all threads in the call that encodes all
+documents. Loading (imports, the vocabulary, and what is put off until a first document, here one of
+one letter) and cutting the documents is outside. Cold is the first call on the documents, the best
+of the repetitions; warm the best of the later calls, up to five on the same documents, whose words
+are in the caches then. The ids come as numpy arrays (for gigatoken as an awkward array) or as lists
+of ints; the ratio is to mergewise with ids in the same form. Peak memory is the process's, the
+documents and the loading included. A row counts only if each of its calls gave the ids of tiktoken,
+document by document. All of this is with cl100k, except where models are named."""
 
 CANDIDATE = "tokenizers-rc"
 
@@ -63,30 +61,28 @@ class EncodingHarness(Harness):
         parts = [self.origin(name), *(NOTES[key] for key in NOTES if name.startswith(key))]
         cases = [self._scaled(case) for case in CASES[name]]
         if cases[0].model in MODELS:
-            measured = {case: self._measure([case], folder) for case in cases}
+            measured = {case: self._measure(case, folder) for case in cases}
             return "\n\n".join([*parts, models_table(measured)])
-        for (text, size), same in groupby(cases, lambda case: (case.text, case.document_size)):
-            rows, length = self._measure(list(same), folder)
-            parts.append(f"{text.kind}, {length / 1e6:.1f} MB, documents of {size / 1e3:,.0f} kB.")
+        for case in cases:
+            rows, length = self._measure(case, folder)
+            size = case.document_size / 1e3
+            parts.append(f"{case.text.kind}, {length / 1e6:.1f} MB, documents of {size:,.0f} kB.")
             parts.append(comparison(rows, length))
-            if name == "threads":
-                parts.append(speed_up(rows))
         return "\n\n".join(parts)
 
     def _scaled(self, case: Case) -> Case:
         size = int(case.text.size * self.options.scale)
         return replace(case, text=replace(case.text, size=size))
 
-    def _measure(self, cases: list[Case], folder: Path) -> tuple[list[Encoding], int]:
-        """The rows of cases that differ only in their threads, and the bytes of their text."""
-        path = cases[0].text.write(self.options.corpora, folder)
-        rows = [Encoding(case, name) for case in cases for name in self.present(case.competitors)]
-        alone = replace(cases[0], num_threads=1)
-        reference = self._encode(alone, alone.judge, path, warm_calls=0)
+    def _measure(self, case: Case, folder: Path) -> tuple[list[Encoding], int]:
+        """The rows of a case, and the bytes of its text."""
+        path = case.text.write(self.options.corpora, folder)
+        rows = [Encoding(case, name) for name in self.present(case.competitors)]
+        reference = self._encode(case, case.judge, path, warm_calls=0)
         self.repeat(rows, lambda row: self._repeat(row, path))
         for row in rows:
             if not row.failure:
-                row.verdict = judge(row.outcomes, reference, package(alone.judge))
+                row.verdict = judge(row.outcomes, reference, package(case.judge))
         return rows, path.stat().st_size
 
     def _repeat(self, row: Encoding, path: Path) -> str:
@@ -102,7 +98,6 @@ class EncodingHarness(Harness):
             case.document_size,
             str(file),
             str(self._tokenizer_json(file, path.parent)),
-            case.num_threads,
             **options,
         )
         return Outcome(**run(self.script, job, self.python(competitor), self.options.timeout))

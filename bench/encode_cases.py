@@ -20,7 +20,6 @@ ALL = (
     "kitoken lists",
     "tokenizers lists",
 )
-ALONE = ("mergewise arrays", "mergewise lists")
 # Those that read a model's tokenizer.json; not iree-tokenizer 0.3.0, whose ids are other ones than
 # tokenizers' for each model and text below.
 READERS = (
@@ -40,7 +39,6 @@ class Case:
     text: Text
     document_size: int
     competitors: tuple[str, ...] = ALL
-    num_threads: int = 1
     model: str = "cl100k"
     judge: str = "tiktoken lists"
 
@@ -73,9 +71,6 @@ CASES: dict[str, tuple[Case, ...]] = {
         for name, size in (("1kb", KB), ("1mb", MB))
     },
     "long-words": tuple(Case(Text(kind, MB), MB) for kind in ("a", "spaces", "letters")),
-    "threads": tuple(
-        Case(Text("en", 40 * MB), size, ALONE, threads) for size in (KB, MB) for threads in (1, 2)
-    ),
     "models": tuple(MODEL_CASES.values()),
     **{
         f"models-{model}": tuple(case for case in MODEL_CASES.values() if case.model == model)
@@ -87,7 +82,6 @@ DEFAULT = ("en", "long-words")
 
 NOTES = {
     "long-words": "One document that is one word; a warm call may find all of it in a cache.",
-    "threads": "What threads change is wall time.",
     "models": """\
 Models as their users have them: each competitor reads the model's tokenizer.json and finds its
 special tokens in the text, but adds none. Ids come as arrays, those of splintr-rs and tokenizers as

@@ -98,8 +98,7 @@ def _ratios(row: Encoding, ours: Encoding) -> list[str]:
 
 
 def _cells(row: Encoding, ours: Encoding | None, size: int) -> list[str]:
-    threads = f", {row.case.num_threads} threads" * (row.case.num_threads > 1)
-    head = [row.competitor + threads]
+    head = [row.competitor]
     if not row.counts:
         return untimed(head, row.reason, len(COLUMNS))
     return [
@@ -116,16 +115,3 @@ def _cells(row: Encoding, ours: Encoding | None, size: int) -> list[str]:
 
 def _seconds(value: float) -> str:
     return f"{value:.4f}" if value < 0.1 else f"{value:.3f}"
-
-
-def speed_up(rows: Sequence[Encoding]) -> str:
-    """What a second thread gives, by wall time."""
-    lines = []
-    for form in dict.fromkeys(row.form for row in rows):
-        mine = {row.case.num_threads: row for row in rows if row.form == form and row.counts}
-        if {1, 2} <= mine.keys():
-            cold = mine[1].cold("wall") / mine[2].cold("wall")
-            warm = mine[1].warm("wall") / mine[2].warm("wall")
-            lines.append(f"Two threads, {form}: {cold:.2f} times the speed of one cold, ")
-            lines[-1] += f"{warm:.2f} times warm (wall)."
-    return "\n".join(lines) or "No speed-up: a row failed."
