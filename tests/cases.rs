@@ -228,11 +228,14 @@ fn proofs() {
             Value::Array(numbers) => numbers.iter().map(|n| number(n) as u8).collect(),
             written => bytes(written),
         };
-        let rings: Vec<SpelledRing> = case["rings"].as_array().map_or(vec![], |rings| {
-            let ring =
-                |ring: &Value| (list(&ring[0]).iter().map(bytes).collect(), number(&ring[1]));
-            rings.iter().map(ring).collect()
-        });
+        let strings = |strings: &Value| list(strings).iter().map(bytes).collect();
+        let ring = |ring: &Value| -> SpelledRing {
+            let by_both = list(&ring[2]).iter().map(size).collect();
+            (strings(&ring[0]), number(&ring[1]), by_both)
+        };
+        let (rings, chains) = (case["rings"].as_array(), case["chains"].as_array());
+        let rings = rings.into_iter().flatten().map(ring).collect();
+        let rings = (rings, chains.into_iter().flatten().map(strings).collect());
         let (problem, watch) = (problem(case, &counts, against), Watch::default());
         match check(&problem, &setting, &[None], &rings, &discounts, &watch) {
             Ok(bound) => assert_eq!(bound, number(&case["bound"])),

@@ -16,7 +16,7 @@ from mergewise import formal
 from mergewise._core import WordCounts as CoreCounts
 from mergewise._core import verify_bound
 from mergewise.formal.bound import pieces_of, spans
-from mergewise.formal.rings import Rings, crossings
+from mergewise.formal.rings import Chains, Rings, places_of, tolls_of_links
 from mergewise.merge_lists import no_merges
 from mergewise.optimize.certificate import MAGIC
 from mergewise.optimize.certificate_fields import Against
@@ -73,10 +73,13 @@ def formal_bound(
     *,
     cases: Sequence[str | None] = (None,),
     rings: Rings[str] = (),
+    chains: Chains[str] = (),
 ) -> int:
     """The bound that the formal verifier computes."""
     if against == "merges":
-        return formal.merge_bound(words, number, numbers, cases=cases, rings=rings, **setting)
+        return formal.merge_bound(
+            words, number, numbers, cases=cases, rings=rings, chains=chains, **setting
+        )
     return formal.token_bound(words, number, numbers, **setting)
 
 
@@ -89,6 +92,7 @@ def core_bound(
     *,
     cases: Sequence[str | None] = (None,),
     rings: Rings[str] = (),
+    chains: Chains[str] = (),
 ) -> int:
     """The bound that the core's verifier computes."""
     counts = counts_of(words)
@@ -99,7 +103,10 @@ def core_bound(
         num_merges=number,
         discounts=varints(numbers),
         cases=[None if string is None else string.encode() for string in cases],
-        rings=[([string.encode() for string in strings], toll) for strings, toll in rings],
+        rings=(
+            [(list(map(str.encode, ring)), toll, list(both)) for ring, toll, both in rings],
+            [list(map(str.encode, chain)) for chain in chains],
+        ),
         **setting,
     )
 
@@ -124,32 +131,49 @@ def random_discounts(
 
 
 def random_rings(random: Random, words: dict[str, int], one: int) -> Rings[str]:
-    """One to three rings of three or five strings: of words that cross, of others, and repeated."""
+    """One to three rings of two to five strings: of words that cross, of others, and repeated."""
     letters = "".join(words)
     strings = [string for word in words for string in spans(word, 4)]
     strings += ["".join(random.choices(letters, k=length)) for length in (1, 2, 2)]
     found = []
     for _ in range(random.randint(1, 3)):
         near = random.choice([strings, spans(random.choice(list(words)), 3) or strings])
-        ring = random.choices(near, k=random.choice([3, 3, 5]))
-        found.append((ring, random.choice([0, 1, one // 2, one, 2 * one, 3 * one])))
+        ring = random.choices(near, k=random.choice([2, 3, 3, 4, 5]))
+        both = [index for index in range(len(ring)) if random.random() < 0.3]
+        if (len(ring) - len(both)) % 2 == 0:
+            both = both[1:] if both else [0]
+        found.append((ring, random.choice([0, 1, one // 2, one, 2 * one, 3 * one]), both))
     return found
 
 
+def random_chains(random: Random, words: dict[str, int], rings: Rings[str]) -> Chains[str]:
+    """Chains of three or four strings: for links of rings, and for others."""
+    strings = [string for word in words for string in spans(word, 4)] or ["ab"]
+    found = []
+    for ring, _, both in rings:
+        for index, string in enumerate(ring):
+            between = random.choices(strings, k=1 if index in both else 2)
+            found.append([string, *between, ring[(index + 1) % len(ring)]])
+    more = [random.choices(strings, k=random.choice([3, 4])) for _ in range(3)]
+    return [chain for chain in [*found, *more] if random.random() < 0.7]
+
+
 def random_credits(
-    random: Random, words: dict[str, int], setting: dict[str, int], rings: Rings[str]
+    random: Random,
+    words: dict[str, int],
+    setting: dict[str, int],
+    rings: Rings[str],
+    chains: Chains[str] = (),
 ) -> list[int]:
     """As many as needed."""
     priced, pieces = pieces_of(words, setting["floor"], setting["longest"])
-    known = {string for strings, _ in rings for string in strings} & priced
-    pairs = [{strings[i - 1], strings[i]} for strings, _ in rings for i in range(len(strings))]
-    one, numbers = setting["one"], []
+    pairs = [[*strings] * 2 for strings, both in tolls_of_links(rings) if not both]
+    rows = {row for chain in chains for row in (tuple(chain), tuple(reversed(chain)))}
+    rows |= {row for pair in pairs for row in ((pair[0], pair[1]), (pair[1], pair[0]))}
+    one = abs(setting["one"])
     usual = random.choice([0, one // 2, one, one])
-    for piece in sorted(pieces):
-        for (start, end), (after, last) in crossings(piece, known):
-            if {piece[start:end], piece[after:last]} in pairs:
-                numbers.append(random.choice([usual] * 9 + [2 * one]))
-    return numbers
+    places = [place for piece in sorted(pieces) for place in places_of(piece, priced, rows)]
+    return [random.choice([usual] * 9 + [2 * one]) for _ in places]
 
 
 def random_tree(random: Random, words: dict[str, int], depth: int = 3) -> list[str | None]:

@@ -239,7 +239,8 @@ def test_proofs(case: Case) -> None:
     setting = {name: case[name] for name in ("one", "floor", "longest")}
     is_written = isinstance(case["discounts"], dict)
     discounts = to_bytes(case["discounts"]) if is_written else bytes(case["discounts"])
-    is_of_merges, rings = case["against"] == "merges", case.get("rings", [])
+    is_of_merges = case["against"] == "merges"
+    rings, chains = case.get("rings", []), case.get("chains", [])
     bound_of: Callable[..., int] = formal.merge_bound if is_of_merges else formal.token_bound
 
     def proved() -> int:
@@ -252,17 +253,20 @@ def test_proofs(case: Case) -> None:
             counted=0,
             discounts=discounts,
             cases=[None],
-            rings=[([to_bytes(string) for string in ring], toll) for ring, toll in rings],
+            rings=(
+                [([to_bytes(string) for string in ring], *rest) for ring, *rest in rings],
+                [[to_bytes(string) for string in chain] for chain in chains],
+            ),
         )
 
     def by_definition() -> int:
-        options = {**setting, "rings": rings} if rings else setting
+        options = {**setting, "rings": rings, "chains": chains} if is_of_merges else setting
         return bound_of(formal_words(case), case["num_merges"], case["discounts"], **options)
 
     if "error" in case:
         check_error(case["error"], proved)
         if not is_written:
-            with pytest.raises(ValueError, match=r"discounts|a ring|a credit"):
+            with pytest.raises(ValueError, match=r"discounts|a ring|a chain|a credit"):
                 by_definition()
         return
     assert all(discount < 0x80 for discount in case["discounts"])

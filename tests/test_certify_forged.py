@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -18,6 +18,7 @@ from certificates import (
     counts_of,
     formal_bound,
     optimum,
+    random_chains,
     random_credits,
     random_discounts,
     random_rings,
@@ -30,7 +31,7 @@ import mergewise as mw
 from mergewise import formal
 from mergewise._core import WordCounts as CoreCounts
 from mergewise.errors import CertificateError
-from mergewise.formal.rings import Rings
+from mergewise.formal.rings import Chains, Rings
 from mergewise.optimize.certificate import MAGIC
 from mergewise.optimize.certificate_fields import PRICES, Against
 
@@ -92,19 +93,22 @@ def is_forgery_accepted(
     number, setting = header["num_merges"], {name: header[name] for name in PRICES}
     numbers = random_discounts(random, words, cert.against, setting)
     rings: Rings[str] = []
+    chains: Chains[str] = []
     if cert.against == "merges" and random.random() < 0.3:
         rings = random_rings(random, words, abs(setting["one"]))
-        numbers += random_credits(random, words, setting, rings)
-        rings = [(strings, random.choice((toll, *LARGE))) for strings, toll in rings]
+        chains = random_chains(random, words, rings)
+        numbers += random_credits(random, words, setting, rings, chains)
+        rings = [(ring, random.choice((toll, *LARGE)), both) for ring, toll, both in rings]
     numbers = [n if random.random() < 0.9 else random.choice(LARGE) for n in numbers]
     proof = words, cert.against, number, numbers, setting
     verifiers = (formal_bound, core_bound)
-    bounds = [accepted(verifier, *proof, rings=rings) for verifier in verifiers]
+    bounds = [accepted(verifier, *proof, rings=rings, chains=chains) for verifier in verifiers]
     proved = {bound for bound in bounds if bound is not None}
     assert len(proved) <= 1, proof
     assert all(bound >= optimum(words, cert.against, number) for bound in proved), proof
     changes = {**header, "discounts": varints(numbers), "bound": max(proved, default=0)}
-    changes["rings"] = [[[s.encode().hex() for s in strings], toll] for strings, toll in rings]
+    changes["rings"] = [[in_hexadecimal(ring), *rest] for ring, *rest in rings]
+    changes["chains"] = [in_hexadecimal(chain) for chain in chains]
     rewritten(cert, path, **changes, utility=0)
     by_core, by_formal = (is_verified(path, counts_of(words), by) for by in ("core", "formal"))
     assert by_core == by_formal, proof
@@ -112,10 +116,14 @@ def is_forgery_accepted(
     return by_core
 
 
-def accepted(verifier: Callable[..., int], *proof: object, rings: Rings[str]) -> int | None:
+def in_hexadecimal(strings: Sequence[str]) -> list[str]:
+    return [string.encode().hex() for string in strings]
+
+
+def accepted(verifier: Callable[..., int], *proof: object, **rings: object) -> int | None:
     """The bound that a verifier computes from a forged proof; None if it refuses."""
     try:
-        return verifier(*proof, rings=rings)
+        return verifier(*proof, **rings)
     except (ValueError, OverflowError):
         return None
 

@@ -14,6 +14,7 @@ from certificates import (
     counts_of,
     formal_bound,
     optimum,
+    random_chains,
     random_credits,
     random_discounts,
     random_rings,
@@ -24,14 +25,14 @@ from certificates import (
 
 import mergewise as mw
 from mergewise.errors import CertificateError
-from mergewise.formal.rings import Rings
+from mergewise.formal.rings import Chains, Rings
 from mergewise.optimize.certificate import numbers_in
 from mergewise.optimize.certificate_fields import PRICES
 
 # Each two of the pairs cross in one of the words. All else is as rare as `floor` says.
 TRIANGLE = {"abc": 2, "bca": 2, "cab": 2}
 SETTING = {"one": 4, "floor": 2, "longest": 2, "counted": 2}
-RING = (["ab", "bc", "ca"], 8)
+RING: tuple[list[str], int, list[int]] = (["ab", "bc", "ca"], 8, [])
 # All symbols and pairs cost 1; a place takes all that its two spans lose.
 NUMBERS = [0] * 15 + [4] * 3
 
@@ -56,6 +57,40 @@ def test_a_ring_proves_what_no_prices_do(bound: Callable[..., int]) -> None:
     halves = [0, 0, 2, 0, 0] * 3
     assert bound(TRIANGLE, "merges", 2, halves, SETTING) == 7
     assert min(by_prices) >= 7
+
+
+@pytest.mark.parametrize("bound", [formal_bound, core_bound])
+def test_a_chain_proves_what_no_prices_do(bound: Callable[..., int]) -> None:
+    """Two merges save 10, and no prices prove less than 11.
+
+    For let "bb" be chosen, and half of "ab" and of "ba". Then half of the time "abba" has "bb" as a
+    token, and else the other two, and "aba" always has one of its pairs: 3 + 2 + 6 are saved, which
+    by any prices is at most what symbols cost less than 1 plus the loss of "bb" and half of the
+    others'.
+    """
+    words, setting = {"abba": 2, "aba": 2, "bb": 6}, {**SETTING, "one": 1}
+    proof = {"rings": [(["ab", "ba"], 2, [1])], "chains": [["ab", "bb", "ba"]]}
+    assert optimum(words, "merges", 2) == 10
+    assert bound(words, "merges", 2, [0] * 15 + [1] * 2, setting, **proof) == 10
+    random = Random(0)  # noqa: S311
+    by_prices = [
+        bound(words, "merges", 2, random_discounts(random, words, "merges", setting), setting)
+        for _ in range(100)
+    ]
+    assert bound(words, "merges", 2, [0] * 15, setting) == 12
+    assert min(by_prices) >= 11
+
+
+@pytest.mark.parametrize("bound", [formal_bound, core_bound])
+def test_credits_without_a_toll_count_in_full(bound: Callable[..., int]) -> None:
+    """A credit of 1 in both "abba" counts once for certain, and once for its link.
+
+    The losses of the strings are 6, 2 and 2 without it.
+    """
+    words, chains = {"abba": 2, "aba": 2, "bb": 6}, [["ba", "bb", "ab"]]
+    setting = {**SETTING, "one": 1}
+    expected = 2 + 2 + 6 + 2
+    assert bound(words, "merges", 2, [0] * 15 + [1], setting, chains=chains) == expected
 
 
 def around(random: Random) -> tuple[dict[str, int], list[str], int]:
@@ -91,16 +126,19 @@ def test_no_merge_list_exceeds_the_bound_of_any_rings() -> None:
         words, ring, count = around(random)
         num_merges = random.choice([1, 2, 2, 3])
         numbers, setting = random_proof(random, words, num_merges)
-        rings: Rings[str] = [(ring, count * setting["one"] // random.choice([1, 1, 2]))]
-        if random.random() < 0.3:
+        rings: Rings[str] = [(ring, count * setting["one"] // random.choice([1, 1, 2]), [])]
+        chains: Chains[str] = []
+        if random.random() < 0.4:
             rings = random_rings(random, words, setting["one"])
+            chains = random_chains(random, words, rings)
         without = formal_bound(words, "merges", num_merges, numbers, setting)
-        numbers += random_credits(random, words, setting, rings)
-        bound = formal_bound(words, "merges", num_merges, numbers, setting, rings=rings)
+        numbers += random_credits(random, words, setting, rings, chains)
+        proof: dict[str, Any] = {"rings": rings, "chains": chains}
+        bound = formal_bound(words, "merges", num_merges, numbers, setting, **proof)
         best = optimum(words, "merges", num_merges)
-        assert best <= bound, (words, num_merges, numbers, setting, rings)
-        fast = core_bound(words, "merges", num_merges, numbers, setting, rings=rings)
-        assert fast == bound, (words, num_merges, numbers, setting, rings)
+        assert best <= bound, (words, num_merges, numbers, setting, proof)
+        fast = core_bound(words, "merges", num_merges, numbers, setting, **proof)
+        assert fast == bound, (words, num_merges, numbers, setting, proof)
         num_better += bound < without
         num_tight += best == bound
     assert num_better > 8
@@ -115,7 +153,7 @@ def counts() -> mw.WordCounts:
 @pytest.fixture(scope="module")
 def cert(counts: mw.WordCounts) -> mw.Certificate:
     found = mw.certify(mw.train(counts, num_merges=2), counts, num_steps=0)
-    ring = tuple(string.encode().hex() for string in RING[0]), RING[1]
+    ring = tuple(string.encode().hex() for string in RING[0]), RING[1], ()
     proof: dict[str, Any] = {"discounts": varints(NUMBERS), "rings": (ring,), "bound": 6, **SETTING}
     return dataclasses.replace(found, **proof)
 
@@ -144,9 +182,27 @@ def test_a_file_without_rings_does_not_name_them(counts: mw.WordCounts, tmp_path
 AB, BC, CA = "6162", "6263", "6361"
 
 
+def test_rings_of_earlier_files_are_linked_by_either(
+    cert: mw.Certificate, counts: mw.WordCounts, tmp_path: Path
+) -> None:
+    path = tmp_path / "earlier.cert"
+    rewritten(cert, path, rings=[[[AB, BC, CA], 8]])
+    read = mw.Certificate.from_file(path)
+    assert read == cert
+    for by in ("core", "formal"):
+        read.verify(counts, by=by)
+
+
 @pytest.mark.parametrize(
     "change",
     [
+        {"rings": [[[AB, BC, CA], 8, [0]]]},
+        {"rings": [[[AB, BC, CA], 8, [0, 1]]]},
+        {"rings": [[[AB, BC, CA], 8, [3]]]},
+        {"rings": [[[AB, BC], 8, [0]]]},
+        {"chains": [[AB, BC]]},
+        {"chains": [[AB, BC, CA, AB, BC]]},
+        {"chains": [[]], "rings": []},
         {"rings": [[[AB, BC, CA], 4]]},
         {"rings": [[[AB, BC, CA], 12]]},
         {"rings": [[[AB, BC, CA], (1 << 64) - 1]]},
@@ -187,6 +243,15 @@ def test_forged_rings_prove_nothing(
         {"rings": [[[AB, BC, CA], True]]},
         {"rings": [[[AB, BC, "6"], 8]]},
         {"rings": [[[AB, BC, None], 8]]},
+        {"rings": [[[AB, BC, CA], 8, [-1]]]},
+        {"rings": [[[AB, BC, CA], 8, [0.5]]]},
+        {"rings": [[[AB, BC, CA], 8, 0]]},
+        {"rings": [[[AB, BC, CA], 8, [], 0]]},
+        {"chains": [[AB, BC, None]]},
+        {"chains": [AB]},
+        {"chains": 8},
+        {"rings": [], "chains": [[AB, BC, CA]], "against": "vocabularies"},
+        {"rings": [], "chains": [[AB, BC, CA]], "cases": [AB, None, None]},
         {"rings": [[AB, BC, CA]]},
         {"rings": [[AB, BC, CA, 8]]},
         {"rings": 8},
@@ -204,9 +269,14 @@ def test_rings_that_cannot_be_are_refused(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"rings": [(["ab", "bc"], 8)]}, "an odd number of 3 or more"),
-        ({"rings": [(["ab", "bc", "ca"], -1)]}, "a toll is -1"),
-        ({"rings": [(["ab", "bc", "ca"], 0.5)]}, "a toll is 0.5"),
+        ({"rings": [(["ab", "bc"], 8, [])]}, "2 links by either, expected an odd number"),
+        ({"rings": [(["ab", "bc", "ca"], 8, [0])]}, "2 links by either, expected an odd number"),
+        ({"rings": [(["ab"], 8, [])]}, "expected 2 or more"),
+        ({"rings": [(["ab", "bc", "ca"], 8, [3, 0])]}, "expected some from 0 on"),
+        ({"rings": [(["ab", "bc", "ca"], -1, [])]}, "a toll is -1"),
+        ({"rings": [(["ab", "bc", "ca"], 0.5, [])]}, "a toll is 0.5"),
+        ({"chains": [["ab", "bc"]]}, "a chain has 2 strings, expected 3 or 4"),
+        ({"chains": [["ab", "bc", "ca", "ab", "bc"]]}, "a chain has 5 strings"),
         ({"numbers": [*NUMBERS[:-1], -1]}, "a credit in 'cab'"),
         ({"numbers": [*NUMBERS[:-1], 0.5]}, "a credit in 'cab'"),
         ({"numbers": NUMBERS[:-1]}, "a credit in 'cab'"),
@@ -226,8 +296,14 @@ def test_formal_refuses_rings_that_its_proof_does_not_allow(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"rings": [(["ab", "bc"], 8)]}, "a ring is even"),
-        ({"rings": [(["ab", "bc", "xy"], 8)]}, "unknown symbols"),
+        ({"rings": [(["ab", "bc"], 8, [])]}, "a ring is even"),
+        ({"rings": [(["ab"], 8, [])]}, "a ring is even"),
+        ({"rings": [(["ab", "bc", "ca"], 8, [0])]}, "a ring is even"),
+        ({"rings": [(["ab", "bc", "ca"], 8, [3, 0])]}, "a ring is even"),
+        ({"rings": [(["ab", "bc", "xy"], 8, [])]}, "unknown symbols"),
+        ({"chains": [["ab", "bc"]]}, "a chain too long"),
+        ({"chains": [["ab", "bc", "ca", "ab", "bc"]]}, "a chain too long"),
+        ({"chains": [["ab", "bc", "xy"]]}, "unknown symbols"),
         ({"cases": ["ab", None, None]}, "several cases"),
         ({"against": "vocabularies"}, "against vocabularies"),
         ({"numbers": NUMBERS[:-1]}, "found 2 credits, expected 3"),

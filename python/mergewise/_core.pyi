@@ -32,7 +32,7 @@ _Batches: TypeAlias = Iterable[tuple[_ArrowArray, _ArrowArray]]
 _Columns: TypeAlias = Iterable[Iterable[Texts]]
 _Progress: TypeAlias = Callable[[int], None] | None
 _Pair: TypeAlias = tuple[int, int]
-_Rings: TypeAlias = list[tuple[list[bytes], int]]
+_Rings: TypeAlias = tuple[list[tuple[list[bytes], int, list[int]]], list[list[bytes]]]
 
 class Calls:
     def __new__(cls, *_arguments: object, **_options: object) -> Self: ...

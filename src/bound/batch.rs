@@ -11,7 +11,7 @@
 use std::ops::Range;
 
 use super::against::Against;
-use super::crossings::Crossings;
+use super::chains::Chains;
 use super::instance::Instance;
 use super::overlaps::Overlaps;
 use super::repeats::Place;
@@ -59,9 +59,9 @@ pub(super) struct Piece {
     /// Its groups of overlapping spans.
     first_group: u32,
     end_of_groups: u32,
-    /// Its spans that cross.
-    pub(super) first_crossing: u32,
-    pub(super) end_of_crossings: u32,
+    /// Its chains.
+    pub(super) first_chain: u32,
+    pub(super) end_of_chains: u32,
 }
 
 /// A place of a string that is too long for a price.
@@ -110,7 +110,7 @@ pub(super) struct Batch<'a> {
     /// pieces add in which symbols alone have a price.
     pub(super) split_losses: Vec<f32>,
     pub(super) num_strings: usize,
-    pub(super) crossings: Crossings,
+    pub(super) chains: Chains,
 }
 
 impl<'a> Batch<'a> {
@@ -209,9 +209,9 @@ impl Piece {
         self.first_group as usize..self.end_of_groups as usize
     }
 
-    /// Its spans that cross.
-    pub(super) fn crossings(&self) -> Range<usize> {
-        self.first_crossing as usize..self.end_of_crossings as usize
+    /// Its chains.
+    pub(super) fn chains(&self) -> Range<usize> {
+        self.first_chain as usize..self.end_of_chains as usize
     }
 
     /// Where its prices are.

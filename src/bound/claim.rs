@@ -23,14 +23,32 @@ pub struct Claim {
     pub bits: u32,
 }
 
-/// An odd number of strings, 3 or more, each the neighbour of the next and the last of the first: see
-/// `formal.rings`.
+/// Strings, 2 or more, each the neighbour of the next and the last of the first, an odd number of them by
+/// either: see `formal.rings`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ring {
     /// The strings, going around.
     pub strings: Vec<Vec<Id>>,
+    /// For each whether it is the neighbour of the next by both.
+    pub by_both: Vec<bool>,
     /// What a list pays for each of them that it has, in units of 1 / 2^bits.
     pub toll: u64,
+}
+
+/// The rings of a proof, and the chains that link their strings.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Rings {
+    /// The rings.
+    pub rings: Vec<Ring>,
+    /// The strings of each chain of three or four.
+    pub chains: Vec<Vec<Vec<Id>>>,
+}
+
+impl Rings {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.rings.is_empty() && self.chains.is_empty()
+    }
 }
 
 /// Why the numbers of a proof prove nothing.
@@ -58,8 +76,9 @@ pub enum Flaw {
     Claim,
     /// The cases are no tree, hold symbols outside the alphabet, or are several against vocabularies.
     Cases,
-    /// A ring has fewer than 3 strings or an even number, or symbols outside the alphabet; or there are
-    /// rings against vocabularies or in several cases.
+    /// A ring has fewer than 2 strings, or an even number of them are linked by either; a chain does not
+    /// have 3 or 4 strings; one has symbols outside the alphabet; or there are rings against vocabularies
+    /// or in several cases.
     Rings,
 }
 
@@ -75,7 +94,7 @@ impl fmt::Display for Flaw {
             Self::Damaged => write!(f, "a discount is cut short or too large"),
             Self::Rings => write!(
                 f,
-                "a ring is even, holds unknown symbols, or is in several cases or against vocabularies"
+                "a ring is even, a chain too long, one holds unknown symbols, or is in several cases or against vocabularies"
             ),
             Self::Cases => write!(
                 f,

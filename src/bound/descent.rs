@@ -175,7 +175,7 @@ impl<'a> Descent<'a> {
         // Whoever asks for a stop waits for what the steps were worth; at the deadline nobody does.
         let limit = Watch::until(schedule.end);
         let (mut is_evaluated, mut has_more_spans) = (false, false);
-        let mut calendar = Calendar::new();
+        let mut calendar = Calendar::default();
         while let Some(stride) = schedule.next(watch) {
             let step = self.step(&stride, || schedule.is_late(watch));
             if step == Err(Error::Interrupted) {
@@ -246,7 +246,7 @@ impl<'a> Descent<'a> {
         self.sums
             .share_out(instance, &self.batches, floor, stride, self.team)?;
         let adam = Adam::new(stride.rate, self.num_steps);
-        self.move_tolls(stride, adam)?;
+        self.move_tolls(stride)?;
         let Sums {
             shares, splits: of, ..
         } = &self.sums;
@@ -260,7 +260,7 @@ impl<'a> Descent<'a> {
             adam,
             most: against.most_lost(),
             threshold: shares.threshold,
-            pairs: &self.rings.shares,
+            links: &self.rings.shares,
         };
         self.for_each_batch(&is_late, |batch, memory: &mut (Vec<f64>, Scratch)| {
             long::press(batch, step.shares, &mut memory.0);
@@ -272,21 +272,20 @@ impl<'a> Descent<'a> {
         Ok(())
     }
 
-    /// Find how much of the credits of each pair counts, and move the tolls of the rings.
-    fn move_tolls(&mut self, stride: &Stride, adam: Adam) -> Result<()> {
+    /// Find how much of the credits of each link counts, and move the tolls of the rings.
+    fn move_tolls(&mut self, stride: &Stride) -> Result<()> {
         if self.rings.is_empty() {
             return Ok(());
         }
         let batches: Vec<_> = self.batches.iter().map(parallel::lock).collect();
-        let of_pairs = batches
-            .iter()
-            .map(|batch| batch.crossings.of_pairs.as_slice());
-        let of_pairs: Vec<&[f32]> = of_pairs.collect();
-        self.rings.credits = sums::added_up(&of_pairs, self.team)?;
+        let of_links = batches.iter().map(|batch| batch.chains.of_links.as_slice());
+        let of_links: Vec<&[f32]> = of_links.collect();
+        self.rings.credits = sums::added_up(&of_links, self.team)?;
         drop(batches);
         let shares = &self.sums.shares;
         let strings = shares.of_spans(stride.width).strings;
-        self.rings.step(strings, shares.threshold, stride, adam);
+        self.rings
+            .step(strings, shares.threshold, stride, self.num_steps);
         self.sums.tolls = self.rings.tolls_of_strings();
         Ok(())
     }
@@ -303,8 +302,7 @@ impl<'a> Descent<'a> {
 
     /// Look for rings if it is time to; whether it was.
     fn look_for_rings(&mut self, calendar: &mut Calendar, stride: &Stride) -> Result<bool> {
-        let is_one_case = self.options.num_cases <= 1;
-        if !(is_one_case && stride.with_rings && self.instance.against == Against::Merges) {
+        if !stride.with_rings {
             return Ok(false);
         }
         if calendar.is_noting(stride.progress) {

@@ -2,12 +2,13 @@
 
 use std::sync::Mutex;
 
-use super::claim::Ring;
+use super::claim::{Ring, Rings};
 use super::instance::Instance;
 use super::rounded_rings::RoundedRings;
 use super::rounding::RoundedBatch;
 use super::schedule::DescentOptions;
 use super::start;
+use super::tolls::Around;
 use crate::merges::Id;
 use crate::parallel;
 use crate::prices::{StringIndex, whole_tokens};
@@ -32,10 +33,11 @@ pub struct FoundPrices {
     /// [`Case`](super::Case).
     pub tree: Vec<Option<Vec<Id>>>,
     /// The rings of a proof by one case.
-    pub rings: Vec<Ring>,
-    /// For each piece in ascending order, and each place in it where spans with a price cross whose
-    /// strings are neighbours in a ring, its credit in units of 1 / 2^bits: by the start and the length
-    /// of the span that begins first, then of the other.
+    pub rings: Rings,
+    /// For each piece in ascending order, and each place in it where spans with a price cross along a
+    /// chain, or the strings of two are neighbours by either, its credit in units of 1 / 2^bits. The
+    /// spans of a place are written in the order that begins with the first of those at its ends, and
+    /// spans, then places, are ordered by their starts and their lengths.
     pub credits: Vec<u32>,
 }
 
@@ -89,11 +91,18 @@ impl FoundPrices {
                 self.credits.extend(batch.credits);
             }
             let strings = start::strings(instance);
-            let in_full = |(ring, toll): (Vec<StringIndex>, u64)| Ring {
-                strings: ring.iter().map(|at| strings[at.at()].to_vec()).collect(),
+            let spelled = |string: &StringIndex| strings[string.at()].to_vec();
+            let in_full = |(around, toll): (Around, u64)| Ring {
+                strings: around.iter().map(|(string, _)| spelled(string)).collect(),
+                by_both: around.iter().map(|&(_, by_both)| by_both).collect(),
                 toll,
             };
-            self.rings = rounded.rings.rings.into_iter().map(in_full).collect();
+            let chains = rounded.rings.chains.iter();
+            let chains = chains.map(|chain| chain.iter().map(spelled).collect());
+            self.rings = Rings {
+                chains: chains.collect(),
+                rings: rounded.rings.rings.into_iter().map(in_full).collect(),
+            };
             parallel::lock(&progress.0).1 = Some(self.gain);
         }
     }

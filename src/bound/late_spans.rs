@@ -16,7 +16,7 @@ use crate::parallel::{Team, lock};
 const LATER: f64 = 0.6;
 
 /// Whether it is time to. Where the splits of strings are told apart it is, and so before there are rings:
-/// crossings are not carried over.
+/// chains are not carried over.
 pub(super) fn is_due(stride: &Stride) -> bool {
     stride.progress >= LATER || stride.by_split
 }

@@ -9,7 +9,7 @@
 use super::against::Against;
 use super::branching::descend;
 use super::cases::Case;
-use super::claim::{Claim, Flaw, Ring};
+use super::claim::{Claim, Flaw, Ring, Rings};
 use super::found::DescentProgress;
 use super::instance::{Instance, LONGEST};
 use super::schedule::DescentOptions;
@@ -38,8 +38,15 @@ pub struct PriceSetting {
     pub counted: usize,
 }
 
-/// The strings of a ring, spelled, and its toll: see [`Ring`].
-pub type SpelledRing = (Vec<Vec<u8>>, u64);
+/// The strings of a ring, spelled, its toll, and which of the strings, from 0, are linked to the next by
+/// both: see [`Ring`].
+pub type SpelledRing = (Vec<Vec<u8>>, u64, Vec<usize>);
+
+/// The strings of a chain of three or four, spelled.
+pub type SpelledChain = Vec<Vec<u8>>;
+
+/// Rings, and the chains that link their strings.
+pub type SpelledRings = (Vec<SpelledRing>, Vec<SpelledChain>);
 
 /// A bound and its proof.
 #[derive(Debug, Clone)]
@@ -53,7 +60,7 @@ pub struct Proof {
     /// The tree of the cases whose discounts follow each other: see [`Case`].
     pub tree: Vec<Option<Vec<u8>>>,
     /// The rings of a proof by one case.
-    pub rings: Vec<SpelledRing>,
+    pub rings: SpelledRings,
     /// The number of steps that the search took.
     pub num_steps: usize,
     /// The strings with the largest losses: a good vocabulary.
@@ -125,11 +132,7 @@ pub fn find(
             .iter()
             .map(|node| node.as_ref().map(spell))
             .collect(),
-        rings: found
-            .rings
-            .iter()
-            .map(|ring| (ring.strings.iter().map(spell).collect(), ring.toll))
-            .collect(),
+        rings: spelled(&found.rings, spell),
         num_steps: found.num_steps,
         chosen: found.chosen.iter().map(spell).collect(),
     })
@@ -162,7 +165,7 @@ fn trivial(problem: &Problem) -> Proof {
             counted: 2,
         },
         tree: vec![None],
-        rings: Vec::new(),
+        rings: SpelledRings::default(),
         num_steps: 0,
         chosen: Vec::new(),
     }
@@ -173,7 +176,7 @@ pub fn check(
     problem: &Problem,
     setting: &PriceSetting,
     tree: &[Option<Vec<u8>>],
-    rings: &[SpelledRing],
+    rings: &SpelledRings,
     discounts: &[u8],
     watch: &Watch,
 ) -> Result<u64> {
@@ -199,10 +202,11 @@ pub fn check(
     };
     let tree = tree.iter().map(in_symbols).collect::<Result<Vec<_>>>()?;
     let cases = Case::of_tree(&tree).ok_or_else(|| flawed(Flaw::Cases))?;
-    let rings = in_symbols_of(rings, problem.alphabet).ok_or_else(|| flawed(Flaw::Rings))?;
-    let total = match (&rings[..], cases.len()) {
-        ([], _) => verify_cases(&words, &claim, &cases, &numbers),
-        (rings, 1) => verify_rings(&words, &claim, rings, &numbers),
+    let rings = in_symbols_of(rings, problem.alphabet);
+    let rings = rings.ok_or_else(|| flawed(Flaw::Rings))?;
+    let total = match (rings.is_empty(), cases.len()) {
+        (true, _) => verify_cases(&words, &claim, &cases, &numbers),
+        (false, 1) => verify_rings(&words, &claim, &rings, &numbers),
         _ => Err(Flaw::Rings),
     };
     let total = total.map_err(flawed)?;
@@ -210,16 +214,42 @@ pub fn check(
     Ok(gain.min(most(problem)))
 }
 
+/// Rings with their strings as bytes.
+fn spelled(rings: &Rings, spell: impl Fn(&Vec<Id>) -> Vec<u8>) -> SpelledRings {
+    let ring = |ring: &Ring| {
+        let strings = ring.strings.iter().map(&spell).collect();
+        let by_both = (0..ring.by_both.len()).filter(|&index| ring.by_both[index]);
+        (strings, ring.toll, by_both.collect())
+    };
+    let chain = |chain: &Vec<Vec<Id>>| chain.iter().map(&spell).collect();
+    let rings = (rings.rings.iter().map(ring), rings.chains.iter().map(chain));
+    (rings.0.collect(), rings.1.collect())
+}
+
 /// Rings as symbols of an alphabet; None if they have others.
-fn in_symbols_of(rings: &[SpelledRing], alphabet: &Alphabet) -> Option<Vec<Ring>> {
-    let read = |(strings, toll): &SpelledRing| {
-        let strings = strings.iter().map(|string| alphabet.symbols(string).ok());
+fn in_symbols_of((rings, chains): &SpelledRings, alphabet: &Alphabet) -> Option<Rings> {
+    let strings = |spelled: &[Vec<u8>]| -> Option<Vec<Vec<Id>>> {
+        let strings = spelled.iter().map(|string| alphabet.symbols(string).ok());
+        strings.collect()
+    };
+    let ring = |(spelled, toll, linked): &SpelledRing| {
+        let mut by_both = vec![false; spelled.len()];
+        for &index in linked {
+            *by_both.get_mut(index)? = true;
+        }
         Some(Ring {
-            strings: strings.collect::<Option<_>>()?,
+            strings: strings(spelled)?,
+            by_both,
             toll: *toll,
         })
     };
-    rings.iter().map(read).collect()
+    Some(Rings {
+        rings: rings.iter().map(ring).collect::<Option<_>>()?,
+        chains: chains
+            .iter()
+            .map(|chain| strings(chain))
+            .collect::<Option<_>>()?,
+    })
 }
 
 /// The most that can be saved by any prices: a tree of M merges has at most 2^M symbols, and a word

@@ -1,6 +1,6 @@
-//! Short odd rings in a graph.
+//! Short odd rings in a graph, some edges of which are odd.
 //!
-//! The shortest odd way from a node back to it is a shortest way in a graph that has every node twice,
+//! A way is odd if it has an odd number of odd edges. The shortest odd way from a node back to it is a shortest way in a graph that has every node twice,
 //! once for even ways and once for odd ones.
 
 use std::cmp::Reverse;
@@ -30,17 +30,21 @@ struct Graph {
 struct Edge {
     to: u32,
     number: u32,
+    is_odd: bool,
 }
 
-/// Odd rings that are shorter than `most`, at most one from each node, as nodes in their order. The edges
-/// are given by their nodes, with their lengths.
+/// An odd ring: its nodes in their order, each with the number of the edge to the next.
+pub(super) type OddRing = Vec<(u32, u32)>;
+
+/// Odd rings that are shorter than `most`, at most one from each node. The edges are given by their nodes,
+/// and by whether they are odd, with their lengths.
 pub(super) fn odd_rings(
     num_nodes: usize,
-    edges: &[[u32; 2]],
+    edges: &[([u32; 2], bool)],
     mut lengths: Vec<u32>,
     most: u32,
     team: &Team,
-) -> Result<Vec<Vec<u32>>> {
+) -> Result<Vec<OddRing>> {
     let graph = Graph::new(num_nodes, edges);
     let mut known: FxHashSet<Vec<u32>> = FxHashSet::default();
     let mut rings = Vec::new();
@@ -52,15 +56,16 @@ pub(super) fn odd_rings(
             let mut ways = Ways::new(num_nodes);
             let of_root = |root| ways.shortest_ring(&graph, &lengths, root as u32, most);
             let found = (start..roots.end.min(start + NODES_OF_A_PART)).filter_map(of_root);
-            Ok(found.collect::<Vec<Ring>>())
+            Ok(found.collect::<Vec<OddRing>>())
         })?;
-        for mut ring in parts.into_iter().flatten() {
-            for &edge in &ring.edges {
+        for ring in parts.into_iter().flatten() {
+            let mut edges: Vec<u32> = ring.iter().map(|&(_, edge)| edge).collect();
+            for &edge in &edges {
                 lengths[edge as usize] += USED;
             }
-            ring.edges.sort_unstable();
-            if known.insert(ring.edges) {
-                rings.push(ring.nodes);
+            edges.sort_unstable();
+            if known.insert(edges) {
+                rings.push(ring);
             }
         }
     }
@@ -68,11 +73,12 @@ pub(super) fn odd_rings(
 }
 
 impl Graph {
-    fn new(num_nodes: usize, edges: &[[u32; 2]]) -> Self {
+    fn new(num_nodes: usize, edges: &[([u32; 2], bool)]) -> Self {
         let mut of_nodes: Vec<Vec<Edge>> = vec![Vec::new(); num_nodes];
-        for (number, &[one, other]) in (0..).zip(edges) {
-            of_nodes[one as usize].push(Edge { to: other, number });
-            of_nodes[other as usize].push(Edge { to: one, number });
+        for (number, &([one, other], is_odd)) in (0..).zip(edges) {
+            for (from, to) in [(one, other), (other, one)] {
+                of_nodes[from as usize].push(Edge { to, number, is_odd });
+            }
         }
         let mut begins = vec![0];
         let mut all = Vec::with_capacity(2 * edges.len());
@@ -87,12 +93,6 @@ impl Graph {
         let node = node as usize;
         &self.edges[self.begins[node]..self.begins[node + 1]]
     }
-}
-
-/// A ring: its nodes in order, and its edges.
-struct Ring {
-    nodes: Vec<u32>,
-    edges: Vec<u32>,
 }
 
 /// The shortest ways from a root: those to node n have the number 2n if they are even, else 2n + 1.
@@ -115,15 +115,15 @@ impl Ways {
         }
     }
 
-    /// The shortest odd way from a node back to it, if it is shorter than `most`: two ways of one parity
-    /// from the root to the ends of an edge, and that edge. Neither need be longer than half of it.
+    /// The shortest odd way from a node back to it, if it is shorter than `most`: two ways from the root to
+    /// the ends of an edge, and that edge. Neither need be longer than half of it.
     fn shortest_ring(
         &mut self,
         graph: &Graph,
         lengths: &[u32],
         root: u32,
         most: u32,
-    ) -> Option<Ring> {
+    ) -> Option<OddRing> {
         for way in self.reached.drain(..) {
             self.lengths[way as usize] = u32::MAX;
         }
@@ -140,7 +140,8 @@ impl Ways {
             }
             for edge in graph.edges(way / 2) {
                 let over = length + lengths[edge.number as usize];
-                let other = 2 * edge.to + way % 2;
+                // The way that makes it odd; going on along the edge is one of the other parity.
+                let other = 2 * edge.to + ((way % 2) ^ u32::from(!edge.is_odd));
                 let known = self.lengths[other as usize];
                 if known < shortest && over + known < shortest {
                     (shortest, closed) = (over + known, Some((way, other, edge.number)));
@@ -152,14 +153,16 @@ impl Ways {
             }
         }
         let (way, other, edge) = closed?;
-        let (mut nodes, mut edges) = self.back(way);
-        let (others, more) = self.back(other);
-        edges.extend(more);
-        edges.push(edge);
-        // The root is the last of both.
-        nodes.pop();
-        nodes.extend(others.into_iter().rev());
-        Some(Ring { nodes, edges })
+        let mut ring = self.back(way);
+        let others = self.back(other);
+        // Back to the root by one, then by the edges of the other away from it.
+        let mut node = root;
+        for &(next, edge) in others.iter().rev() {
+            ring.push((node, edge));
+            node = next;
+        }
+        ring.push((node, edge));
+        Some(ring)
     }
 
     fn reach(&mut self, way: u32, length: u32, before: (u32, u32)) {
@@ -169,16 +172,15 @@ impl Ways {
         self.heap.push(Reverse((length, way)));
     }
 
-    /// The nodes and edges of a way, from its end to the root.
-    fn back(&self, mut way: u32) -> (Vec<u32>, Vec<u32>) {
-        let (mut nodes, mut edges) = (vec![way / 2], Vec::new());
+    /// The nodes of a way, from its end to the root without that, each with the edge to the next.
+    fn back(&self, mut way: u32) -> OddRing {
+        let mut nodes = Vec::new();
         while self.lengths[way as usize] > 0 {
             let (before, edge) = self.before[way as usize];
-            nodes.push(before / 2);
-            edges.push(edge);
+            nodes.push((way / 2, edge));
             way = before;
         }
-        (nodes, edges)
+        nodes
     }
 }
 
@@ -193,8 +195,44 @@ mod tests {
         lengths: Vec<u32>,
         most: u32,
     ) -> Vec<Vec<u32>> {
-        with_team(1, |team| odd_rings(num_nodes, edges, lengths, most, team))
-            .expect("nothing stops it")
+        let edges: Vec<([u32; 2], bool)> = edges.iter().map(|&nodes| (nodes, true)).collect();
+        let rings = with_team(1, |team| odd_rings(num_nodes, &edges, lengths, most, team));
+        let rings = rings.expect("nothing stops it").into_iter();
+        let nodes = |ring: OddRing| ring.into_iter().map(|(node, _)| node).collect();
+        rings.map(nodes).collect()
+    }
+
+    #[test]
+    fn edges_that_are_not_odd_do_not_count() {
+        // Two edges from 0 to 1, and a triangle of which one edge is even.
+        let edges = [
+            ([0, 1], true),
+            ([0, 1], false),
+            ([2, 3], true),
+            ([3, 4], true),
+            ([2, 4], false),
+        ];
+        let rings = with_team(1, |team| odd_rings(5, &edges, vec![1; 5], 9, team));
+        let rings = rings.expect("nothing stops it");
+        assert_eq!(rings.len(), 1);
+        let mut ring = rings[0].clone();
+        ring.sort_unstable();
+        assert!(ring == [(0, 0), (1, 1)] || ring == [(0, 1), (1, 0)]);
+    }
+
+    #[test]
+    fn each_node_of_a_ring_has_the_edge_to_the_next() {
+        let edges = [[0, 1], [1, 2], [2, 3], [3, 4], [4, 0]].map(|nodes| (nodes, true));
+        let rings = with_team(1, |team| odd_rings(5, &edges, vec![1; 5], 9, team));
+        for ring in rings.expect("nothing stops it") {
+            let next = ring.iter().cycle().skip(1);
+            for (&(node, edge), &(next, _)) in ring.iter().zip(next) {
+                let (mut ends, mut expected) = (edges[edge as usize].0, [node, next]);
+                ends.sort_unstable();
+                expected.sort_unstable();
+                assert_eq!(ends, expected);
+            }
+        }
     }
 
     #[test]

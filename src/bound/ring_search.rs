@@ -1,8 +1,9 @@
 //! Which odd rings cut off what a linear program would choose in part.
 //!
-//! The strings that count in part are the nodes of a graph. Two are joined if a word gains by both, where
-//! they cross. The length of an edge is 1 + the shares of its strings - twice the share of the pair,
-//! which is that of either string at most: so a ring is cut off if it is shorter than 1.
+//! The strings that count in part are the nodes of a graph. Two are linked if they are at the ends of a
+//! chain by which a word gains more than it would by whole numbers. The length of an edge is the shares
+//! of its strings - twice the share of the link, which is at most that of both or that of either; and
+//! 1 more by either: so a ring is cut off if it is shorter than 1.
 
 // Neither a loss nor the length of an edge is negative.
 #![allow(clippy::cast_sign_loss)]
@@ -12,26 +13,27 @@ use std::sync::Mutex;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::batch::{Batch, items_of};
-use super::crossings::{Crossing, Crossings, for_each_crossing};
+use super::chains::{Chains, Crossed, certain};
 use super::ring_graph::odd_rings;
 use super::split_prices::{self, Spans, Splits};
-use super::tolls::{Rings, pair_of};
+use super::tolls::{Around, Link, Rings, Row, Strings};
 use crate::error::Result;
 use crate::parallel::{Team, lock};
 use crate::prices::StringIndex;
 
-/// When rings are looked for first, and last, as fractions of all steps; the fraction between two times;
-/// and over which fraction shares are noted before.
-const FIRST: f64 = 0.41;
+/// When rings are looked for last, as a fraction of all steps; the fraction before the first time, and
+/// between two; and over which fraction shares are noted before.
 const LAST: f64 = 0.85;
 const BETWEEN: f64 = 0.05;
 const NOTED: f64 = 0.03;
 
 /// A string counts in part if its share is between these.
 const OPEN: [f32; 2] = [0.05, 0.95];
-/// A word gains by both of two strings if it gains by so much more than by one.
+/// A span is looked at if it counts by more than this.
+const LEAST_MADE: f32 = 0.03;
+/// Strings are linked if a word gains by so much more than it would if they were the same ones.
 const LEAST_GAIN: f32 = 0.1;
-/// Pairs are joined by words of at least this part of what the last merge gains.
+/// They are linked by words of at least this part of what the last merge gains.
 const LEAST_WEIGHT: f32 = 0.1;
 
 /// The number 1 in lengths of edges. Each is a little longer: of equal rings the shortest is the best.
@@ -41,26 +43,25 @@ const LONGER: u32 = 10;
 const MOST: u32 = 950;
 
 /// When rings are looked for.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Calendar {
-    next: f64,
+    next: Option<f64>,
 }
 
 impl Calendar {
-    pub(super) fn new() -> Self {
-        Self { next: FIRST }
-    }
-
     /// Whether shares are to be noted for the next search.
-    pub(super) fn is_noting(&self, progress: f64) -> bool {
-        self.next < LAST && progress >= self.next - NOTED
+    pub(super) fn is_noting(&mut self, progress: f64) -> bool {
+        let next = *self.next.get_or_insert(progress + BETWEEN);
+        next < LAST && progress >= next - NOTED
     }
 
     /// Whether it is time for a search: then the next will be later.
     pub(super) fn is_due(&mut self, progress: f64) -> bool {
-        let is_due = self.next < LAST && progress >= self.next;
+        let is_due = self
+            .next
+            .is_some_and(|next| next < LAST && progress >= next);
         if is_due {
-            self.next = progress + BETWEEN;
+            self.next = Some(progress + BETWEEN);
         }
         is_due
     }
@@ -78,10 +79,10 @@ pub(super) struct Counting<'a> {
     pub(super) threshold: f32,
 }
 
-/// By words of which weight two strings are joined.
-type Weights = FxHashMap<[StringIndex; 2], u64>;
+/// The chains by which words gain too much, and the weight of these.
+type Weights = FxHashMap<Strings, u64>;
 
-/// Look for rings, and find where their strings cross.
+/// Look for rings, and find the chains of their strings.
 pub(super) fn renew(
     rings: &mut Rings,
     batches: &[Mutex<Batch>],
@@ -92,31 +93,32 @@ pub(super) fn renew(
         Ok(join(&lock(&batches[index]), counting))
     })?;
     let mut weights = Weights::default();
-    for (pair, weight) in joined.into_iter().flatten() {
-        *weights.entry(pair).or_default() += weight;
+    for (chain, weight) in joined.into_iter().flatten() {
+        *weights.entry(chain).or_default() += weight;
     }
     let found = find(&weights, counting, rings, team)?;
-    rings.renew(found, counting.threshold);
+    rings.renew(found, weights.into_keys(), counting.threshold);
     let rings = &*rings;
     team.map(batches.len(), |index| {
-        cross(&mut lock(&batches[index]), rings);
+        enchain(&mut lock(&batches[index]), rings);
         Ok(())
     })?;
     Ok(())
 }
 
-/// The pairs of strings that cross in a batch where a word gains by both.
+/// The chains of a batch by which words gain too much.
 fn join(batch: &Batch, counting: Counting) -> Weights {
     let average = |string: StringIndex| counting.average[string.at()];
     let is_open = |share: f32| share > OPEN[0] && share < OPEN[1];
     let mut weights = Weights::default();
+    let mut crossed = Crossed::default();
     let (mut pulls, mut made, mut nothing) = (Vec::new(), Vec::new(), Vec::new());
     for piece in batch.pieces.iter().filter(|piece| !piece.by_symbol) {
         let rows = piece.rows(&batch.rows);
         let strings = &batch.strings[items_of(rows)];
         let prices = piece.prices(rows);
         nothing.resize(strings.len(), 0.0);
-        let allowed = batch.crossings.allowed(&piece.crossings(), prices.clone());
+        let allowed = batch.chains.allowed(&piece.chains(), prices.clone());
         let spans = Spans {
             rows,
             strings,
@@ -127,100 +129,110 @@ fn join(batch: &Batch, counting: Counting) -> Weights {
         split_prices::pull(spans, counting.splits, &mut pulls, &mut made);
         for (made, &string) in made.iter_mut().zip(strings) {
             if *made > 0.0 {
-                let average = average(string);
-                let scale = if is_open(average) { average } else { 0.0 };
-                *made *= scale / counting.now[string.at()];
+                *made *= average(string) / counting.now[string.at()];
             }
         }
-        for_each_crossing(
-            rows,
-            |item| made[item] > 0.0,
-            |[item, other]| {
-                let (one, two) = (strings[item], strings[other]);
-                let by_one = average(one).max(average(two));
-                if one != two && made[item] + made[other] > by_one + LEAST_GAIN {
-                    *weights.entry(pair_of(one, two)).or_default() += piece.weight;
+        crossed.find(rows, |item| made[item] > LEAST_MADE);
+        crossed.for_each_chain(|chain| {
+            let (one, other) = (strings[chain[0]], strings[chain[chain.len() - 1]]);
+            let shares = [average(one), average(other)];
+            if !is_open(shares[0]) {
+                return false;
+            }
+            if one < other && is_open(shares[1]) {
+                let tokens: f32 = chain.iter().map(|&item| made[item]).sum();
+                let least = if chain.len() % 2 == 0 {
+                    shares[0].max(shares[1])
+                } else {
+                    (shares[0] + shares[1] - 1.0).max(0.0)
+                };
+                if tokens > certain(chain.len()) as f32 + least + LEAST_GAIN {
+                    let strings: Strings = chain.iter().map(|&item| strings[item]).collect();
+                    *weights.entry(strings).or_default() += piece.weight;
                 }
-            },
-        );
+            }
+            true
+        });
     }
     weights
 }
 
 /// Rings that would be cut off, but for those that have a toll.
-fn find(
-    weights: &Weights,
-    counting: Counting,
-    rings: &Rings,
-    team: &Team,
-) -> Result<Vec<Vec<StringIndex>>> {
+fn find(weights: &Weights, counting: Counting, rings: &Rings, team: &Team) -> Result<Vec<Around>> {
     let least = (counting.threshold * LEAST_WEIGHT) as u64;
-    let heavy = weights.iter().filter(|(_, weight)| **weight >= least);
-    let mut pairs: Vec<[StringIndex; 2]> = heavy.map(|(&pair, _)| pair).collect();
-    pairs.sort_unstable();
-    let mut nodes: Vec<StringIndex> = pairs.iter().flatten().copied().collect();
+    let mut of_links: FxHashMap<Link, u64> = FxHashMap::default();
+    for (chain, weight) in weights {
+        *of_links.entry(Link::of_chain(chain)).or_default() += weight;
+    }
+    let heavy = of_links.iter().filter(|(_, weight)| **weight >= least);
+    let mut links: Vec<Link> = heavy.map(|(&link, _)| link).collect();
+    links.sort_unstable();
+    let mut nodes: Vec<StringIndex> = links.iter().flat_map(|link| link.strings).collect();
     nodes.sort_unstable();
     nodes.dedup();
     let node = |string: StringIndex| nodes.partition_point(|&node| node < string) as u32;
-    let edges: Vec<[u32; 2]> = pairs.iter().map(|pair| pair.map(node)).collect();
-    let lengths = pairs.iter().map(|&pair| {
-        let [one, other] = pair.map(|string| counting.average[string.at()]);
-        let either = (one + other).min(1.0);
-        let counted = rings.average_share(pair).unwrap_or(1.0).min(either);
-        ((1.0 + one + other - 2.0 * counted) * ONE) as u32 + LONGER
+    let edges: Vec<([u32; 2], bool)> = links
+        .iter()
+        .map(|link| (link.strings.map(node), !link.by_both))
+        .collect();
+    let lengths = links.iter().map(|&link| {
+        let [one, other] = link.strings.map(|string| counting.average[string.at()]);
+        let (most, longer) = if link.by_both {
+            (one.min(other), 0.0)
+        } else {
+            ((one + other).min(1.0), 1.0)
+        };
+        let counted = rings.average_share(link).unwrap_or(1.0).min(most);
+        ((longer + one + other - 2.0 * counted) * ONE) as u32 + LONGER
     });
     let found = odd_rings(nodes.len(), &edges, lengths.collect(), MOST, team)?;
-    let mut known: FxHashSet<Vec<StringIndex>> = FxHashSet::default();
-    for (strings, _, toll) in rings.iter() {
+    let mut known: FxHashSet<Around> = FxHashSet::default();
+    for (around, _, _, toll) in rings.iter() {
         if toll > 0.0 {
-            known.insert(sorted(strings.to_vec()));
+            known.insert(sorted(around.clone()));
         }
     }
-    let strings = |ring: Vec<u32>| -> Vec<StringIndex> {
-        ring.iter().map(|&node| nodes[node as usize]).collect()
+    let around = |ring: Vec<(u32, u32)>| -> Around {
+        ring.iter()
+            .map(|&(node, edge)| (nodes[node as usize], links[edge as usize].by_both))
+            .collect()
     };
-    let is_new = |ring: &Vec<StringIndex>| !known.contains(&sorted(ring.clone()));
-    Ok(found.into_iter().map(strings).filter(is_new).collect())
+    let is_new = |ring: &Around| !known.contains(&sorted(ring.clone()));
+    Ok(found.into_iter().map(around).filter(is_new).collect())
 }
 
-fn sorted(mut strings: Vec<StringIndex>) -> Vec<StringIndex> {
-    strings.sort_unstable();
-    strings
+fn sorted(mut around: Around) -> Around {
+    around.sort_unstable();
+    around
 }
 
-/// Find where the strings of rings cross in a batch. Crossings that it had keep their credits.
-fn cross(batch: &mut Batch, rings: &Rings) {
-    let members: FxHashSet<StringIndex> = rings
-        .iter()
-        .flat_map(|(strings, ..)| strings.iter().copied())
-        .collect();
-    let before = std::mem::take(&mut batch.crossings);
-    let (mut all, mut credits) = (Vec::new(), Vec::new());
+/// Find the chains of a batch. Those that it had keep their credits.
+fn enchain(batch: &mut Batch, rings: &Rings) {
+    let before = std::mem::take(&mut batch.chains);
+    let mut chains = Chains::new(batch.prices.values.len(), rings.num_links());
+    let mut crossed = Crossed::default();
+    let mut of_chain = Strings::new();
     for piece in &mut batch.pieces {
-        let mut old = piece.crossings().peekable();
-        piece.first_crossing = all.len() as u32;
+        let mut old = piece.chains().peekable();
+        piece.first_chain = chains.all.len() as u32;
         if !piece.by_symbol {
             let rows = piece.rows(&batch.rows);
             let strings = &batch.strings[items_of(rows)];
-            let is_member = |item: usize| members.contains(&strings[item]);
-            for_each_crossing(rows, is_member, |crossed| {
-                let items = crossed.map(|item| item as u32);
-                let [one, other] = crossed.map(|item| strings[item]);
-                let Some(pair) = rings.pair(pair_of(one, other)) else {
-                    return;
-                };
-                // Both are in the same order.
-                while old
-                    .next_if(|&index| before.all[index].items < items)
-                    .is_some()
-                {}
-                let known = old.next_if(|&index| before.all[index].items == items);
-                credits.push(known.map_or(0.0, |index| before.credits.values[index]));
-                all.push(Crossing { items, pair });
+            crossed.find(rows, |item| rings.is_in_a_chain(strings[item]));
+            crossed.for_each_chain(|chain| {
+                of_chain.clear();
+                of_chain.extend(chain.iter().map(|&item| strings[item]));
+                let found = rings.row(&of_chain);
+                if let Some(Row::Chain(link)) = found
+                    && chain[0] < chain[chain.len() - 1]
+                {
+                    chains.push(chain, link, &before, &mut old);
+                }
+                found.is_some()
             });
         }
-        piece.end_of_crossings = all.len() as u32;
+        piece.end_of_chains = chains.all.len() as u32;
     }
-    let num_prices = batch.prices.values.len();
-    batch.crossings = Crossings::new(all, credits, num_prices, rings.num_pairs());
+    chains.finish();
+    batch.chains = chains;
 }

@@ -5,16 +5,17 @@
 
 use rustc_hash::FxHashMap;
 
-use super::crossings::Crossings;
-use super::tolls::Rings;
-use crate::prices::StringIndex;
+use super::chains::Chains;
+use super::tolls::{Around, Rings, Strings};
 
 /// Rings with their tolls, in units of 1 / 2^`bits`.
 #[derive(Debug, Default)]
 pub(super) struct RoundedRings {
-    pub(super) rings: Vec<(Vec<StringIndex>, u64)>,
-    /// The tolls of each pair, and of each string.
-    of_pairs: Vec<i128>,
+    pub(super) rings: Vec<(Around, u64)>,
+    /// The chains of three strings or more, in ascending order.
+    pub(super) chains: Vec<Strings>,
+    /// The tolls of each link, and of each string.
+    of_links: Vec<i128>,
     of_strings: FxHashMap<usize, i128>,
     /// What a list pays whatever it has.
     always: i128,
@@ -24,21 +25,23 @@ pub(super) struct RoundedRings {
 impl RoundedRings {
     pub(super) fn new(rings: &Rings, bits: u32) -> Self {
         let mut rounded = Self {
-            of_pairs: vec![0; rings.num_pairs()],
+            chains: rings.long_chains.iter().cloned().collect(),
+            of_links: vec![0; rings.num_links()],
             bits,
             ..Self::default()
         };
-        for (strings, pairs, toll) in rings.iter() {
+        rounded.chains.sort_unstable();
+        for (around, links, half, toll) in rings.iter() {
             let units = rounded.units(toll);
             let toll = i128::from(units);
-            rounded.always += toll * (strings.len() / 2) as i128;
-            for pair in pairs {
-                rounded.of_pairs[pair.at()] += toll;
+            rounded.always += toll * half as i128;
+            for link in links {
+                rounded.of_links[link.at()] += toll;
             }
-            for string in strings {
+            for (string, _) in around {
                 *rounded.of_strings.entry(string.at()).or_default() += toll;
             }
-            rounded.rings.push((strings.to_vec(), units));
+            rounded.rings.push((around.clone(), units));
         }
         rounded
     }
@@ -47,13 +50,13 @@ impl RoundedRings {
         (f64::from(number) * f64::from(1 << self.bits)) as u64
     }
 
-    /// The credit of a crossing.
-    pub(super) fn credit(&self, crossings: &Crossings, index: usize) -> u32 {
-        self.units(crossings.credits.values[index]) as u32
+    /// The credit of a chain.
+    pub(super) fn credit(&self, chains: &Chains, index: usize) -> u32 {
+        self.units(chains.credits.values[index]) as u32
     }
 
-    pub(super) fn num_pairs(&self) -> usize {
-        self.of_pairs.len()
+    pub(super) fn num_links(&self) -> usize {
+        self.of_links.len()
     }
 
     /// The tolls of a string.
@@ -61,9 +64,9 @@ impl RoundedRings {
         self.of_strings.get(&string).copied().unwrap_or(0)
     }
 
-    /// What rings add to a bound, given the sums of the credits of each pair.
+    /// What rings add to a bound, given the sums of the credits of each link.
     pub(super) fn added(&self, credits: &[i128]) -> i128 {
-        let exceeding = credits.iter().zip(&self.of_pairs);
+        let exceeding = credits.iter().zip(&self.of_links);
         let exceeding = exceeding.map(|(credit, toll)| (credit - toll).max(0));
         self.always + exceeding.sum::<i128>()
     }

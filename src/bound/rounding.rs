@@ -17,13 +17,13 @@ use crate::prices::{largest_losses, round_price};
 pub(super) struct RoundedBatch {
     /// As a proof holds them.
     pub(super) discounts: Vec<u32>,
-    /// The sum of what the symbols cost less than 1.
+    /// The sum of what the symbols cost less than 1, and of the credits that always count.
     rest: i128,
     /// Against vocabularies, the most that a string without a price can lose.
     floor: i128,
-    /// What spans that cross need not lose twice, as a proof holds it; and the sums for each pair of strings.
+    /// The credits of the chains, as a proof holds them; and the sums for each link.
     pub(super) credits: Vec<u32>,
-    of_pairs: Vec<i128>,
+    of_links: Vec<i128>,
 }
 
 /// What all batches together prove, in units of 1 / 2^`bits`, given the losses that [`round`] summed.
@@ -51,9 +51,9 @@ pub(super) fn total(
     let num_others = instance.num_merges.saturating_sub(decided.has.len());
     let (counted, _) = largest_losses(others, num_others, floor);
     let certain: i128 = decided.has.iter().filter_map(largest).sum();
-    let mut credits = vec![0; rings.num_pairs()];
+    let mut credits = vec![0; rings.num_links()];
     for batch in batches {
-        for (sum, credit) in credits.iter_mut().zip(&batch.of_pairs) {
+        for (sum, credit) in credits.iter_mut().zip(&batch.of_links) {
             *sum += credit;
         }
     }
@@ -75,7 +75,7 @@ pub(super) fn round(
             Against::Merges => batch.num_items(),
             Against::Vocabularies => batch.rows.len() - 1,
         }),
-        of_pairs: vec![0; rings.num_pairs()],
+        of_links: vec![0; rings.num_links()],
         ..RoundedBatch::default()
     };
     let one = 1 << bits;
@@ -117,13 +117,15 @@ fn take_off(
 ) {
     exact.allowed.clear();
     exact.allowed.resize(exact.prices.len(), 0);
-    for index in piece.crossings() {
-        let credit = rings.credit(&batch.crossings, index);
-        let crossing = batch.crossings.all[index];
-        for item in crossing.items {
-            exact.allowed[item as usize] += i64::from(credit);
+    for index in piece.chains() {
+        let credit = rings.credit(&batch.chains, index);
+        let chain = batch.chains.all[index];
+        for item in chain.items() {
+            exact.allowed[item] += i64::from(credit);
         }
-        rounded.of_pairs[crossing.pair.at()] += i128::from(piece.weight) * i128::from(credit);
+        let counted = i128::from(piece.weight) * i128::from(credit);
+        rounded.rest += counted * chain.certain() as i128;
+        rounded.of_links[chain.link.at()] += counted;
         rounded.credits.push(credit);
     }
 }

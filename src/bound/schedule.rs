@@ -6,6 +6,7 @@
 
 use std::time::{Duration, Instant};
 
+use super::against::Against;
 use super::instance::Instance;
 use crate::watch::Watch;
 
@@ -36,8 +37,11 @@ const MANY_STEPS: f64 = 480.0;
 const STEPS_FOR_SPLITS: f64 = 700.0;
 const MOST_SPLITS: usize = 1 << 17;
 const BEFORE_SPLITS: f64 = 0.4;
-/// With so many steps rings are looked for then.
-const STEPS_FOR_RINGS: f64 = 2000.0;
+/// With so many steps, those behind this fraction tell the splits apart and look for rings. Each takes as
+/// long as so many others.
+const STEPS_FOR_RINGS: f64 = 1000.0;
+const BEFORE_RINGS: f64 = 0.1;
+const TIME_OF_RINGS: f64 = 3.0;
 
 /// The part of the way that is left out where a descent begins at the prices of another.
 const MIDST: f64 = 0.5;
@@ -75,7 +79,7 @@ pub(super) struct Schedule {
     /// When the last evaluation should be done.
     pub(super) end: Option<Instant>,
     has_long_pieces: bool,
-    has_few_splits: bool,
+    most_detail: Detail,
     detail: Detail,
     /// The part of the way that another descent went.
     behind: f64,
@@ -101,7 +105,13 @@ impl Schedule {
             begin,
             end,
             has_long_pieces: instance.reach.len() > LONG * instance.pieces.ends.len(),
-            has_few_splits: instance.num_splits() <= MOST_SPLITS,
+            most_detail: if instance.num_splits() > MOST_SPLITS {
+                Detail::Strings
+            } else if options.num_cases > 1 || instance.against == Against::Vocabularies {
+                Detail::Splits
+            } else {
+                Detail::Rings
+            },
             detail: Detail::Strings,
             behind: 0.0,
             progress: 0.0,
@@ -117,9 +127,7 @@ impl Schedule {
     /// Begin with small steps, from where another descent ended.
     pub(super) fn begin_in_the_midst(&mut self) {
         self.behind = MIDST;
-        if self.has_few_splits {
-            self.detail = Detail::Splits;
-        }
+        self.detail = Detail::Splits.min(self.most_detail);
     }
 
     /// The next step, or None after the last.
@@ -172,14 +180,15 @@ impl Schedule {
     /// What is told apart from this part of the way on.
     fn worth_its_time(&self, progress: f64) -> Detail {
         let num_steps = self.expected_steps();
-        let may_split = self.has_few_splits && progress >= BEFORE_SPLITS;
-        if self.detail == Detail::Strings && !(may_split && num_steps >= STEPS_FOR_SPLITS) {
-            Detail::Strings
-        } else if num_steps >= STEPS_FOR_RINGS {
+        let for_rings = STEPS_FOR_RINGS * self.end.map_or(1.0, |_| TIME_OF_RINGS);
+        let detail = if num_steps >= for_rings && progress >= BEFORE_RINGS {
             Detail::Rings
-        } else {
+        } else if num_steps >= STEPS_FOR_SPLITS && progress >= BEFORE_SPLITS {
             Detail::Splits
-        }
+        } else {
+            Detail::Strings
+        };
+        detail.min(self.most_detail)
     }
 
     /// Whether all time that is left is that of the last evaluation, or `watch` was stopped.
@@ -215,8 +224,20 @@ impl Schedule {
     }
 
     /// Few steps are small ones from where they begin; many begin with large ones, and shrink slowly.
-    /// In long pieces, where all prices depend on each other, that does not pay.
+    /// In long pieces, where all prices depend on each other, that does not pay; nor with rings, whose
+    /// tolls and credits large steps would lead astray.
     fn stride(&self, progress: f64) -> Stride {
+        let between = |first: f64, last: f64| (first * (last / first).powf(progress)) as f32;
+        if self.detail == Detail::Rings {
+            return Stride {
+                progress,
+                rate: between(0.01, 0.0005),
+                width: between(0.05, 0.003),
+                softness: between(0.5, 0.005),
+                by_split: true,
+                with_rings: true,
+            };
+        }
         let expected = self.expected_steps();
         let leisure = (expected / MANY_STEPS).clamp(0.25, 1.0);
         let first_rate = if self.has_long_pieces {
@@ -225,14 +246,13 @@ impl Schedule {
             0.2 * leisure
         };
         let last_rate = 0.0003 / (leisure * leisure);
-        let between = |first: f64, last: f64| (first * (last / first).powf(progress)) as f32;
         Stride {
             progress,
             rate: between(first_rate, last_rate),
             width: between(0.05 / leisure, last_rate),
             softness: between(0.5 / leisure, 0.015 / leisure),
-            by_split: self.detail >= Detail::Splits,
-            with_rings: self.detail == Detail::Rings,
+            by_split: self.detail == Detail::Splits,
+            with_rings: false,
         }
     }
 }
@@ -240,7 +260,6 @@ impl Schedule {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bound::against::Against;
     use crate::bound::words::Words;
 
     #[test]

@@ -21,8 +21,8 @@ pub(super) struct Step<'a> {
     pub(super) most: f32,
     /// The loss from which on a string counts.
     pub(super) threshold: f32,
-    /// How much each pair of strings counts that cross.
-    pub(super) pairs: &'a [f32],
+    /// How much each link of the rings counts.
+    pub(super) links: &'a [f32],
 }
 
 /// Working memory.
@@ -93,9 +93,7 @@ fn weigh_splits(batch: &mut Batch, piece: &Piece, width: f32, begins: &[u32]) {
     let strings = &batch.strings[items_of(rows)];
     let weight = piece.weight as f32;
     let prices = piece.prices(rows);
-    let allowed = batch
-        .crossings
-        .add_up(piece.crossings(), prices.clone(), weight);
+    let allowed = batch.chains.add_up(piece.chains(), prices.clone(), weight);
     let excess = &mut batch.excess[prices.start..];
     let prices = &batch.prices.values[prices.start..];
     let groups = piece.overlaps();
@@ -121,7 +119,7 @@ fn weigh_splits(batch: &mut Batch, piece: &Piece, width: f32, begins: &[u32]) {
 /// Begin to sum up losses.
 fn clear(batch: &mut Batch, splits: Option<&[u32]>) {
     batch.losses[..batch.num_strings].fill(0.0);
-    batch.crossings.clear();
+    batch.chains.clear();
     batch.split_losses.clear();
     if let Some(&[.., num_splits]) = splits {
         batch.split_losses.resize(num_splits as usize, 0.0);
@@ -170,15 +168,11 @@ pub(super) fn descend(batch: &mut Batch, step: &Step, scratch: &mut Scratch) {
                             strings,
                             prices,
                             excess: (!is_plain).then_some(excess),
-                            allowed: batch
-                                .crossings
-                                .allowed(&piece.crossings(), piece.prices(rows)),
+                            allowed: batch.chains.allowed(&piece.chains(), piece.prices(rows)),
                         };
                         split_prices::pull(spans, splits, pulls, made);
-                        let crossings = piece.crossings();
-                        batch
-                            .crossings
-                            .follow(crossings, made, step.pairs, step.adam);
+                        let chains = piece.chains();
+                        batch.chains.follow(chains, made, step.links, step.adam);
                     }
                 }
             }

@@ -285,6 +285,7 @@ fn a_ring_proves_more_than_prices() {
     let pairs = vec![vec![0, 1], vec![1, 2], vec![2, 0]];
     let ring = |strings: &[Vec<Id>], toll| Ring {
         strings: strings.to_vec(),
+        by_both: vec![false; strings.len()],
         toll,
     };
     // By prices alone: each pair loses 1 in two words, or half of it where the middle costs half.
@@ -293,7 +294,12 @@ fn a_ring_proves_more_than_prices() {
     assert_eq!(verify(&words, &claim, &halves), Ok(12 + 2 * 8));
     // The credits take all losses: what is left are the tolls, one for the ring and two for pairs.
     let numbers = [vec![0; 15], vec![4; 3]].concat();
-    let by_ring = |rings: &[Ring], numbers: &[u32]| verify_rings(&words, &claim, rings, numbers);
+    let alone = |rings: &[Ring]| Rings {
+        rings: rings.to_vec(),
+        chains: Vec::new(),
+    };
+    let by_ring =
+        |rings: &[Ring], numbers: &[u32]| verify_rings(&words, &claim, &alone(rings), numbers);
     assert_eq!(by_ring(&[ring(&pairs, 8)], &numbers), Ok(3 * 8));
     // Credits beyond the tolls count, and so do tolls beyond the credits.
     assert_eq!(by_ring(&[ring(&pairs, 4)], &numbers), Ok(4 + 3 * 4 + 2 * 8));
@@ -318,11 +324,49 @@ fn a_ring_proves_more_than_prices() {
         against: Against::Vocabularies,
         ..claim
     };
-    let rings = [ring(&pairs, 8)];
+    let rings = alone(&[ring(&pairs, 8)]);
     assert_eq!(
         verify_rings(&words, &of_tokens, &rings, &[0; 9]),
         Err(Flaw::Rings)
     );
+}
+
+#[test]
+fn a_chain_links_strings_that_do_not_cross() {
+    // 0110, 010 and 11: the pairs 01 and 10 both cross 11 in the first, and each other in the second.
+    let mut words = Words::default();
+    for (word, count) in [(vec![0, 1, 1, 0], 2), (vec![0, 1, 0], 2), (vec![1, 1], 6)] {
+        words.push(&word, count);
+    }
+    let claim = Claim {
+        bits: 0,
+        ..claim(Against::Merges, 2, 2, 2)
+    };
+    let pairs = [vec![0, 1], vec![1, 1], vec![1, 0]];
+    let verified = |chain: &[Vec<Id>], by_both: Vec<bool>, numbers: &[u32]| {
+        let rings = Rings {
+            rings: vec![Ring {
+                strings: vec![vec![0, 1], vec![1, 0]],
+                by_both,
+                toll: 2,
+            }],
+            chains: vec![chain.to_vec()],
+        };
+        verify_rings(&words, &claim, &rings, numbers)
+    };
+    let numbers = [vec![0; 15], vec![1; 2]].concat();
+    // A credit for certain, the pair 11 elsewhere, and a toll.
+    assert_eq!(verified(&pairs, vec![false, true], &numbers), Ok(2 + 6 + 2));
+    assert_eq!(verified(&pairs, vec![true, false], &numbers), Ok(2 + 6 + 2));
+    assert_eq!(best_gain(&words, 2), 10);
+    for by_both in [vec![false, false], vec![true, true], vec![true]] {
+        assert_eq!(verified(&pairs, by_both, &numbers), Err(Flaw::Rings));
+    }
+    let longer = [pairs.to_vec(), pairs[1..].to_vec()].concat();
+    for chain in [&pairs[..2], &longer] {
+        let flaw = verified(chain, vec![false, true], &numbers);
+        assert_eq!(flaw, Err(Flaw::Rings));
+    }
 }
 
 #[test]
@@ -342,7 +386,7 @@ fn rings_are_found() {
         let found = find(1);
         assert!(best_gain(&words, 2) <= found.gain);
         assert_eq!(find(3), found);
-        num_rings += found.rings.len();
+        num_rings += found.rings.rings.len();
         if seed == 0 {
             // No prices alone prove less than 7.
             assert_eq!(found.gain, 6, "{found:?}");

@@ -1,29 +1,73 @@
-//! Odd rings of strings, each of which crosses the next in some words, and their tolls.
+//! Odd rings of strings, each of which is at one end of a chain of which the next is at the other.
 //!
-//! Where two spans cross, a word gains by one of their strings or by the other. A linear program chooses
-//! half of each string of an odd ring, and so serves all neighbours; whole numbers need more: of the
-//! 2k + 1 pairs of neighbours at most k + m have one of their strings chosen, if m strings are
-//! (docs/theory/certificates.md). Tolls are the prices of these conditions, and are found as prices are.
+//! Where two spans cross, a word gains by either of their strings; where both cross a third, by both. A
+//! linear program chooses half of each string of an odd ring, and so serves all neighbours; whole
+//! numbers need more: if 2k + 1 neighbours are linked by either, and m strings are chosen, at most k + m
+//! links are served (docs/theory/certificates.md). Tolls are the prices of these conditions, and are
+//! found as prices are.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::crossings::PairIndex;
+use super::chains::LinkIndex;
 use super::schedule::Stride;
 use crate::prices::{Adam, Prices, StringIndex, ramp};
 
-/// How much of a pair's credits counts rises from 0 to 1 around its tolls, over this part of what the
-/// shares of strings rise over; and how far below the tolls that begins. Measured.
-const SLOPE: f32 = 0.1;
-const BELOW: f32 = 0.3;
+/// How much of a link's credits counts rises from 0 to 1 above its tolls, over this part of what the shares
+/// of strings rise over. Measured.
+const SLOPE: f32 = 0.05;
+/// By how much less than prices tolls move. Measured.
+const PACE: f32 = 0.3;
+
+/// Two neighbours in a ring.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Link {
+    /// In ascending order.
+    pub(super) strings: [StringIndex; 2],
+    /// Whether words gain by both, not by either.
+    pub(super) by_both: bool,
+}
+
+impl Link {
+    /// Of the strings at the ends of a chain.
+    pub(super) fn of_chain(chain: &[StringIndex]) -> Self {
+        let (one, other) = (chain[0], chain[chain.len() - 1]);
+        Self {
+            strings: [one.min(other), one.max(other)],
+            by_both: chain.len() % 2 == 1,
+        }
+    }
+}
+
+/// The strings of a ring, and for each whether it is linked to the next by both.
+pub(super) type Around = Vec<(StringIndex, bool)>;
+
+/// The strings of a chain, in the order that begins with the smaller of those at its ends.
+pub(super) type Strings = Vec<StringIndex>;
+
+/// What strings in a row are.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) enum Row {
+    /// All strings of a chain, which has this link.
+    Chain(LinkIndex),
+    /// The first of some chain, or any one.
+    #[default]
+    Part,
+}
 
 /// A ring.
 #[derive(Debug)]
 struct Ring {
-    strings: Vec<StringIndex>,
+    around: Around,
     /// Where its strings are among the members.
     members: Vec<u32>,
-    /// Its neighbours.
-    pairs: Vec<PairIndex>,
+    links: Vec<LinkIndex>,
+}
+
+impl Ring {
+    /// How many links are served whatever strings are made, at most.
+    fn half(&self) -> usize {
+        self.around.iter().filter(|(_, by_both)| !by_both).count() / 2
+    }
 }
 
 /// The rings of a search.
@@ -32,11 +76,15 @@ pub(super) struct Rings {
     all: Vec<Ring>,
     /// The strings that are in a ring, in ascending order.
     members: Vec<StringIndex>,
-    pairs: FxHashMap<[StringIndex; 2], PairIndex>,
+    links: FxHashMap<Link, LinkIndex>,
+    /// The chains of three strings or more that count.
+    pub(super) long_chains: FxHashSet<Strings>,
+    /// Their strings and those of two, in both directions, with what begins them, and each string.
+    chains: FxHashMap<Strings, Row>,
     /// The toll of each ring, in units.
     tolls: Prices,
     unit: f32,
-    /// The sums of the credits of each pair, and how much of them counts.
+    /// The sums of the credits of each link, and how much of them counts.
     pub(super) credits: Vec<f32>,
     pub(super) shares: Vec<f32>,
     /// The sums of the shares, over the steps that were noted.
@@ -45,17 +93,15 @@ pub(super) struct Rings {
     pulls: Vec<f32>,
 }
 
-/// Two strings, the same in either order.
-pub(super) fn pair_of(one: StringIndex, other: StringIndex) -> [StringIndex; 2] {
-    [one.min(other), one.max(other)]
-}
-
 /// The neighbours of a ring.
-fn neighbours(ring: &[StringIndex]) -> impl Iterator<Item = [StringIndex; 2]> {
+fn neighbours(ring: &[(StringIndex, bool)]) -> impl Iterator<Item = Link> {
     let next = ring.iter().cycle().skip(1);
     ring.iter()
         .zip(next)
-        .map(|(&one, &next)| pair_of(one, next))
+        .map(|(&(one, by_both), &(other, _))| Link {
+            strings: [one.min(other), one.max(other)],
+            by_both,
+        })
 }
 
 impl Rings {
@@ -63,67 +109,104 @@ impl Rings {
         self.all.is_empty()
     }
 
-    pub(super) fn num_pairs(&self) -> usize {
-        self.pairs.len()
+    pub(super) fn num_links(&self) -> usize {
+        self.links.len()
     }
 
-    /// The number of a pair, if it is in a ring.
-    pub(super) fn pair(&self, strings: [StringIndex; 2]) -> Option<PairIndex> {
-        self.pairs.get(&strings).copied()
+    /// What these strings are; None if no chain begins with them.
+    pub(super) fn row(&self, strings: &[StringIndex]) -> Option<Row> {
+        self.chains.get(strings).copied()
     }
 
-    /// Forget the rings that cost nothing, and add some. The loss from which on a string counts is the unit
-    /// of all tolls, as it is when the first rings are added.
-    pub(super) fn renew(&mut self, rings: Vec<Vec<StringIndex>>, threshold: f32) {
+    /// Whether a string is in a chain.
+    pub(super) fn is_in_a_chain(&self, string: StringIndex) -> bool {
+        self.chains.contains_key([string].as_slice())
+    }
+
+    /// Forget the rings that cost nothing, and add some, and chains for them. The loss from which on a
+    /// string counts is the unit of all tolls, as it is when the first rings are added.
+    pub(super) fn renew(
+        &mut self,
+        rings: Vec<Around>,
+        chains: impl Iterator<Item = Strings>,
+        threshold: f32,
+    ) {
         if self.is_empty() {
             self.unit = threshold;
         }
         let before = std::mem::take(&mut self.all).into_iter();
         let tolls = std::mem::take(&mut self.tolls).values;
-        let kept = before.map(|ring| ring.strings).zip(tolls);
+        let kept = before.map(|ring| ring.around).zip(tolls);
         let kept = kept.filter(|(_, toll)| *toll > 0.0);
-        self.pairs.clear();
+        self.links.clear();
         let mut tolls = Vec::new();
-        for (strings, toll) in kept.chain(rings.into_iter().map(|ring| (ring, 0.0))) {
-            let mut pairs = Vec::with_capacity(strings.len());
-            for pair in neighbours(&strings) {
-                let next = PairIndex(self.pairs.len() as u32);
-                pairs.push(*self.pairs.entry(pair).or_insert(next));
+        for (around, toll) in kept.chain(rings.into_iter().map(|ring| (ring, 0.0))) {
+            let mut links = Vec::with_capacity(around.len());
+            for link in neighbours(&around) {
+                let next = LinkIndex(self.links.len() as u32);
+                links.push(*self.links.entry(link).or_insert(next));
             }
             self.all.push(Ring {
-                strings,
+                around,
                 members: Vec::new(),
-                pairs,
+                links,
             });
             tolls.push(toll);
         }
         self.find_members();
+        self.find_chains(chains);
         self.tolls = Prices::new(tolls);
-        self.credits = vec![0.0; self.pairs.len()];
-        self.shares = vec![0.0; self.pairs.len()];
-        self.noted = vec![0.0; self.pairs.len()];
+        self.credits = vec![0.0; self.links.len()];
+        self.shares = vec![0.0; self.links.len()];
+        self.noted = vec![0.0; self.links.len()];
         self.num_noted = 0;
     }
 
-    fn find_members(&mut self) {
-        let strings = self.all.iter().flat_map(|ring| &ring.strings);
-        self.members = strings.copied().collect();
-        self.members.sort_unstable();
-        self.members.dedup();
-        for ring in &mut self.all {
-            let member = |string: &StringIndex| self.members.partition_point(|at| at < string);
-            ring.members = ring.strings.iter().map(|at| member(at) as u32).collect();
+    /// Forget the long chains that no link needs, and take those of `more` that one does.
+    fn find_chains(&mut self, more: impl Iterator<Item = Strings>) {
+        let links = &self.links;
+        self.long_chains
+            .extend(more.filter(|chain| chain.len() > 2));
+        self.long_chains
+            .retain(|chain| links.contains_key(&Link::of_chain(chain)));
+        self.chains.clear();
+        let pairs = links.keys().filter(|link| !link.by_both);
+        let pairs = pairs.map(|link| link.strings.as_slice());
+        for chain in pairs.chain(self.long_chains.iter().map(Vec::as_slice)) {
+            let link = links[&Link::of_chain(chain)];
+            let back: Strings = chain.iter().rev().copied().collect();
+            for string in chain {
+                self.chains.entry(vec![*string]).or_default();
+            }
+            for chain in [chain, &back] {
+                for length in 2..chain.len() {
+                    self.chains.entry(chain[..length].to_vec()).or_default();
+                }
+                self.chains.insert(chain.to_vec(), Row::Chain(link));
+            }
         }
     }
 
-    /// The strings and pairs of each ring, and its toll.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&[StringIndex], &[PairIndex], f32)> {
-        let tolls = self.tolls.values.iter().map(|toll| toll * self.unit);
-        let rings = self.all.iter().zip(tolls);
-        rings.map(|(ring, toll)| (ring.strings.as_slice(), ring.pairs.as_slice(), toll))
+    fn find_members(&mut self) {
+        let strings = self.all.iter().flat_map(|ring| &ring.around);
+        self.members = strings.map(|&(string, _)| string).collect();
+        self.members.sort_unstable();
+        self.members.dedup();
+        for ring in &mut self.all {
+            let member = |string: StringIndex| self.members.partition_point(|&at| at < string);
+            let members = ring.around.iter().map(|&(at, _)| member(at) as u32);
+            ring.members = members.collect();
+        }
     }
 
-    /// Note how much of each pair's credits counts in this step.
+    /// Each ring with its links, how many of these are served in any case, and its toll.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&Around, &[LinkIndex], usize, f32)> {
+        let tolls = self.tolls.values.iter().map(|toll| toll * self.unit);
+        let rings = self.all.iter().zip(tolls);
+        rings.map(|(ring, toll)| (&ring.around, ring.links.as_slice(), ring.half(), toll))
+    }
+
+    /// Note how much of each link's credits counts in this step.
     pub(super) fn note(&mut self) {
         for (sum, share) in self.noted.iter_mut().zip(&self.shares) {
             *sum += share;
@@ -131,9 +214,9 @@ impl Rings {
         self.num_noted += 1;
     }
 
-    /// The average of what was noted for a pair; None if it is in no ring.
-    pub(super) fn average_share(&self, pair: [StringIndex; 2]) -> Option<f32> {
-        let sum = self.noted[self.pair(pair)?.at()];
+    /// The average of what was noted for a link; None if it is in no ring.
+    pub(super) fn average_share(&self, link: Link) -> Option<f32> {
+        let sum = self.noted[self.links.get(&link)?.at()];
         Some(sum / self.num_noted.max(1) as f32)
     }
 
@@ -148,26 +231,32 @@ impl Rings {
         sums
     }
 
-    /// Find how much of each pair's credits counts, and move the tolls, given how much each string counts
+    /// Find how much of each link's credits counts, and move the tolls, given how much each string counts
     /// and the loss from which on it does.
-    pub(super) fn step(&mut self, strings: &[f32], threshold: f32, stride: &Stride, adam: Adam) {
-        let mut tolls = vec![0.0; self.pairs.len()];
-        for (_, pairs, toll) in self.iter() {
-            for pair in pairs {
-                tolls[pair.at()] += toll;
+    pub(super) fn step(
+        &mut self,
+        strings: &[f32],
+        threshold: f32,
+        stride: &Stride,
+        num_steps: usize,
+    ) {
+        let mut tolls = vec![0.0; self.links.len()];
+        for (_, links, _, toll) in self.iter() {
+            for link in links {
+                tolls[link.at()] += toll;
             }
         }
         let slope = SLOPE * stride.softness * threshold.max(1.0);
         for ((share, credit), toll) in self.shares.iter_mut().zip(&self.credits).zip(tolls) {
-            *share = ramp((credit - toll) / slope + BELOW);
+            *share = ramp((credit - toll) / slope);
         }
         self.pulls.clear();
         for ring in &self.all {
-            let made: f32 = ring.strings.iter().map(|string| strings[string.at()]).sum();
-            let counted: f32 = ring.pairs.iter().map(|pair| self.shares[pair.at()]).sum();
-            let half = (ring.strings.len() / 2) as f32;
-            self.pulls.push(counted - made - half);
+            let made: f32 = ring.around.iter().map(|(at, _)| strings[at.at()]).sum();
+            let counted: f32 = ring.links.iter().map(|link| self.shares[link.at()]).sum();
+            self.pulls.push(counted - made - ring.half() as f32);
         }
+        let adam = Adam::new(PACE * stride.rate, num_steps);
         let all = 0..self.all.len();
         self.tolls
             .follow_within(all, &self.pulls, adam, 0.0, f32::INFINITY);

@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::against::Against;
 use super::cases::Case;
-use super::claim::{Claim, Flaw, Ring};
+use super::claim::{Claim, Flaw, Rings};
 use super::occurrences::{NONE, Occurrences, longer, pieces, rows, single_symbols};
 use super::rings::Relief;
 use super::words::Words;
@@ -25,7 +25,7 @@ pub fn verify(words: &Words, claim: &Claim, discounts: &[u32]) -> Result<i128, F
 pub fn verify_rings(
     words: &Words,
     claim: &Claim,
-    rings: &[Ring],
+    rings: &Rings,
     numbers: &[u32],
 ) -> Result<i128, Flaw> {
     verify_all(words, claim, &[Case::default()], rings, numbers)
@@ -38,14 +38,14 @@ pub fn verify_cases(
     cases: &[Case],
     discounts: &[u32],
 ) -> Result<i128, Flaw> {
-    verify_all(words, claim, cases, &[], discounts)
+    verify_all(words, claim, cases, &Rings::default(), discounts)
 }
 
 fn verify_all(
     words: &Words,
     claim: &Claim,
     cases: &[Case],
-    rings: &[Ring],
+    rings: &Rings,
     numbers: &[u32],
 ) -> Result<i128, Flaw> {
     let pieces = pieces(words, claim);
@@ -71,9 +71,10 @@ fn verify_all(
         return Err(Flaw::Number { found, expected });
     }
     let (discounts, credits) = numbers.split_at(expected);
-    let relief = match rings {
-        [] => Relief::default(),
-        _ => Relief::of(rings, credits, &pieces, &rows)?,
+    let relief = if rings.is_empty() {
+        Relief::default()
+    } else {
+        Relief::of(rings, credits, &pieces, &rows)?
     };
     let mut most = 0;
     for (index, case) in cases.iter().enumerate() {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use pyo3::prelude::*;
 
 use super::{PyMergeList, PyWordCounts, anytime, choose, threads, watched};
-use crate::bound::proof::{BITS, PriceSetting, Problem, SpelledRing, check, find};
+use crate::bound::proof::{BITS, PriceSetting, Problem, SpelledRings, check, find};
 use crate::bound::{Against, DescentOptions, DescentProgress};
 use crate::exact::{Limit, Method, SearchOptions, SearchProgress, Text, solve};
 use crate::improve::{ImproveOptions, ImproveProgress, improve};
@@ -120,7 +120,7 @@ pub(super) fn improve_merges(
 }
 
 /// The gain, the discounts, `one`, `floor`, `longest`, `counted`, the number of steps, the chosen
-/// strings, the tree of cases, the rings.
+/// strings, the tree of cases, the rings with their chains.
 type FoundBound = (
     u64,
     Vec<u8>,
@@ -131,7 +131,7 @@ type FoundBound = (
     usize,
     Vec<Vec<u8>>,
     Vec<Option<Vec<u8>>>,
-    Vec<SpelledRing>,
+    SpelledRings,
 );
 
 #[pyfunction]
@@ -197,7 +197,7 @@ pub(super) fn verify_bound(
     counted: usize,
     discounts: &[u8],
     cases: Vec<Option<Vec<u8>>>,
-    rings: Vec<SpelledRing>,
+    rings: SpelledRings,
 ) -> PyResult<u64> {
     let problem = problem(counts, initial, against, num_merges)?;
     let setting = PriceSetting {

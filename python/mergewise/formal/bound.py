@@ -71,7 +71,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 from typing import TypeVar
 
-from mergewise.formal.rings import Rings, check_rings, credits_of, tolls_of
+from mergewise.formal.rings import Chains, Rings, check_rings, credits_of, tolls_of
 
 Word = TypeVar("Word", str, bytes)
 
@@ -87,6 +87,7 @@ def merge_bound(
     counted: int = 0,
     cases: Iterable[Word | None] = (None,),
     rings: Rings[Word] = (),
+    chains: Chains[Word] = (),
 ) -> int:
     """No list of `num_merges` merges saves more than this on the words.
 
@@ -96,8 +97,8 @@ def merge_bound(
     of its dearest two parts, or below 1 if those cost more. Symbols outside the pieces cost 1. The
     discounts of the cases follow each other, in the order of `all_cases`.
 
-    A proof of one case may have rings, each with its toll. Then the credits follow the discounts:
-    for each piece, those of its `crossings` whose strings are neighbours in a ring.
+    A proof of one case may have rings, and chains of three strings or four. Then the credits follow
+    the discounts: for each piece, those of its places, in ascending order (`rings.places_of`).
 
     The piece of "abab" is "ab", twice, as "ba" occurs only once:
 
@@ -108,18 +109,18 @@ def merge_bound(
 
     >>> words = {"abc": 2, "bca": 2, "cab": 2}
     >>> numbers, ring = [0] * 15 + [1] * 3, ["ab", "bc", "ca"]
-    >>> merge_bound(words, 2, numbers, one=1, floor=2, longest=2, rings=[(ring, 2)])
+    >>> merge_bound(words, 2, numbers, one=1, floor=2, longest=2, rings=[(ring, 2, [])])
     6
     """
     check_setting(words, num_merges, one=one, floor=floor, longest=longest, counted=counted)
     cases = list(cases)
-    check_rings(rings, cases)
+    check_rings(rings, chains, cases)
     priced, pieces = pieces_of(words, floor, longest)
     counted = max(counted, longest)
     rest = iter(discounts)
     bound = 0
     for has, lacks in all_cases(cases):
-        prices, losses, total = losses_of(pieces, rest, priced, one, rings)
+        prices, losses, total = losses_of(pieces, rest, priced, one, rings=rings, chains=chains)
         total += sum(n * sum(one - price for price in prices[piece]) for piece, n in pieces.items())
         long, too_long = long_losses(
             pieces, prices, one=one, floor=floor, longest=longest, counted=counted, most=one
@@ -270,11 +271,13 @@ def losses_of(
     numbers: Iterator[int],
     priced: set[Word],
     one: int,
+    *,
     rings: Rings[Word],
+    chains: Chains[Word],
 ) -> tuple[dict[Word, list[int]], dict[Word, int], int]:
     """What the symbols of each piece cost, what each string loses in all, and what rings add."""
     discounts = iter(list(islice(numbers, sum(len(items(piece, priced)) for piece in pieces))))
-    taken, added = credits_of(pieces, numbers, priced, rings)
+    taken, added = credits_of(pieces, numbers, priced, rings, chains)
     prices: dict[Word, list[int]] = {}
     of_splits: dict[tuple[Word, int], int] = defaultdict(int)
     for piece in sorted(pieces):

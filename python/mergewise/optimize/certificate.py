@@ -21,6 +21,7 @@ from mergewise.optimize.certificate_fields import (
     OPTIONS,
     PRICES,
     Against,
+    Chains,
     Rings,
     check_fields,
 )
@@ -64,7 +65,9 @@ class Certificate:
         mark_is_space: whether U+2581 is read as a space.
         cases: the tree of the cases whose discounts follow each other: None, a case, or a string in
             hexadecimal, followed by the tree of the lists that have it and the tree of the others.
-        rings: of a proof by one case, odd numbers of strings in hexadecimal, each with a toll.
+        rings: of a proof by one case, strings in hexadecimal, a toll, and which of the strings,
+            from 0, are linked to the next by both.
+        chains: the strings of the chains of three or four that link them, in hexadecimal.
         discounts: the proof, each number as a varint (LEB128); then the credits of the rings.
     """
 
@@ -87,6 +90,7 @@ class Certificate:
     mark_is_space: bool = False
     cases: tuple[str | None, ...] = ONE_CASE
     rings: Rings = ()
+    chains: Chains = ()
 
     def __post_init__(self) -> None:
         check_fields(vars(self))
@@ -244,16 +248,23 @@ class Certificate:
         read: Callable[[str], Any] = bytes.fromhex
         if self.alphabet == "chars":
             read = characters
-        cases, rings = self._cases(read), self._rings(read)
+        rings, chains = self._rings(read)
         return formal.merge_bound(
-            words, self.num_merges, numbers, cases=cases, rings=rings, **self._prices
+            words,
+            self.num_merges,
+            numbers,
+            cases=self._cases(read),
+            rings=rings,
+            chains=chains,
+            **self._prices,
         )
 
     def _cases(self, read: Callable[[str], Any]) -> list[Any]:
         return [None if string is None else read(string) for string in self.cases]
 
-    def _rings(self, read: Callable[[str], Any]) -> list[tuple[list[Any], int]]:
-        return [([read(string) for string in strings], toll) for strings, toll in self.rings]
+    def _rings(self, read: Callable[[str], Any]) -> tuple[list[Any], list[Any]]:
+        rings = [(list(map(read, ring)), toll, list(both)) for ring, toll, both in self.rings]
+        return rings, [list(map(read, strings)) for strings in self.chains]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the certificate to a file, whole or not at all.
@@ -265,7 +276,7 @@ class Certificate:
         for name, usual in OPTIONS.items():
             if header[name] == usual[0]:
                 del header[name]
-        for name, usual_proof in {"cases": ONE_CASE, "rings": ()}.items():
+        for name, usual_proof in {"cases": ONE_CASE, "rings": (), "chains": ()}.items():
             if header[name] == usual_proof:
                 del header[name]
         line = json.dumps(header, sort_keys=True).encode() + b"\n"
@@ -294,7 +305,11 @@ def parsed(content: bytes) -> dict[str, Any]:
     if "cases" in fields:
         fields["cases"] = tuple(fields["cases"])
     if "rings" in fields:
-        fields["rings"] = tuple((tuple(strings), toll) for strings, toll in fields["rings"])
+        # Earlier files have rings by either alone, and did not say so.
+        rings = ((strings, toll, *(both or ((),))) for strings, toll, *both in fields["rings"])
+        fields["rings"] = tuple((tuple(ring), toll, tuple(both)) for ring, toll, both in rings)
+    if "chains" in fields:
+        fields["chains"] = tuple(map(tuple, fields["chains"]))
     return {**fields, "discounts": decompressed(proof)}
 
 

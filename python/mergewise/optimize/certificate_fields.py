@@ -7,8 +7,10 @@ from types import NoneType
 from typing import Any, Literal, TypeAlias
 
 Against: TypeAlias = Literal["merges", "vocabularies"]
-# Of each ring its strings in hexadecimal, and its toll.
-Rings: TypeAlias = tuple[tuple[tuple[str, ...], int], ...]
+# Of each ring its strings in hexadecimal, its toll, and which are linked to the next by both.
+Rings: TypeAlias = tuple[tuple[tuple[str, ...], int, tuple[int, ...]], ...]
+# Of each chain of three or four its strings in hexadecimal.
+Chains: TypeAlias = tuple[tuple[str, ...], ...]
 
 # Fields that stand in a file only where they differ from the first choice.
 OPTIONS: dict[str, tuple[Any, ...]] = {
@@ -48,8 +50,9 @@ def check_fields(fields: Mapping[str, Any]) -> None:
         if value not in allowed or isinstance(value, int) != isinstance(allowed[0], int):
             raise ValueError(f"{name} is {value!r}, expected one of {allowed}")
     check_cases(fields["cases"], fields["against"])
-    check_rings(fields["rings"])
-    if fields["rings"] and (fields["against"] != "merges" or fields["cases"] != ONE_CASE):
+    check_rings(fields["rings"], fields["chains"])
+    has_rings = fields["rings"] or fields["chains"]
+    if has_rings and (fields["against"] != "merges" or fields["cases"] != ONE_CASE):
         raise ValueError("only a proof against merges by one case has rings")
 
 
@@ -71,14 +74,26 @@ def check_cases(cases: Any, against: Against) -> None:  # noqa: ANN401
         raise ValueError("a proof against vocabularies has one case")
 
 
-def check_rings(rings: Any) -> None:  # noqa: ANN401
+def check_rings(rings: Any, chains: Any) -> None:  # noqa: ANN401
     """Refuse all but strings in hexadecimal with tolls; whether rings are odd, verifiers see."""
-    if not isinstance(rings, tuple):
-        raise TypeError(f"rings must be a tuple, found {rings!r:.40}")
-    for strings, toll in rings:
-        if not isinstance(strings, tuple) or not all(map(is_hexadecimal, strings)):
-            raise ValueError(f"a ring is {strings!r:.40}, expected strings in hexadecimal")
+    for name, value in {"rings": rings, "chains": chains}.items():
+        if not isinstance(value, tuple):
+            raise TypeError(f"{name} must be a tuple, found {value!r:.40}")
+    for strings, toll, both in rings:
+        check_strings("a ring", strings)
         check_number("a toll", toll)
+        if not isinstance(both, tuple):
+            raise TypeError(f"the links of a ring by both are {both!r:.40}, expected a tuple")
+        for index in both:
+            check_number("a link of a ring", index)
+    for strings in chains:
+        check_strings("a chain", strings)
+
+
+def check_strings(name: str, strings: Any) -> None:  # noqa: ANN401
+    """Refuse all but a tuple of strings in hexadecimal."""
+    if not isinstance(strings, tuple) or not all(map(is_hexadecimal, strings)):
+        raise ValueError(f"{name} is {strings!r:.40}, expected strings in hexadecimal")
 
 
 def is_hexadecimal(string: Any) -> bool:  # noqa: ANN401

@@ -179,7 +179,7 @@ def find_certificate(
     num_symbols = symbols_in(words, alphabet)
     state = partial(standing, num_symbols=num_symbols)
     reporter = SearchReporter(progress, "certify", state)
-    bound, discounts, one, floor, longest, counted, steps, chosen, cases, rings = _core.find_bound(
+    bound, discounts, *setting, steps, chosen, cases, all_rings = _core.find_bound(
         words.core,
         initial=no_merges(words, alphabet),
         against=against,
@@ -191,6 +191,8 @@ def find_certificate(
         progress=reporter.callback,
     )
     reporter.close(state(steps, bound))
+    one, floor, longest, counted = setting
+    rings, chains = all_rings
     certificate = Certificate(
         against=against,
         num_merges=num_merges,
@@ -207,7 +209,8 @@ def find_certificate(
         counted=counted,
         discounts=discounts,
         cases=tuple(None if string is None else string.hex() for string in cases),
-        rings=tuple((tuple(string.hex() for string in strings), toll) for strings, toll in rings),
+        rings=tuple((in_hexadecimal(strings), toll, tuple(both)) for strings, toll, both in rings),
+        chains=tuple(in_hexadecimal(chain) for chain in chains),
         **(options or {}),
     )
     return certificate, chosen
@@ -246,3 +249,8 @@ def standing(steps: int, bound: int | None, num_symbols: int) -> str:
     if bound is None:
         return f"{steps:,} steps"
     return f"{steps:,} steps, proved: {num_symbols - bound:,} tokens or more"
+
+
+def in_hexadecimal(strings: Sequence[bytes]) -> tuple[str, ...]:
+    """Strings as certificates hold them."""
+    return tuple(string.hex() for string in strings)
