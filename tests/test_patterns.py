@@ -16,6 +16,8 @@ import tokenizers
 from hypothesis import given
 from hypothesis import strategies as st
 from tiktoken_ext import openai_public
+from tokenizers import pre_tokenizers
+from tokenizers.pre_tokenizers import Split
 
 import mergewise as mw
 from mergewise import _core
@@ -354,6 +356,44 @@ def test_the_name_of_a_model_means_its_expression(name: str, tmp_path: Path) -> 
     ours = mw.Tokenizer.from_file(tmp_path / "tokenizer.json")
     for text in LANGUAGES.values():
         assert ours.encode(text) == theirs.encode(text).ids
+
+
+# The three steps of DeepSeek V3's tokenizer.json.
+THIRD_STEP = (
+    r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+"""
+    r"| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+DEEPSEEK3 = pre_tokenizers.Sequence(
+    [
+        Split(tokenizers.Regex(step), "isolated")
+        for step in (r"\p{N}{1,3}", r"[一-龥぀-ゟ゠-ヿ]+", THIRD_STEP)
+    ]
+)
+# Characters of each class that these steps tell apart, in pieces that texts are made of.
+MIXED = [
+    *"aÉ!・。、 \t\n\r\u0301\u3099゛ー12½漢ひカ龥龦\u3040\u3097\ufffe",
+    "Ab",
+    "12345",
+    "  ",
+    "\r\n",
+    "'s",
+    "漢字かな",
+]
+
+
+@given(text=st.lists(st.sampled_from(MIXED), max_size=30).map("".join))
+def test_the_words_of_deepseek3_are_those_of_its_three_steps(text: str) -> None:
+    words = DEEPSEEK3.pre_tokenize_str(text)
+    assert counted([text], "deepseek3") == Counter(word.encode() for word, _ in words)
+
+
+def test_a_file_with_the_words_of_deepseek3_is_read_by_tokenizers(tmp_path: Path) -> None:
+    texts = [*LANGUAGES.values(), "".join(MIXED), "".join(MIXED[::-1])]
+    tok = mw.train(mw.count(texts, pattern="deepseek3"), num_merges=200)
+    tok.save(tmp_path / "tokenizer.json")
+    theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    for text in texts:
+        assert tok.encode(text) == theirs.encode(text).ids
 
 
 # Bytes that are not UTF-8.

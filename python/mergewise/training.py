@@ -45,8 +45,9 @@ def count(
     Args:
         texts: `str` or `bytes`, one for each document; or an Arrow array of strings, which is
             read in place.
-        pattern: "gpt2", "cl100k", "o200k", "llama3", "qwen2", "whitespace", a regular expression,
-            or None: a document is one word. tiktoken's names, such as "cl100k_base", will do.
+        pattern: "gpt2", "cl100k", "o200k", "llama3", "qwen2", "deepseek3", "whitespace", a regular
+            expression, or None: a document is one word. tiktoken's names, such as "cl100k_base",
+            will do.
         normalize: "nfc" or "nfkc": what happens to a text first, with the tables of tokenizers
             (Unicode 9).
         special_tokens: texts are cut at these, and they are not counted.

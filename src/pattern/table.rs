@@ -77,6 +77,23 @@ pub(crate) const OTHER_NAMES: &[(&str, &str)] = &[
             r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
         ),
     ),
+    // Three expressions in one, the third of which cuts what the first two leave, and kanji and kana. For
+    // it, their ends are ends of texts.
+    (
+        "deepseek3",
+        concat!(
+            r"\p{N}{1,3}",
+            // Kanji and kana: letters, signs, and code points that are neither.
+            r"|[\x{3040}\x{3097}\x{3098}]?[\p{L}\p{M}&&[一-龥぀-ゟ゠-ヿ]]+",
+            r"|[\p{P}\p{S}&&[一-龥぀-ゟ゠-ヿ]]+",
+            r"|[\x{3040}\x{3097}\x{3098}]+(?![\x{3040}\x{3097}\x{3098}[\p{L}\p{M}&&[一-龥぀-ゟ゠-ヿ]]])",
+            r"|[\x{3040}\x{3097}\x{3098}]+(?=[\x{3040}\x{3097}\x{3098}])",
+            r##"|[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+"##,
+            r"|[^\r\n\p{L}\p{P}\p{S}\p{N}一-龥぀-ゟ゠-ヿ]?[\p{L}\p{M}&&[^一-龥぀-ゟ゠-ヿ]]+",
+            r"| ?[\p{P}\p{S}&&[^一-龥぀-ゟ゠-ヿ]]+[\r\n]*",
+            r"|\s*[\r\n]+|\s+(?![^\s\p{N}一-龥぀-ゟ゠-ヿ])|\s+",
+        ),
+    ),
 ];
 
 /// What a user means who gives this: a named pattern or a regular expression.

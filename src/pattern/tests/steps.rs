@@ -51,6 +51,26 @@ fn steps_are_one_expression() {
 
 #[test]
 #[cfg_attr(miri, ignore = "compiling expressions takes long there")]
+fn the_name_of_a_model_is_one_expression_for_its_steps() {
+    let named = pattern("deepseek3");
+    assert!(named.scanner().is_some());
+    let steps: Vec<Pattern> = DEEPSEEK.iter().map(|step| backtracking(step)).collect();
+    let mut random = Random(9);
+    // Of each class that the steps tell apart, and code points that are none of them.
+    let pieces =
+        "a É ! ・ 。 \u{301} \u{3099} ゛ ー ゠ 12 ½ 漢 ひ 龥 龦 \u{3040} \u{3097} \u{fffe}";
+    let pieces: Vec<&str> = pieces.split(' ').chain([" ", "  ", "\n", "\r\n"]).collect();
+    for _ in 0..rounds(20_000) {
+        let text: String = (0..random.below(20))
+            .map(|_| pieces[random.below(pieces.len())])
+            .collect();
+        let text = text.as_bytes();
+        assert_eq!(words(&named, text), words_after(&steps, text), "{text:x?}");
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "compiling expressions takes long there")]
 fn other_steps_are_not_one_expression() {
     for expressions in [
         // The second cuts what the first leaves, the first leaves characters that it cuts out, or
