@@ -77,6 +77,11 @@ impl Counter {
         })
     }
 
+    /// How many threads count.
+    pub fn num_threads(&self) -> usize {
+        self.tables.len()
+    }
+
     /// How many bytes of memory the words counted so far take.
     pub fn memory(&self) -> usize {
         self.tables.iter().map(|table| lock(table).memory()).sum()
@@ -110,6 +115,21 @@ impl Counter {
                 Ok(())
             })
         })
+    }
+
+    /// The same for documents that come in lots: each is counted as soon as it is there.
+    pub fn add_lots<'t>(
+        &self,
+        lots: impl IntoIterator<Item = Vec<&'t [u8]>>,
+        watch: &Watch,
+    ) -> Result<()> {
+        let mut num_before = 0;
+        for lot in lots {
+            let added = self.add_documents(&lot, watch);
+            added.map_err(|error| error.renumbered(|index| num_before + index))?;
+            num_before += lot.len();
+        }
+        Ok(())
     }
 
     /// Count inputs: files, or other texts that are read. An error names the file.

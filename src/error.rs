@@ -395,6 +395,14 @@ impl Error {
         }
     }
 
+    /// The same error, with another index of the document if it names one.
+    pub(crate) fn renumbered(mut self, index_of: impl FnOnce(usize) -> usize) -> Self {
+        if let Self::InDocument { index, .. } = &mut self {
+            *index = index_of(*index);
+        }
+        self
+    }
+
     /// The same error as one of a line.
     pub(crate) fn in_line(self, index: u64) -> Self {
         Self::InLine {

@@ -23,6 +23,7 @@ mod reader;
 mod session;
 mod sources;
 mod tables;
+mod texts;
 mod tokenizer;
 mod tokenizer_json;
 mod training;

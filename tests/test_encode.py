@@ -701,6 +701,45 @@ def test_the_failing_document_of_a_batch_is_named() -> None:
         tok.encode_batch(["", "ab a" * 100_000 + "ax"], num_threads=2)
 
 
+# So much text that is not ASCII that threads work on some while Python makes the UTF-8 of the rest.
+
+
+def documents_that_take_long() -> list[str]:
+    """New ones, of which Python has no UTF-8 yet."""
+    text = "".join(LANGUAGES.values())
+    return [f"{index} {text * 70}" for index in range(100)]
+
+
+def test_texts_are_encoded_and_counted_while_others_are_made() -> None:
+    tok = trained("whitespace")
+    texts = documents_that_take_long()
+    ids, offsets = tok.encode_batch_numpy([text.encode() for text in texts], num_threads=1)
+    for num_threads in (1, 3):
+        found = tok.encode_batch_numpy(documents_that_take_long(), num_threads=num_threads)
+        assert np.array_equal(found[0], ids)
+        assert np.array_equal(found[1], offsets)
+    counts = mw.count([text.encode() for text in texts], pattern="whitespace", num_threads=1)
+    assert mw.count(documents_that_take_long(), pattern="whitespace", num_threads=3) == counts
+
+
+@pytest.mark.parametrize("first", ["encoded", "refused"])
+def test_a_late_text_is_refused_whatever_became_of_the_first(first: str) -> None:
+    texts: list[object] = [*documents_that_take_long(), "\ud800", 7]
+    tok = trained() if first == "encoded" else mw.Tokenizer(over_chars("ab", merges=[]))
+    with pytest.raises(UnicodeEncodeError):
+        tok.encode_batch(texts, num_threads=3)  # type: ignore[arg-type]
+    del texts[-2]
+    with pytest.raises(TypeError, match="expected str or bytes, found int"):
+        tok.encode_batch(texts, num_threads=3)  # type: ignore[arg-type]
+
+
+def test_a_failing_document_behind_many_is_named() -> None:
+    texts = documents_that_take_long()
+    tok = mw.Tokenizer(over_chars("".join(sorted(set("".join(texts)))), merges=[]))
+    with pytest.raises(UnknownTokenError, match=r"document 100: .*'☃' at byte 0"):
+        tok.encode_batch([*texts, "☃"], num_threads=3)
+
+
 # Counts.
 
 

@@ -55,7 +55,18 @@ fn a_tokenizer_serves_many_threads() {
     let encoder = tokenizer.encoder();
     let call = encoder.call(&Choice::default()).expect("no special tokens");
     let found = encoder.encode_batch(&batch, &call, NUM_THREADS, &Watch::default());
-    assert_eq!(found.expect("ids").0, expected.concat());
+    let found = found.expect("ids");
+    assert_eq!(found.0, expected.concat());
+    for size in [1, 7, batch.len()] {
+        let lots = batch.chunks(size).map(<[_]>::to_vec);
+        // Right or wrong by far.
+        for num_bytes in [0, texts.concat().len(), usize::MAX] {
+            let lots = lots.clone();
+            let in_lots =
+                encoder.encode_lots(lots, num_bytes, &call, NUM_THREADS, &Watch::default());
+            assert_eq!(in_lots.as_ref(), Ok(&found));
+        }
+    }
 }
 
 #[test]
@@ -73,7 +84,8 @@ fn a_counter_serves_many_threads() {
     }
     let together = counter();
     let watch = Watch::default();
-    together.add_documents(&documents, &watch).expect("counted");
+    let lots = documents.chunks(9).map(<[_]>::to_vec);
+    together.add_lots(lots, &watch).expect("counted");
     let inputs = documents.iter().map(|&document| Input {
         path: "text".into(),
         reader: Some(Box::new(Cursor::new(document))),

@@ -24,6 +24,12 @@ type Group = (Vec<Id>, Vec<usize>);
 /// Hardly any text has fewer ids than one for so many bytes.
 const MOST_BYTES_PER_ID: usize = 8;
 
+/// How many ids there is room for: enough for most texts. The system gives memory only to those that are
+/// written.
+fn room_for(num_bytes: usize) -> usize {
+    num_bytes / 2
+}
+
 impl Encoder {
     /// The ids of documents, one after the other, and where each document's begin; behind them,
     /// where the last one's end. The result does not depend on the number of threads.
@@ -34,22 +40,55 @@ impl Encoder {
         num_threads: usize,
         watch: &Watch,
     ) -> Result<Encoded> {
+        let mut encoded = (Vec::new(), vec![0]);
+        self.append_batch(documents, call, num_threads, &mut encoded, watch)?;
+        Ok(call.frame.fill(encoded))
+    }
+
+    /// The same for documents that come in lots, each of which is encoded as soon as it is there. All of
+    /// them have about `num_bytes`.
+    pub fn encode_lots<'t>(
+        &self,
+        lots: impl IntoIterator<Item = Vec<&'t [u8]>>,
+        num_bytes: usize,
+        call: &Call,
+        num_threads: usize,
+        watch: &Watch,
+    ) -> Result<Encoded> {
+        let mut encoded = (Vec::new(), vec![0]);
+        // If they had to move, the system would take apart the large pages of those that are there.
+        encoded.0.try_reserve(room_for(num_bytes)).ok();
+        let mut num_before = 0;
+        for lot in lots {
+            self.append_batch(&lot, call, num_threads, &mut encoded, watch)
+                .map_err(|error| error.renumbered(|index| num_before + index))?;
+            num_before += lot.len();
+        }
+        Ok(call.frame.fill(encoded))
+    }
+
+    /// Append the ids of documents, and where each one's end.
+    fn append_batch(
+        &self,
+        documents: &[&[u8]],
+        call: &Call,
+        num_threads: usize,
+        encoded: &mut Encoded,
+        watch: &Watch,
+    ) -> Result<()> {
         let num_bytes: usize = documents.iter().map(|document| document.len()).sum();
-        // Enough for most texts. The system gives memory only to ids that are written.
-        let mut ids = Vec::with_capacity(num_bytes / 2);
-        prefer_large_pages(&mut ids);
+        let (ids, offsets) = encoded;
+        ids.reserve(room_for(num_bytes));
+        prefer_large_pages(ids);
         // At most up to the first large page.
         let num_sure = num_bytes / MOST_BYTES_PER_ID;
-        take_at_once(&mut ids, num_sure.min(LARGE_PAGE / size_of::<Id>()));
-        let offsets = match group_bytes(num_bytes, num_threads) {
+        take_at_once(ids, num_sure.min(LARGE_PAGE / size_of::<Id>()));
+        offsets.reserve(documents.len());
+        match group_bytes(num_bytes, num_threads) {
             None => {
                 let pieces = pieces(documents, usize::MAX, |_| None);
-                let mut encoded: Group = (ids, Vec::with_capacity(documents.len()));
-                let encode =
-                    |desk: &mut _| self.encode_pieces(&pieces, call, desk, &mut encoded, watch);
-                self.desks.with(encode)?;
-                ids = encoded.0;
-                encoded.1
+                let encode = |desk: &mut _| self.encode_pieces(&pieces, call, desk, encoded, watch);
+                self.desks.with(encode)
             }
             Some(group_bytes) => {
                 // What is cut off depends on all ids of a document.
@@ -64,11 +103,9 @@ impl Encoder {
                     let desk = desk.get_or_insert_with(|| self.desks.lend());
                     self.encode_pieces(group, call, desk, encoded, watch)
                 };
-                encode_in_groups(&groups, documents.len(), desks, &mut ids, encode)?
+                encode_in_groups(&groups, documents.len(), desks, encoded, encode)
             }
-        };
-        let offsets = [0].into_iter().chain(offsets).collect();
-        Ok(call.frame.fill((ids, offsets)))
+        }
     }
 
     /// Append the ids of pieces, and where the documents end that end with one of them.
@@ -98,20 +135,22 @@ impl Encoder {
     }
 }
 
-/// Append the ids of groups, each by one of the workers; returns where the documents end. `encode`
-/// appends the ids of a group, and where documents end in them.
+/// Append the ids of groups, each by one of the workers, and where the documents end. `encode` appends
+/// the ids of a group, and where documents end in them.
 fn encode_in_groups<W: Send, G: Copy + Sync>(
     groups: &[G],
     num_documents: usize,
     workers: Vec<W>,
-    ids: &mut Vec<Id>,
+    (ids, offsets): &mut Encoded,
     encode: impl Fn(&mut W, G, &mut Group) -> Result<()> + Sync,
-) -> Result<Vec<usize>> {
-    let mut ends = vec![0; num_documents];
+) -> Result<()> {
+    let num_before = offsets.len();
+    offsets.resize(num_before + num_documents, 0);
+    let num_ids = ids.len();
     let assembly = Mutex::new(Assembly {
         room: ids.spare_capacity_mut(),
-        ends: &mut ends,
-        num_ids: 0,
+        ends: &mut offsets[num_before..],
+        num_ids,
         without_room: Vec::new(),
         next: 0,
         waiting: groups.iter().map(|_| None).collect(),
@@ -148,12 +187,12 @@ fn encode_in_groups<W: Send, G: Copy + Sync>(
         unsafe_code,
         reason = "no second pass over all ids, and no zeros before"
     )]
-    // SAFETY: that many ids were placed, one behind the other, and all of them were copied.
+    // SAFETY: that many ids were there or were placed, one behind the other, and all of them were copied.
     unsafe {
         ids.set_len(num_placed);
     }
     ids.extend(without_room);
-    Ok(ends)
+    Ok(())
 }
 
 /// Finds the places of groups, as they come, in the order of the documents.
@@ -240,18 +279,18 @@ mod tests {
             ends.push(ids.len());
             Ok(())
         };
-        let mut expected = Vec::new();
-        let mut ends = Vec::new();
+        let mut expected = (vec![7, 8], vec![0, 2]);
         for &group in &groups {
-            expected.extend((0..group % 7).map(|_| group));
-            ends.push(expected.len());
+            expected.0.extend((0..group % 7).map(|_| group));
+            expected.1.push(expected.0.len());
         }
-        for room in [0, 1, 50, expected.len(), 1000] {
+        for room in [0, 1, 50, expected.0.len(), 1000] {
             for num_threads in [1, 3] {
-                let mut ids = Vec::with_capacity(room);
-                let found = encode_in_groups(&groups, 40, vec![(); num_threads], &mut ids, encode);
-                assert!(found.is_ok_and(|found| found == ends));
-                assert_eq!(ids, expected, "{room} {num_threads}");
+                let mut found = (Vec::with_capacity(room), vec![0, 2]);
+                found.0.extend([7, 8]);
+                let workers = vec![(); num_threads];
+                assert!(encode_in_groups(&groups, 40, workers, &mut found, encode).is_ok());
+                assert_eq!(found, expected, "{room} {num_threads}");
             }
         }
     }
@@ -269,9 +308,9 @@ mod tests {
             }
             Ok(())
         };
-        let mut ids = Vec::with_capacity(9);
-        let found = encode_in_groups(&groups, 40, vec![(); 3], &mut ids, fail);
+        let mut encoded = (Vec::with_capacity(9), vec![0]);
+        let found = encode_in_groups(&groups, 40, vec![(); 3], &mut encoded, fail);
         assert!(matches!(found, Err(Error::InvalidUtf8 { offset: 9 })));
-        assert!(ids.is_empty());
+        assert!(encoded.0.is_empty());
     }
 }

@@ -4,23 +4,15 @@
 
 use std::num::NonZeroU64;
 
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule, PySequence, PyString, PyTuple};
+use pyo3::types::PyCapsule;
 
-use super::arguments::bytes_of;
 use super::{PyWordCounts, settings};
 use crate::arrow;
 use crate::counts::{WordCounts, part_of};
 use crate::error::{Error, Result};
 use crate::pattern::Pattern;
-use crate::prefetch::prefetch_at;
 use crate::reading::Strings;
-
-/// How many texts before its turn a text begins to be loaded.
-const AHEAD: usize = 8;
-/// Before these bytes is what tells the kind, the length and the place of a text.
-const HEADER: usize = 40;
 
 /// What `read` copies from the array that its owner offers through Arrow's C data interface.
 fn import<T: Send>(
@@ -67,53 +59,6 @@ impl Exported {
 /// The strings of an array.
 pub(super) fn strings_of(array: &Bound<'_, PyAny>) -> PyResult<Strings> {
     import(array, arrow::strings)
-}
-
-/// An argument of many texts: a sequence of them, or an Arrow array of strings.
-pub(super) enum Texts<'py> {
-    /// Nobody else changes it.
-    Sequence(Bound<'py, PyTuple>),
-    Arrow(Strings),
-}
-
-impl<'py> FromPyObject<'_, 'py> for Texts<'py> {
-    type Error = PyErr;
-
-    fn extract(argument: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        if argument.hasattr("__arrow_c_array__")? {
-            return strings_of(&argument).map(Self::Arrow);
-        }
-        if argument.is_instance_of::<PyString>() || argument.is_instance_of::<PyBytes>() {
-            let found = argument.get_type().name()?;
-            let message = format!("expected a sequence of texts, found {found}");
-            return Err(PyTypeError::new_err(message));
-        }
-        argument
-            .cast::<PySequence>()?
-            .to_tuple()
-            .map(Self::Sequence)
-    }
-}
-
-impl Texts<'_> {
-    /// The bytes of each text. A null is an empty text, so that the others keep their indices.
-    pub(super) fn slices(&self) -> PyResult<Vec<&[u8]>> {
-        match self {
-            Self::Sequence(texts) => {
-                // Most of the time is spent waiting for the objects, which are far apart.
-                let mut ahead = texts.iter_borrowed().skip(AHEAD);
-                let bytes = |text| {
-                    if let Some(later) = ahead.next() {
-                        prefetch_at(later.as_ptr());
-                        prefetch_at(later.as_ptr().wrapping_byte_add(HEADER));
-                    }
-                    bytes_of(text)
-                };
-                texts.iter_borrowed().map(bytes).collect()
-            }
-            Self::Arrow(strings) => Ok(strings.iter().map(Option::unwrap_or_default).collect()),
-        }
-    }
 }
 
 /// The sums of the rows `(words, counts)`, each a pair of Arrow arrays. A null among the words stands

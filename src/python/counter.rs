@@ -5,10 +5,11 @@ use std::sync::Mutex;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
-use super::arrow_tables::Texts;
 use super::columns::PyColumns;
 use super::reader::Raised;
 use super::sources::{PySource, inputs_of, or_raised};
+use super::texts::Texts;
+use super::waiting::fed;
 use super::{PyWordCounts, choose, settings, threads, watched};
 use crate::counting::{Counter, InvalidBytes};
 use crate::watch::Watch;
@@ -64,8 +65,15 @@ impl PyCounter {
 
     #[pyo3(signature = (documents, /))]
     fn add_documents(&self, py: Python<'_>, documents: Texts<'_>) -> PyResult<()> {
-        let documents = documents.slices()?;
+        let num_threads = self.with(|counter| Ok(counter.num_threads()))?;
+        let mut lots = documents.lots(num_threads == 1);
+        let documents = lots.next().unwrap_or_else(|| Ok(Vec::new()))?;
         self.with(|counter| {
+            if !lots.is_over() {
+                return fed(py, documents, lots, |lots, watch| {
+                    counter.add_lots(lots, watch)
+                });
+            }
             // Engines hand over small arrays by the thousand: no thread for each of them.
             if counter.is_quick(&documents) {
                 py.detach(|| counter.add_documents(&documents, &Watch::default()))?;

@@ -8,11 +8,11 @@ use pyo3::types::{PyDict, PyList};
 
 use super::arguments::{NORMALIZATIONS, choose_or_default, name_of};
 use super::array::{Numbers, PyArray};
-use super::arrow_tables::Texts;
 use super::choice::{PyChoice, PyFrame, choice_of};
 use super::ids::{Ids, Integers};
+use super::texts::Texts;
 use super::vocabulary::{self, Fields, SYMBOLS};
-use super::waiting::run;
+use super::waiting::{fed, run};
 use super::{PyMergeList, PyWordCounts, TextArgument, threads, watched};
 use crate::encode::{Encoded, Encoder, Place, Unit};
 use crate::error::Result;
@@ -70,7 +70,17 @@ impl PyTokenizer {
         num_threads: usize,
         convert: impl FnOnce(Encoded) -> T + Send,
     ) -> PyResult<T> {
-        let texts = texts.slices()?;
+        let mut lots = texts.lots(num_threads == 1);
+        let texts = lots.next().unwrap_or_else(|| Ok(Vec::new()))?;
+        if !lots.is_over() {
+            let num_bytes = lots.num_bytes(&texts);
+            let num_threads = threads(num_threads);
+            return fed(py, texts, lots, |lots, watch| {
+                let encoder = self.0.encoder();
+                let ids = encoder.encode_lots(lots, num_bytes, &choice.0, num_threads, watch);
+                ids.map(convert)
+            });
+        }
         let num_bytes = texts.iter().map(|text| text.len()).sum();
         self.run(py, num_bytes, |encoder, watch| {
             let num_threads = if num_bytes < WORTH_THREADS {

@@ -41,9 +41,44 @@ pub(super) fn watched<'py, T: Send>(
     work: impl FnOnce(&Watch) -> Result<T> + Send,
 ) -> PyResult<T> {
     let watch = Watch::default();
-    match attended(py, &watch, progress, || (watch.done(),), || work(&watch))? {
-        (_, Some(error)) => Err(error),
-        (result, None) => Ok(result?),
+    let status = || (watch.done(),);
+    let outcome = attended(py, &watch, || Ok(()), progress, status, || work(&watch))?;
+    raised_or_result(outcome)
+}
+
+/// Run `work` on a thread of its own with lots of things, the first of which is there. This thread makes
+/// the others meanwhile.
+pub(super) fn fed<I: Send, T: Send>(
+    py: Python<'_>,
+    first: Vec<I>,
+    others: impl Iterator<Item = PyResult<Vec<I>>>,
+    work: impl FnOnce(&mut dyn Iterator<Item = Vec<I>>, &Watch) -> Result<T> + Send,
+) -> PyResult<T> {
+    let watch = Watch::default();
+    let (sender, receiver) = channel();
+    let feed = || {
+        // When the work has failed nobody takes them, but what is raised here comes first.
+        sender.send(first).ok();
+        for lot in others {
+            sender.send(lot?).ok();
+            py.check_signals()?;
+        }
+        drop(sender);
+        Ok(())
+    };
+    let mut lots = std::iter::from_fn(move || {
+        let mut lot = receiver.recv().ok()?;
+        lot.extend(receiver.try_iter().flatten());
+        Some(lot)
+    });
+    let work = || work(&mut lots, &watch);
+    raised_or_result(attended(py, &watch, feed, None, || (), work)?)
+}
+
+fn raised_or_result<T>((result, raised): (Result<T>, Option<PyErr>)) -> PyResult<T> {
+    match raised {
+        Some(error) => Err(error),
+        None => Ok(result?),
     }
 }
 
@@ -56,17 +91,18 @@ pub(super) fn anytime<'py, T: Send, A: PyCallArgs<'py>>(
     status: impl Fn() -> A,
     work: impl FnOnce() -> Result<T> + Send,
 ) -> PyResult<T> {
-    match attended(py, watch, progress, status, work)? {
+    match attended(py, watch, || Ok(()), progress, status, work)? {
         (_, Some(error)) if !error.is_instance_of::<PyKeyboardInterrupt>(py) => Err(error),
         (result, _) => Ok(result?),
     }
 }
 
-/// Run `work` on a thread of its own; what it returned, and what was raised meanwhile, by Ctrl-C or
-/// by `progress`, which stops it.
+/// Run `work` on a thread of its own and `feed` on this one; what the former returned, and what was
+/// raised meanwhile, by Ctrl-C, `feed` or `progress`, which stops it.
 fn attended<'py, T: Send, A: PyCallArgs<'py>>(
     py: Python<'py>,
     watch: &Watch,
+    feed: impl FnOnce() -> PyResult<()>,
     progress: Option<&Bound<'py, PyAny>>,
     status: impl Fn() -> A,
     work: impl FnOnce() -> T + Send,
@@ -75,8 +111,11 @@ fn attended<'py, T: Send, A: PyCallArgs<'py>>(
     std::thread::scope(|scope| {
         let (sender, mut receiver) = channel();
         let worker = scope.spawn(move || sender.send(work()));
-        let mut raised = None;
+        let mut raised = feed().err();
         loop {
+            if raised.is_some() {
+                watch.stop();
+            }
             let waiting = &mut receiver;
             match py.detach(move || waiting.recv_timeout(LOOK)) {
                 Ok(result) => return Ok((result, raised)),
@@ -90,9 +129,6 @@ fn attended<'py, T: Send, A: PyCallArgs<'py>>(
             if raised.is_none() {
                 let report = || progress.map_or(Ok(()), |call| call.call1(status()).map(drop));
                 raised = py.check_signals().and_then(|()| report()).err();
-            }
-            if raised.is_some() {
-                watch.stop();
             }
         }
     })

@@ -100,10 +100,7 @@ impl<F: Files> Writer<F> {
             num_threads,
         } = encoding;
         let made = encoder.encode_batch(&texts, call, num_threads, watch);
-        let (ids, offsets) = made.map_err(|error| match error {
-            Error::InDocument { index, error } => error.in_document(chosen[index].0),
-            other => other,
-        })?;
+        let (ids, offsets) = made.map_err(|error| error.renumbered(|index| chosen[index].0))?;
         let Options {
             numbers,
             before,

@@ -1,0 +1,143 @@
+//! Arguments of many texts.
+
+use std::time::{Duration, Instant};
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PySequence, PyString, PyTuple};
+
+use super::arguments::bytes_of;
+use super::arrow_tables::strings_of;
+use crate::prefetch::prefetch_at;
+use crate::reading::Strings;
+
+/// How many texts before its turn a text begins to be loaded.
+const AHEAD: usize = 8;
+/// Before these bytes is what tells the kind, the length and the place of a text.
+const HEADER: usize = 40;
+/// So long a lot takes to be made if there are others behind it: ten times as long as it takes to start
+/// the threads that work on it. A clock is looked at after so many bytes.
+const LONG: Duration = Duration::from_millis(8);
+const LOOK: usize = 1 << 20;
+
+/// An argument of many texts: a sequence of them, or an Arrow array of strings.
+pub(super) enum Texts<'py> {
+    /// Nobody else changes it.
+    Sequence(Bound<'py, PyTuple>),
+    Arrow(Strings),
+}
+
+impl<'py> FromPyObject<'_, 'py> for Texts<'py> {
+    type Error = PyErr;
+
+    fn extract(argument: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if argument.hasattr("__arrow_c_array__")? {
+            return strings_of(&argument).map(Self::Arrow);
+        }
+        if argument.is_instance_of::<PyString>() || argument.is_instance_of::<PyBytes>() {
+            let found = argument.get_type().name()?;
+            let message = format!("expected a sequence of texts, found {found}");
+            return Err(PyTypeError::new_err(message));
+        }
+        argument
+            .cast::<PySequence>()?
+            .to_tuple()
+            .map(Self::Sequence)
+    }
+}
+
+impl Texts<'_> {
+    /// The bytes of each text, in lots. A null is an empty text, so that the others keep their indices.
+    ///
+    /// Python makes the UTF-8 of a `str` that is not ASCII when it is first asked for, as fast as some
+    /// eight threads encode it. So if several threads wait for it a lot is over when it took long.
+    pub(super) fn lots(&self, for_one_thread: bool) -> Lots<'_> {
+        Lots {
+            texts: self,
+            next: 0,
+            longest: if for_one_thread { Duration::MAX } else { LONG },
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Sequence(texts) => texts.len(),
+            Self::Arrow(strings) => strings.ends.len(),
+        }
+    }
+}
+
+/// See [`Texts::lots`].
+pub(super) struct Lots<'t> {
+    texts: &'t Texts<'t>,
+    /// The text that the next lot begins with.
+    next: usize,
+    /// How long a lot takes.
+    longest: Duration,
+}
+
+impl Lots<'_> {
+    /// About how many bytes all texts have, if those of the first lot are these.
+    pub(super) fn num_bytes(&self, first: &[&[u8]]) -> usize {
+        let known: usize = first.iter().map(|text| text.len()).sum();
+        let Texts::Sequence(texts) = self.texts else {
+            return known;
+        };
+        let mut lengths = texts.iter_borrowed().map(|text| text.len().unwrap_or(0));
+        let of_first: usize = lengths.by_ref().take(first.len()).sum();
+        let of_others: usize = lengths.sum();
+        let bytes_of_1024 = known / (of_first / 1024).max(1);
+        known + of_others / 1024 * bytes_of_1024
+    }
+
+    /// Whether there are no more.
+    pub(super) fn is_over(&self) -> bool {
+        self.next >= self.texts.len()
+    }
+}
+
+impl<'t> Iterator for Lots<'t> {
+    type Item = PyResult<Vec<&'t [u8]>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.is_over() {
+            return None;
+        }
+        let lot = match self.texts {
+            Texts::Sequence(texts) => lot(texts, self.next, self.longest),
+            Texts::Arrow(strings) => Ok(strings.iter().map(Option::unwrap_or_default).collect()),
+        };
+        // Nothing follows what failed.
+        self.next += lot.as_ref().map_or(self.texts.len(), Vec::len);
+        Some(lot)
+    }
+}
+
+/// The lot that begins with that text.
+fn lot<'t>(
+    texts: &'t Bound<'_, PyTuple>,
+    first: usize,
+    longest: Duration,
+) -> PyResult<Vec<&'t [u8]>> {
+    // Most of the time is spent waiting for the objects, which are far apart.
+    let mut ahead = texts.iter_borrowed().skip(first + AHEAD);
+    let began = Instant::now();
+    let mut num_unseen = 0;
+    let mut lot = Vec::with_capacity(texts.len() - first);
+    for text in texts.iter_borrowed().skip(first) {
+        if let Some(later) = ahead.next() {
+            prefetch_at(later.as_ptr());
+            prefetch_at(later.as_ptr().wrapping_byte_add(HEADER));
+        }
+        let bytes = bytes_of(text)?;
+        lot.push(bytes);
+        num_unseen += bytes.len();
+        if num_unseen >= LOOK {
+            if began.elapsed() > longest {
+                break;
+            }
+            num_unseen = 0;
+        }
+    }
+    Ok(lot)
+}
