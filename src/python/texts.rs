@@ -1,9 +1,11 @@
 //! Arguments of many texts.
 
+use std::iter::Skip;
 use std::time::{Duration, Instant};
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::iter::BorrowedTupleIterator;
 use pyo3::types::{PyBytes, PySequence, PyString, PyTuple};
 
 use super::arguments::bytes_of;
@@ -46,41 +48,26 @@ impl<'py> FromPyObject<'_, 'py> for Texts<'py> {
     }
 }
 
-impl Texts<'_> {
+impl<'py> Texts<'py> {
     /// The bytes of each text, in lots. A null is an empty text, so that the others keep their indices.
     ///
     /// Python makes the UTF-8 of a `str` that is not ASCII when it is first asked for, as fast as some
     /// eight threads encode it. So if several threads wait for it a lot is over when it took long.
-    pub(super) fn lots(&self, for_one_thread: bool) -> Lots<'_> {
-        Lots {
-            texts: self,
-            next: 0,
-            longest: if for_one_thread { Duration::MAX } else { LONG },
-        }
-    }
-
-    fn len(&self) -> usize {
+    pub(super) fn lots(&self, for_one_thread: bool) -> Lots<'_, 'py> {
         match self {
-            Self::Sequence(texts) => texts.len(),
-            Self::Arrow(strings) => strings.ends.len(),
+            Self::Sequence(texts) => Lots::Sequence {
+                texts: texts.iter_borrowed(),
+                ahead: texts.iter_borrowed().skip(AHEAD),
+                longest: if for_one_thread { Duration::MAX } else { LONG },
+            },
+            Self::Arrow(strings) => Lots::Arrow(Some(strings)),
         }
     }
-}
 
-/// See [`Texts::lots`].
-pub(super) struct Lots<'t> {
-    texts: &'t Texts<'t>,
-    /// The text that the next lot begins with.
-    next: usize,
-    /// How long a lot takes.
-    longest: Duration,
-}
-
-impl Lots<'_> {
-    /// About how many bytes all texts have, if those of the first lot are these.
+    /// About how many bytes all texts have, if those of the first are these.
     pub(super) fn num_bytes(&self, first: &[&[u8]]) -> usize {
         let known: usize = first.iter().map(|text| text.len()).sum();
-        let Texts::Sequence(texts) = self.texts else {
+        let Self::Sequence(texts) = self else {
             return known;
         };
         let mut lengths = texts.iter_borrowed().map(|text| text.len().unwrap_or(0));
@@ -89,42 +76,63 @@ impl Lots<'_> {
         let bytes_of_1024 = known / (of_first / 1024).max(1);
         known + of_others / 1024 * bytes_of_1024
     }
+}
 
+/// See [`Texts::lots`].
+pub(super) enum Lots<'t, 'py> {
+    Sequence {
+        texts: BorrowedTupleIterator<'t, 'py>,
+        /// Texts that begin to be loaded.
+        ahead: Skip<BorrowedTupleIterator<'t, 'py>>,
+        /// How long it takes to make a lot.
+        longest: Duration,
+    },
+    /// None if they were handed over.
+    Arrow(Option<&'t Strings>),
+}
+
+impl Lots<'_, '_> {
     /// Whether there are no more.
     pub(super) fn is_over(&self) -> bool {
-        self.next >= self.texts.len()
+        match self {
+            Self::Sequence { texts, .. } => texts.len() == 0,
+            Self::Arrow(strings) => strings.is_none(),
+        }
     }
 }
 
-impl<'t> Iterator for Lots<'t> {
+impl<'t> Iterator for Lots<'t, '_> {
     type Item = PyResult<Vec<&'t [u8]>>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.is_over() {
             return None;
         }
-        let lot = match self.texts {
-            Texts::Sequence(texts) => lot(texts, self.next, self.longest),
-            Texts::Arrow(strings) => Ok(strings.iter().map(Option::unwrap_or_default).collect()),
-        };
-        // Nothing follows what failed.
-        self.next += lot.as_ref().map_or(self.texts.len(), Vec::len);
-        Some(lot)
+        Some(match self {
+            Self::Sequence {
+                texts,
+                ahead,
+                longest,
+            } => lot(texts, ahead, *longest),
+            Self::Arrow(strings) => {
+                let texts = strings.take()?.iter();
+                Ok(texts.map(Option::unwrap_or_default).collect())
+            }
+        })
     }
 }
 
-/// The lot that begins with that text.
-fn lot<'t>(
-    texts: &'t Bound<'_, PyTuple>,
-    first: usize,
+/// The next lot.
+fn lot<'t, 'py>(
+    texts: impl Iterator<Item = Borrowed<'t, 'py, PyAny>>,
+    ahead: &mut impl Iterator<Item = Borrowed<'t, 'py, PyAny>>,
     longest: Duration,
 ) -> PyResult<Vec<&'t [u8]>> {
-    // Most of the time is spent waiting for the objects, which are far apart.
-    let mut ahead = texts.iter_borrowed().skip(first + AHEAD);
     let began = Instant::now();
     let mut num_unseen = 0;
-    let mut lot = Vec::with_capacity(texts.len() - first);
-    for text in texts.iter_borrowed().skip(first) {
+    let mut lot = Vec::new();
+    for text in texts {
+        // Most of the time is spent waiting for the objects, which are far apart.
         if let Some(later) = ahead.next() {
             prefetch_at(later.as_ptr());
             prefetch_at(later.as_ptr().wrapping_byte_add(HEADER));

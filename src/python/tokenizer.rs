@@ -71,16 +71,17 @@ impl PyTokenizer {
         convert: impl FnOnce(Encoded) -> T + Send,
     ) -> PyResult<T> {
         let mut lots = texts.lots(num_threads == 1);
-        let texts = lots.next().unwrap_or_else(|| Ok(Vec::new()))?;
+        let first = lots.next().unwrap_or_else(|| Ok(Vec::new()))?;
         if !lots.is_over() {
-            let num_bytes = lots.num_bytes(&texts);
+            let num_bytes = texts.num_bytes(&first);
             let num_threads = threads(num_threads);
-            return fed(py, texts, lots, |lots, watch| {
+            return fed(py, first, lots, |lots, watch| {
                 let encoder = self.0.encoder();
                 let ids = encoder.encode_lots(lots, num_bytes, &choice.0, num_threads, watch);
                 ids.map(convert)
             });
         }
+        let texts = first;
         let num_bytes = texts.iter().map(|text| text.len()).sum();
         self.run(py, num_bytes, |encoder, watch| {
             let num_threads = if num_bytes < WORTH_THREADS {
