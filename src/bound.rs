@@ -18,6 +18,7 @@
 // Prices found in floating point are only a proposal: the bound is computed in integers.
 #![allow(clippy::cast_precision_loss)]
 
+mod active;
 mod against;
 mod batch;
 mod branching;

@@ -10,6 +10,7 @@
 
 use std::ops::Range;
 
+use super::active::Active;
 use super::against::Against;
 use super::chains::Chains;
 use super::instance::Instance;
@@ -111,6 +112,8 @@ pub(super) struct Batch<'a> {
     pub(super) split_losses: Vec<f32>,
     pub(super) num_strings: usize,
     pub(super) chains: Chains,
+    /// What matters for some steps, where splits are told apart.
+    pub(super) active: Active,
 }
 
 impl<'a> Batch<'a> {

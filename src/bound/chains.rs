@@ -12,6 +12,9 @@ use crate::prices::{Adam, Prices};
 /// The most spans of a chain.
 pub(super) const LONGEST_CHAIN: usize = 4;
 
+/// A chain without a credit matters if what pulls it is on average more than minus this.
+const NEARLY: f32 = 0.1;
+
 /// Two strings that are neighbours in a ring, by either or by both, numbered from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct LinkIndex(pub(super) u32);
@@ -45,6 +48,25 @@ impl Chain {
 /// How many of the spans of a chain are tokens at most if the strings at its ends say nothing.
 pub(super) fn certain(num_spans: usize) -> usize {
     (num_spans - 1) / 2
+}
+
+/// A chain that matters, with all that a step needs of it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    /// Where the prices of its spans are; behind the last span, where one is that is never made.
+    spans: [u32; LONGEST_CHAIN],
+    chain: u32,
+    link: LinkIndex,
+    /// See [`certain`].
+    certain: f32,
+    /// How often its piece occurs.
+    weight: f32,
+}
+
+impl Place {
+    fn spans(&self) -> [usize; LONGEST_CHAIN] {
+        self.spans.map(|span| span as usize)
+    }
 }
 
 /// The chains of a batch, piece after piece.
@@ -148,6 +170,76 @@ impl Chains {
         }
         self.credits
             .follow_within(chains, &self.pulls, adam, 0.0, 1.0);
+    }
+
+    /// Make room for what is taken off, if there are no chains.
+    pub(super) fn make_room(&mut self, num_prices: usize) {
+        self.allowed.resize(num_prices, 0.0);
+    }
+
+    /// What is taken off the losses of each span of the batch.
+    pub(super) fn all_allowed(&self) -> &[f32] {
+        &self.allowed
+    }
+
+    /// List the chains of a piece that have a credit, or may get one soon: `first` is where its prices
+    /// begin.
+    pub(super) fn list(
+        &self,
+        chains: Range<usize>,
+        first: usize,
+        weight: f32,
+        places: &mut Vec<Place>,
+    ) {
+        let none = self.allowed.len() - 1;
+        for index in chains {
+            let is_active =
+                self.credits.values[index] > 0.0 || self.credits.means[index] > -NEARLY;
+            if is_active {
+                let chain = self.all[index];
+                let mut spans = [none as u32; LONGEST_CHAIN];
+                for (to, item) in spans.iter_mut().zip(chain.items()) {
+                    *to = (first + item) as u32;
+                }
+                places.push(Place {
+                    spans,
+                    chain: index as u32,
+                    link: chain.link,
+                    certain: chain.certain() as f32,
+                    weight,
+                });
+            }
+        }
+    }
+
+    /// Sum up the credits of places, as [`add_up`](Self::add_up) does; no other chain has one.
+    pub(super) fn add_up_places(&mut self, places: &[Place]) -> &[f32] {
+        self.clear();
+        self.allowed.fill(0.0);
+        for place in places {
+            let credit = self.credits.values[place.chain as usize];
+            for span in place.spans() {
+                self.allowed[span] += credit;
+            }
+            self.of_links[place.link.at()] += place.weight * credit;
+        }
+        &self.allowed
+    }
+
+    /// Move the credits of places, as [`follow`](Self::follow) does.
+    pub(super) fn follow_places(
+        &mut self,
+        places: &[Place],
+        made: &[f32],
+        shares: &[f32],
+        adam: Adam,
+    ) {
+        for place in places {
+            let tokens: f32 = place.spans().into_iter().map(|span| made[span]).sum();
+            let pull = tokens - (shares[place.link.at()] + place.certain);
+            self.credits
+                .follow_one(place.chain as usize, pull, adam, 0.0, 1.0);
+        }
     }
 }
 

@@ -29,7 +29,7 @@ use super::split_prices::Splits;
 use super::step::{self, Scratch, Step};
 use super::sums::{self, Sums};
 use super::tolls::Rings;
-use super::{late_spans, long, start};
+use super::{active, late_spans, long, start};
 use crate::error::{Error, Result};
 use crate::merges::Id;
 use crate::parallel::{self, Team, with_team};
@@ -42,6 +42,9 @@ const FIRST_EVALUATION: f64 = 0.7;
 
 /// The width of corners that are not smoothed.
 const SHARP: f32 = 1e-6;
+
+/// For how many steps, at most, it is found which splits matter.
+const STEPS_OF_LISTS: usize = 10;
 
 /// How many losses one thread adds up at once.
 const SUMMED_AT_ONCE: usize = 1 << 12;
@@ -109,6 +112,15 @@ pub(super) fn descend_in(
     })
 }
 
+/// What the batches were weighed for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Weighed {
+    Strings,
+    Splits,
+    /// The splits that matter alone.
+    ActiveSplits,
+}
+
 struct Descent<'a> {
     instance: &'a Instance,
     batches: Vec<Mutex<Batch<'a>>>,
@@ -116,8 +128,10 @@ struct Descent<'a> {
     sums: Sums,
     rings: Rings,
     num_steps: usize,
-    /// Whether splits were told apart when the batches were weighed, if they were since prices moved.
-    weighed: Option<bool>,
+    /// What was weighed since prices moved, if anything was.
+    weighed: Option<Weighed>,
+    /// The number of steps since it was found which splits matter.
+    since_renewal: usize,
     options: &'a DescentOptions,
     team: &'a Team<'a>,
 }
@@ -138,6 +152,7 @@ impl<'a> Descent<'a> {
             rings: Rings::default(),
             num_steps: 0,
             weighed: None,
+            since_renewal: 0,
             options,
             team,
         }
@@ -231,20 +246,29 @@ impl<'a> Descent<'a> {
         let against = instance.against;
         let by_split = stride.by_split && against == Against::Merges;
         let splits = by_split.then_some(instance.splits.as_slice());
-        // The corners of the next step are hardly sharper.
-        let weigh = |batch: &mut Batch, (sums, scratch): &mut (Vec<f64>, Scratch)| {
+        let all = if by_split { Weighed::Splits } else { Weighed::Strings };
+        let weigh = |what: Weighed, batch: &mut Batch, memory: &mut (Vec<f64>, Scratch)| {
+            let (sums, scratch) = memory;
             long::weigh(batch, against, width, sums);
-            step::weigh(batch, width, against.most_lost(), splits, scratch);
+            if what == Weighed::ActiveSplits {
+                active::weigh(batch, width, against.most_lost(), scratch);
+            } else {
+                step::weigh(batch, width, against.most_lost(), splits, scratch);
+            }
         };
-        if self.weighed.take() != Some(by_split) {
-            self.for_each_batch(&is_late, weigh)?;
+        let weighed = self.weighed.take();
+        let is_active = by_split && weighed == Some(Weighed::ActiveSplits);
+        if !is_active && weighed != Some(all) {
+            self.for_each_batch(&is_late, |batch, memory| weigh(all, batch, memory))?;
         }
+        let renews = by_split && !is_active;
+        self.since_renewal = if renews { 1 } else { self.since_renewal + 1 };
         let floor = match against {
             Against::Merges => instance.least() as f32,
             Against::Vocabularies => 0.0,
         };
         self.sums
-            .share_out(instance, &self.batches, floor, stride, self.team)?;
+            .share_out(instance, &self.batches, floor, stride, renews, self.team)?;
         let adam = Adam::new(stride.rate, self.num_steps);
         self.move_tolls(stride)?;
         let Sums {
@@ -262,12 +286,26 @@ impl<'a> Descent<'a> {
             threshold: shares.threshold,
             links: &self.rings.shares,
         };
+        let next = if by_split && self.since_renewal < STEPS_OF_LISTS {
+            Weighed::ActiveSplits
+        } else {
+            all
+        };
         self.for_each_batch(&is_late, |batch, memory: &mut (Vec<f64>, Scratch)| {
             long::press(batch, step.shares, &mut memory.0);
-            step::descend(batch, &step, &mut memory.1);
-            weigh(batch, memory);
+            match step.splits {
+                Some(splits) if is_active => {
+                    active::descend(batch, &step, splits, &mut memory.1);
+                }
+                _ => step::descend(batch, &step, &mut memory.1),
+            }
+            if renews {
+                active::renew(batch, &instance.splits, &self.sums.is_active);
+            }
+            // The corners of the next step are hardly sharper.
+            weigh(next, batch, memory);
         })?;
-        self.weighed = Some(by_split);
+        self.weighed = Some(next);
         self.num_steps += 1;
         Ok(())
     }

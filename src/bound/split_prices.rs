@@ -32,9 +32,9 @@ pub(super) struct Spans<'a> {
 }
 
 /// A span and its parts.
-struct Span<'a> {
-    item: usize,
-    string: StringIndex,
+pub(super) struct Span<'a> {
+    pub(super) item: usize,
+    pub(super) string: StringIndex,
     /// The left parts, the shortest first.
     lefts: Range<usize>,
     /// Where the rows of the right parts begin.
@@ -43,7 +43,7 @@ struct Span<'a> {
 
 impl<'a> Spans<'a> {
     #[inline]
-    fn for_each(&self, mut visit: impl FnMut(Span<'a>)) {
+    pub(super) fn for_each(&self, mut visit: impl FnMut(Span<'a>)) {
         let base = self.rows[0];
         for start in 0..self.rows.len() - 1 {
             let row = (self.rows[start] - base) as usize;
@@ -66,7 +66,7 @@ impl<'a> Spans<'a> {
     /// Call `visit(left, right, excess)` for each cut of a span: the items of the parts, and what they
     /// cost more than it does.
     #[inline]
-    fn for_each_cut(&self, span: &Span, mut visit: impl FnMut(usize, usize, f32)) {
+    pub(super) fn for_each_cut(&self, span: &Span, mut visit: impl FnMut(usize, usize, f32)) {
         let allowed = self.allowed.map_or(0.0, |allowed| allowed[span.item]);
         let ours = self.prices[span.item] + allowed;
         for (left, &right) in span.lefts.clone().zip(span.rights) {

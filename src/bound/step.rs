@@ -30,8 +30,10 @@ pub(super) struct Step<'a> {
 pub(super) struct Scratch {
     excess: Vec<f32>,
     pulls: Vec<f32>,
-    /// How much each span of a piece counts.
-    made: Vec<f32>,
+    /// How much each span of a piece counts, or of a batch.
+    pub(super) made: Vec<f32>,
+    /// The pulls on all prices of a batch.
+    pub(super) all: Vec<f32>,
 }
 
 /// Sum up the losses of the strings in a batch, at most `most` for a span whose symbols alone have a price;
@@ -44,47 +46,62 @@ pub(super) fn weigh(
     scratch: &mut Scratch,
 ) {
     clear(batch, splits);
-    let beyond = -width / 2.0;
     for index in 0..batch.pieces.len() {
         let piece = batch.pieces[index];
-        if let (false, Some(begins)) = (piece.by_symbol, splits) {
-            weigh_splits(batch, &piece, width, begins);
-            continue;
+        match splits {
+            Some(begins) if !piece.by_symbol => weigh_splits(batch, &piece, width, begins),
+            _ => weigh_strings(batch, &piece, width, most, scratch),
         }
-        let rows = piece.rows(&batch.rows);
-        let strings = &batch.strings[items_of(rows)];
-        let weight = piece.weight as f32;
-        let mut lose = |item: usize, excess: f32| {
-            batch.losses[strings[item].at()] += weight * smooth_plus(excess, width);
-        };
-        let prices = &batch.prices.values[piece.first_price as usize..];
-        let groups = piece.overlaps();
-        let excess = match (piece.by_symbol, groups.is_empty()) {
-            (true, true) => {
-                let all = f32::INFINITY;
-                symbol_prices::for_each_excess(rows, prices, beyond, all, |_, item, excess| {
-                    lose(item, excess.min(most));
-                });
-                continue;
-            }
-            (true, false) => {
-                symbol_prices::find_excess(rows, prices, most, &mut scratch.excess);
-                scratch.excess.as_mut_slice()
-            }
-            (false, _) => {
-                let excess = &mut batch.excess[piece.first_price as usize..];
-                span_prices::find_excess(rows, prices, excess);
-                &mut excess[..strings.len()]
-            }
-        };
-        if !groups.is_empty() {
-            keep_heaviest(&batch.overlaps, groups, width, excess);
-        }
-        let items = excess.iter().enumerate();
-        items
-            .filter(|(_, excess)| **excess > beyond)
-            .for_each(|(item, &excess)| lose(item, excess));
     }
+}
+
+/// The same of the light pieces alone.
+pub(super) fn weigh_light(batch: &mut Batch, width: f32, most: f32, scratch: &mut Scratch) {
+    batch.losses[..batch.num_strings].fill(0.0);
+    for index in 0..batch.pieces.len() {
+        let piece = batch.pieces[index];
+        if piece.by_symbol {
+            weigh_strings(batch, &piece, width, most, scratch);
+        }
+    }
+}
+
+/// Sum up the losses of the strings in a piece.
+fn weigh_strings(batch: &mut Batch, piece: &Piece, width: f32, most: f32, scratch: &mut Scratch) {
+    let beyond = -width / 2.0;
+    let rows = piece.rows(&batch.rows);
+    let strings = &batch.strings[items_of(rows)];
+    let weight = piece.weight as f32;
+    let mut lose = |item: usize, excess: f32| {
+        batch.losses[strings[item].at()] += weight * smooth_plus(excess, width);
+    };
+    let prices = &batch.prices.values[piece.first_price as usize..];
+    let groups = piece.overlaps();
+    let excess = match (piece.by_symbol, groups.is_empty()) {
+        (true, true) => {
+            let all = f32::INFINITY;
+            symbol_prices::for_each_excess(rows, prices, beyond, all, |_, item, excess| {
+                lose(item, excess.min(most));
+            });
+            return;
+        }
+        (true, false) => {
+            symbol_prices::find_excess(rows, prices, most, &mut scratch.excess);
+            scratch.excess.as_mut_slice()
+        }
+        (false, _) => {
+            let excess = &mut batch.excess[piece.first_price as usize..];
+            span_prices::find_excess(rows, prices, excess);
+            &mut excess[..strings.len()]
+        }
+    };
+    if !groups.is_empty() {
+        keep_heaviest(&batch.overlaps, groups, width, excess);
+    }
+    let items = excess.iter().enumerate();
+    items
+        .filter(|(_, excess)| **excess > beyond)
+        .for_each(|(item, &excess)| lose(item, excess));
 }
 
 /// The same of a piece in which every span has a price, each split on its own.
@@ -136,47 +153,33 @@ fn keep_heaviest(overlaps: &Overlaps, groups: Range<usize>, width: f32, excess: 
 
 /// Move the prices of a batch, whose losses were weighed.
 pub(super) fn descend(batch: &mut Batch, step: &Step, scratch: &mut Scratch) {
-    let Scratch {
-        excess,
-        pulls,
-        made,
-    } = scratch;
-    let shares = step.shares;
     for piece in &batch.pieces {
-        let (rows, groups) = (piece.rows(&batch.rows), piece.overlaps());
+        let rows = piece.rows(&batch.rows);
         let strings = &batch.strings[items_of(rows)];
         let from = piece.first_price as usize;
         let prices = &batch.prices.values[from..];
-        match (piece.by_symbol, groups.is_empty()) {
-            (true, true) => {
-                let all = |_, excess| excess;
-                symbol_prices::pull(rows, strings, prices, all, shares, step.most, pulls);
+        let excess = &batch.excess[from..];
+        match (piece.by_symbol, step.splits) {
+            (true, _) => pull_symbols(batch, piece, step, scratch),
+            (false, None) => {
+                let pulls = &mut scratch.pulls;
+                span_prices::pull(rows, strings, prices, excess, step.shares, pulls);
             }
-            (true, false) => {
-                symbol_prices::find_excess(rows, prices, step.most, excess);
-                keep_heaviest(&batch.overlaps, groups, shares.width, excess);
-                let heaviest = |item: usize, _| excess[item];
-                symbol_prices::pull(rows, strings, prices, heaviest, shares, step.most, pulls);
-            }
-            (false, is_plain) => {
-                let excess = &batch.excess[from..];
-                match step.splits {
-                    None => span_prices::pull(rows, strings, prices, excess, shares, pulls),
-                    Some(splits) => {
-                        let spans = Spans {
-                            rows,
-                            strings,
-                            prices,
-                            excess: (!is_plain).then_some(excess),
-                            allowed: batch.chains.allowed(&piece.chains(), piece.prices(rows)),
-                        };
-                        split_prices::pull(spans, splits, pulls, made);
-                        let chains = piece.chains();
-                        batch.chains.follow(chains, made, step.links, step.adam);
-                    }
-                }
+            (false, Some(splits)) => {
+                let Scratch { pulls, made, .. } = scratch;
+                let spans = Spans {
+                    rows,
+                    strings,
+                    prices,
+                    excess: (!piece.overlaps().is_empty()).then_some(excess),
+                    allowed: batch.chains.allowed(&piece.chains(), piece.prices(rows)),
+                };
+                split_prices::pull(spans, splits, pulls, made);
+                let chains = piece.chains();
+                batch.chains.follow(chains, made, step.links, step.adam);
             }
         }
+        let pulls = &mut scratch.pulls;
         if !batch.pressure.is_empty() {
             for symbol in piece.symbols() {
                 let price = piece.price_of(symbol, &batch.rows) - from;
@@ -188,6 +191,41 @@ pub(super) fn descend(batch: &mut Batch, step: &Step, scratch: &mut Scratch) {
         if piece.unpriced > 0 {
             let most = 1.0 + step.threshold / piece.unpriced as f32;
             symbol_prices::keep_below(&mut batch.prices.values[all], most);
+        }
+    }
+}
+
+/// The pulls on the prices of a piece in which only symbols have one.
+fn pull_symbols(batch: &Batch, piece: &Piece, step: &Step, scratch: &mut Scratch) {
+    let Scratch { excess, pulls, .. } = scratch;
+    let (rows, groups) = (piece.rows(&batch.rows), piece.overlaps());
+    let strings = &batch.strings[items_of(rows)];
+    let prices = &batch.prices.values[piece.first_price as usize..];
+    if groups.is_empty() {
+        let all = |_, excess| excess;
+        symbol_prices::pull(rows, strings, prices, all, step.shares, step.most, pulls);
+    } else {
+        symbol_prices::find_excess(rows, prices, step.most, excess);
+        keep_heaviest(&batch.overlaps, groups, step.shares.width, excess);
+        let heaviest = |item: usize, _| excess[item];
+        let (shares, most) = (step.shares, step.most);
+        symbol_prices::pull(rows, strings, prices, heaviest, shares, most, pulls);
+    }
+}
+
+/// The pulls on the prices of the light pieces of a batch, and of long strings in all pieces.
+pub(super) fn pull_light(batch: &Batch, step: &Step, scratch: &mut Scratch) {
+    for piece in &batch.pieces {
+        if piece.by_symbol {
+            pull_symbols(batch, piece, step, scratch);
+            let prices = piece.prices(piece.rows(&batch.rows));
+            let pulls = &scratch.pulls[..prices.len()];
+            scratch.all[prices].copy_from_slice(pulls);
+        }
+        if !batch.pressure.is_empty() {
+            for symbol in piece.symbols() {
+                scratch.all[piece.price_of(symbol, &batch.rows)] -= batch.pressure[symbol];
+            }
         }
     }
 }

@@ -14,6 +14,10 @@ use crate::prices::{CERTAIN, NEVER, Part, Shares, share_out};
 const STRINGS_OF_A_PART: usize = 1 << 8;
 const PAIRS_OF_A_PART: usize = 1 << 9;
 
+/// A split may count in the next steps if what it lacks of counting now is at most this part of the loss
+/// from which on strings count, or of what its string loses if that is more.
+const NEARLY: f32 = 0.1;
+
 /// The losses of strings and splits, and how much each counts.
 #[derive(Debug)]
 pub(super) struct Sums {
@@ -22,6 +26,8 @@ pub(super) struct Sums {
     pub(super) shares: Shares,
     /// The losses of the splits, then how much each counts, while they are told apart.
     pub(super) splits: Vec<f32>,
+    /// Which splits may count in the next steps: see `active`.
+    pub(super) is_active: Vec<bool>,
     /// The strings that count for certain, or not at all, in ascending order, and what is put in the
     /// place of their losses.
     decided: Vec<(usize, f32)>,
@@ -41,6 +47,7 @@ struct WithSplits<'a> {
     /// Where the splits of each begin, and where the last end; empty if they have none.
     begins: &'a [u32],
     splits: &'a mut [f32],
+    is_active: &'a mut [bool],
 }
 
 impl Sums {
@@ -52,6 +59,7 @@ impl Sums {
         Self {
             shares: Shares::new(num_losses),
             splits: Vec::new(),
+            is_active: Vec::new(),
             decided,
             tolls: Vec::new(),
             noted: Vec::new(),
@@ -93,13 +101,15 @@ impl Sums {
         Ok(())
     }
 
-    /// The same, and then find how much each string and each split counts; strings at least `floor`.
+    /// The same, and then find how much each string and each split counts; strings at least `floor`. If
+    /// it is to renew that, also which splits may count in the next steps.
     pub(super) fn share_out(
         &mut self,
         instance: &Instance,
         batches: &[Mutex<Batch>],
         floor: f32,
         stride: &Stride,
+        renews: bool,
         team: &Team,
     ) -> Result<()> {
         let outlook = self.shares.outlook(floor, stride.softness);
@@ -111,6 +121,9 @@ impl Sums {
         team.map(parts.len(), |index| {
             let part = &mut *lock(&parts[index]);
             part.strings.update(threshold, outlook);
+            if renews {
+                part.find_active(threshold, stride.softness);
+            }
             for (share, splits) in part.strings.shares.iter().zip(part.begins.windows(2)) {
                 let [start, end] = [splits[0], splits[1]].map(|at| at as usize - part.first_split);
                 share_out(
@@ -138,6 +151,7 @@ impl Sums {
         let of_splits: Vec<&[f32]> = batches.iter().map(|b| b.split_losses.as_slice()).collect();
         let num_splits = of_splits.first().map_or(0, |losses| losses.len());
         self.splits.resize(num_splits, 0.0);
+        self.is_active.resize(num_splits, true);
         let decided = std::mem::take(&mut self.decided);
         let tolls = std::mem::take(&mut self.tolls);
         let parts = self.parts(instance);
@@ -163,6 +177,7 @@ impl Sums {
     fn parts<'a>(&'a mut self, instance: &'a Instance) -> Vec<Mutex<WithSplits<'a>>> {
         let mut parts = Vec::new();
         let mut rest = self.splits.as_mut_slice();
+        let mut rest_active = self.is_active.as_mut_slice();
         let (mut first, mut first_split) = (0, 0);
         for strings in self.shares.parts(STRINGS_OF_A_PART) {
             let end = (first + strings.losses.len()).min(instance.num_strings);
@@ -172,8 +187,9 @@ impl Sums {
                 &instance.splits[first..=end]
             };
             let num_splits = begins.last().map_or(0, |&end| end as usize - first_split);
-            let splits;
+            let (splits, is_active);
             (splits, rest) = rest.split_at_mut(num_splits);
+            (is_active, rest_active) = rest_active.split_at_mut(num_splits);
             let next = first + strings.losses.len();
             parts.push(Mutex::new(WithSplits {
                 first,
@@ -181,10 +197,27 @@ impl Sums {
                 strings,
                 begins,
                 splits,
+                is_active,
             }));
             (first, first_split) = (next, first_split + num_splits);
         }
         parts
+    }
+}
+
+impl WithSplits<'_> {
+    /// Find which splits may count in the next steps, given what each loses.
+    fn find_active(&mut self, threshold: f32, softness: f32) {
+        let reach = (softness + NEARLY) * threshold.max(1.0);
+        for (loss, splits) in self.strings.losses.iter().zip(self.begins.windows(2)) {
+            let [start, end] = [splits[0], splits[1]].map(|at| at as usize - self.first_split);
+            let splits = &self.splits[start..end];
+            let largest = splits.iter().copied().fold(0.0, f32::max);
+            let bottom = largest - (softness + NEARLY) * threshold.max(largest).max(1.0);
+            for (is_active, split) in self.is_active[start..end].iter_mut().zip(splits) {
+                *is_active = *loss > threshold - reach && *split > bottom;
+            }
+        }
     }
 }
 

@@ -4,6 +4,9 @@ use std::ops::Range;
 
 const DECAY_OF_MEAN: f32 = 0.9;
 const DECAY_OF_SQUARE: f32 = 0.95;
+/// What no average falls below where nothing pulls: smaller than all that matters, but no subnormal number, with
+/// which processors are slow.
+const TINY: f32 = 1e-18;
 
 /// The size of one step, and the corrections of its two averages, which begin at 0.
 #[derive(Debug, Clone, Copy)]
@@ -23,13 +26,32 @@ impl Adam {
             of_square: 1.0 / (1.0 - DECAY_OF_SQUARE.powi(num_steps)),
         }
     }
+
+    /// Move one price.
+    #[inline]
+    fn follow(
+        self,
+        price: &mut f32,
+        mean: &mut f32,
+        square: &mut f32,
+        pull: f32,
+        least: f32,
+        most: f32,
+    ) {
+        *mean += (1.0 - DECAY_OF_MEAN) * (pull + TINY - *mean);
+        *square += (1.0 - DECAY_OF_SQUARE) * (pull * pull + TINY - *square);
+        let scale = (*square * self.of_square).sqrt() + 1e-8;
+        let moved = *price + self.rate * *mean / scale;
+        let high = if moved > least { moved } else { least };
+        *price = if high < most { high } else { most };
+    }
 }
 
 /// Prices, with the averages of their gradients and of the squares of these.
 #[derive(Debug, Default)]
 pub(crate) struct Prices {
     pub(crate) values: Vec<f32>,
-    means: Vec<f32>,
+    pub(crate) means: Vec<f32>,
     squares: Vec<f32>,
 }
 
@@ -70,13 +92,22 @@ impl Prices {
         let means = self.means[range.clone()].iter_mut();
         let moments = means.zip(self.squares[range].iter_mut());
         for ((price, (mean, square)), &pull) in prices.zip(moments).zip(pulls) {
-            *mean += (1.0 - DECAY_OF_MEAN) * (pull - *mean);
-            *square += (1.0 - DECAY_OF_SQUARE) * (pull * pull - *square);
-            let scale = (*square * adam.of_square).sqrt() + 1e-8;
-            let moved = *price + adam.rate * *mean / scale;
-            let high = if moved > least { moved } else { least };
-            *price = if high < most { high } else { most };
+            adam.follow(price, mean, square, pull, least, most);
         }
+    }
+
+    /// The same for one price.
+    #[inline]
+    pub(crate) fn follow_one(
+        &mut self,
+        index: usize,
+        pull: f32,
+        adam: Adam,
+        least: f32,
+        most: f32,
+    ) {
+        let (mean, square) = (&mut self.means[index], &mut self.squares[index]);
+        adam.follow(&mut self.values[index], mean, square, pull, least, most);
     }
 }
 
