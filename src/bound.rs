@@ -41,6 +41,7 @@ mod ring_search;
 mod rings;
 mod rounded_rings;
 mod rounding;
+mod rows;
 mod schedule;
 mod span_prices;
 mod split_prices;

@@ -28,8 +28,6 @@ struct Cut {
 pub(super) struct Active {
     /// The cuts, those of a span one after the other.
     cuts: Vec<Cut>,
-    /// Their splits, each once.
-    splits: Vec<u32>,
     places: Vec<Place>,
     /// What pulls each price whatever strings count: 1 for symbols, 0 for spans.
     pulls: Vec<f32>,
@@ -75,10 +73,6 @@ pub(super) fn renew(batch: &mut Batch, begins: &[u32], is_active: &[bool]) {
         let chains = &batch.chains;
         chains.list(piece.chains(), prices.start, weight, &mut active.places);
     }
-    active.splits.clear();
-    active.splits.extend(active.cuts.iter().map(|cut| cut.split));
-    active.splits.sort_unstable();
-    active.splits.dedup();
     batch.active = active;
 }
 
@@ -86,8 +80,8 @@ pub(super) fn renew(batch: &mut Batch, begins: &[u32], is_active: &[bool]) {
 pub(super) fn weigh(batch: &mut Batch, width: f32, most: f32, scratch: &mut Scratch) {
     step::weigh_light(batch, width, most, scratch);
     let active = &batch.active;
-    for &split in &active.splits {
-        batch.split_losses[split as usize] = 0.0;
+    for cut in &active.cuts {
+        batch.split_losses[cut.split as usize] = 0.0;
     }
     let allowed = batch.chains.add_up_places(&active.places);
     let prices = batch.prices.values.as_slice();

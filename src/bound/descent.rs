@@ -204,8 +204,12 @@ impl<'a> Descent<'a> {
                 self.price_more_spans()?;
                 schedule.leave_out();
             }
-            if self.look_for_rings(&mut calendar, &stride)? {
-                schedule.leave_out();
+            if stride.with_rings && schedule.leaves_time_for(calendar.duration()) {
+                let began = Instant::now();
+                if self.look_for_rings(&mut calendar, &stride)? {
+                    calendar.note_search(stride.progress, began);
+                    schedule.leave_out();
+                }
             }
             if stride.progress >= FIRST_EVALUATION && self.options.num_cases > 1 {
                 self.sums.note(instance.num_strings);
@@ -340,9 +344,7 @@ impl<'a> Descent<'a> {
 
     /// Look for rings if it is time to; whether it was.
     fn look_for_rings(&mut self, calendar: &mut Calendar, stride: &Stride) -> Result<bool> {
-        if !stride.with_rings {
-            return Ok(false);
-        }
+        calendar.count();
         if calendar.is_noting(stride.progress) {
             self.sums.note(self.instance.num_strings);
             self.rings.note();

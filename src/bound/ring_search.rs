@@ -9,30 +9,33 @@
 #![allow(clippy::cast_sign_loss)]
 
 use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::batch::{Batch, items_of};
-use super::chains::{Chains, Crossed, certain};
+use super::chains::{Chains, Crossed, LONGEST_CHAIN, certain};
 use super::ring_graph::odd_rings;
 use super::split_prices::{self, Spans, Splits};
-use super::tolls::{Around, Link, Rings, Row, Strings};
+use super::rows::Row;
+use super::tolls::{Around, Link, Rings};
 use crate::error::Result;
 use crate::parallel::{Team, lock};
 use crate::prices::StringIndex;
 
 /// When rings are looked for last, as a fraction of all steps; the fraction before the first time, and
-/// between two; and over which fraction shares are noted before.
+/// between two, and the number of steps if that takes longer; and behind which part of them shares are noted.
 const LAST: f64 = 0.85;
-const BETWEEN: f64 = 0.05;
-const NOTED: f64 = 0.03;
+const BETWEEN: f64 = 0.02;
+const STEPS_BETWEEN: f64 = 60.0;
+const BEFORE_NOTES: f64 = 0.4;
 
 /// A string counts in part if its share is between these.
 const OPEN: [f32; 2] = [0.05, 0.95];
 /// A span is looked at if it counts by more than this.
 const LEAST_MADE: f32 = 0.03;
 /// Strings are linked if a word gains by so much more than it would if they were the same ones.
-const LEAST_GAIN: f32 = 0.1;
+const LEAST_GAIN: f32 = 0.15;
 /// They are linked by words of at least this part of what the last merge gains.
 const LEAST_WEIGHT: f32 = 0.1;
 
@@ -45,25 +48,48 @@ const MOST: u32 = 950;
 /// When rings are looked for.
 #[derive(Debug, Default)]
 pub(super) struct Calendar {
-    next: Option<f64>,
+    /// When rings were looked for last, or it was begun to wait for the first time.
+    last: Option<f64>,
+    /// The number of steps since then, and how long the search took.
+    num_steps: usize,
+    duration: Duration,
 }
 
 impl Calendar {
-    /// Whether shares are to be noted for the next search.
-    pub(super) fn is_noting(&mut self, progress: f64) -> bool {
-        let next = *self.next.get_or_insert(progress + BETWEEN);
-        next < LAST && progress >= next - NOTED
+    /// Count a step.
+    pub(super) fn count(&mut self) {
+        self.num_steps += 1;
     }
 
-    /// Whether it is time for a search: then the next will be later.
+    /// Whether shares are to be noted for the next search.
+    pub(super) fn is_noting(&mut self, progress: f64) -> bool {
+        progress < LAST && self.waited(progress) >= BEFORE_NOTES
+    }
+
+    /// Whether it is time for a search.
     pub(super) fn is_due(&mut self, progress: f64) -> bool {
-        let is_due = self
-            .next
-            .is_some_and(|next| next < LAST && progress >= next);
-        if is_due {
-            self.next = Some(progress + BETWEEN);
-        }
-        is_due
+        progress < LAST && self.waited(progress) >= 1.0
+    }
+
+    /// How long the last search took.
+    pub(super) fn duration(&self) -> Duration {
+        self.duration
+    }
+
+    /// There was a search that began at `began`, and ends now.
+    pub(super) fn note_search(&mut self, progress: f64, began: Instant) {
+        *self = Self {
+            last: Some(progress),
+            num_steps: 0,
+            duration: began.elapsed(),
+        };
+    }
+
+    /// Which part of the time between two searches is over.
+    fn waited(&mut self, progress: f64) -> f64 {
+        let last = *self.last.get_or_insert(progress);
+        let by_steps = self.num_steps as f64 / STEPS_BETWEEN;
+        by_steps.min((progress - last) / BETWEEN)
     }
 }
 
@@ -79,8 +105,15 @@ pub(super) struct Counting<'a> {
     pub(super) threshold: f32,
 }
 
-/// The chains by which words gain too much, and the weight of these.
-type Weights = FxHashMap<Strings, u64>;
+/// The chains by which words gain too much, none for strings that they lack of the longest; and the weight
+/// of these words.
+type Weights = FxHashMap<[StringIndex; LONGEST_CHAIN], u64>;
+
+/// The strings of a chain.
+fn strings_of(chain: &[StringIndex; LONGEST_CHAIN]) -> &[StringIndex] {
+    let len = chain.iter().position(|&string| string == StringIndex::NONE);
+    &chain[..len.unwrap_or(LONGEST_CHAIN)]
+}
 
 /// Look for rings, and find the chains of their strings.
 pub(super) fn renew(
@@ -97,7 +130,8 @@ pub(super) fn renew(
         *weights.entry(chain).or_default() += weight;
     }
     let found = find(&weights, counting, rings, team)?;
-    rings.renew(found, weights.into_keys(), counting.threshold);
+    let chains = weights.keys().map(|chain| strings_of(chain).to_vec());
+    rings.renew(found, chains, counting.threshold);
     let rings = &*rings;
     team.map(batches.len(), |index| {
         enchain(&mut lock(&batches[index]), rings);
@@ -147,11 +181,16 @@ fn join(batch: &Batch, counting: Counting) -> Weights {
                     (shares[0] + shares[1] - 1.0).max(0.0)
                 };
                 if tokens > certain(chain.len()) as f32 + least + LEAST_GAIN {
-                    let strings: Strings = chain.iter().map(|&item| strings[item]).collect();
-                    *weights.entry(strings).or_default() += piece.weight;
+                    let mut of_chain = [StringIndex::NONE; LONGEST_CHAIN];
+                    for (string, &item) in of_chain.iter_mut().zip(chain) {
+                        *string = strings[item];
+                    }
+                    *weights.entry(of_chain).or_default() += piece.weight;
                 }
             }
-            true
+            // Of two that cross hardly more than one is made: so with two more it gains by the first two.
+            let by_first = made[chain[0]] + made[chain[1]];
+            chain.len() < 3 || by_first > shares[0] + LEAST_GAIN / 2.0
         });
     }
     weights
@@ -162,7 +201,7 @@ fn find(weights: &Weights, counting: Counting, rings: &Rings, team: &Team) -> Re
     let least = (counting.threshold * LEAST_WEIGHT) as u64;
     let mut of_links: FxHashMap<Link, u64> = FxHashMap::default();
     for (chain, weight) in weights {
-        *of_links.entry(Link::of_chain(chain)).or_default() += weight;
+        *of_links.entry(Link::of_chain(strings_of(chain))).or_default() += weight;
     }
     let heavy = of_links.iter().filter(|(_, weight)| **weight >= least);
     let mut links: Vec<Link> = heavy.map(|(&link, _)| link).collect();
@@ -211,21 +250,26 @@ fn enchain(batch: &mut Batch, rings: &Rings) {
     let before = std::mem::take(&mut batch.chains);
     let mut chains = Chains::new(batch.prices.values.len(), rings.num_links());
     let mut crossed = Crossed::default();
-    let mut of_chain = Strings::new();
+    // The rows of the first strings of a chain, by their number.
+    let mut begun = [Row::EMPTY; LONGEST_CHAIN + 1];
     for piece in &mut batch.pieces {
         let mut old = piece.chains().peekable();
         piece.first_chain = chains.all.len() as u32;
         if !piece.by_symbol {
             let rows = piece.rows(&batch.rows);
             let strings = &batch.strings[items_of(rows)];
-            crossed.find(rows, |item| rings.is_in_a_chain(strings[item]));
+            let longer = |row, item: usize| rings.rows.longer(row, strings[item]);
+            crossed.find(rows, |item| rings.rows.is_in_a_chain(strings[item]));
             crossed.for_each_chain(|chain| {
-                of_chain.clear();
-                of_chain.extend(chain.iter().map(|&item| strings[item]));
-                let found = rings.row(&of_chain);
-                if let Some(Row::Chain(link)) = found
-                    && chain[0] < chain[chain.len() - 1]
-                {
+                let (last, first) = (chain.len() - 1, chain[0]);
+                if last == 1 {
+                    begun[1] = longer(Row::EMPTY, first).unwrap_or(Row::EMPTY);
+                }
+                // No chain begins with the strings of a row without a first one.
+                let found = longer(begun[last], chain[last]).filter(|_| begun[1] != Row::EMPTY);
+                begun[last + 1] = found.unwrap_or(Row::EMPTY);
+                let link = found.and_then(|row| rings.rows.link(row));
+                if let Some(link) = link.filter(|_| first < chain[last]) {
                     chains.push(chain, link, &before, &mut old);
                 }
                 found.is_some()

@@ -40,7 +40,7 @@ const BEFORE_SPLITS: f64 = 0.4;
 /// With so many steps, those behind this fraction tell the splits apart and look for rings. Each takes as
 /// long as so many others.
 const STEPS_FOR_RINGS: f64 = 1000.0;
-const BEFORE_RINGS: f64 = 0.1;
+const BEFORE_RINGS: f64 = 0.02;
 const TIME_OF_RINGS: f64 = 3.0;
 
 /// The part of the way that is left out where a descent begins at the prices of another.
@@ -195,6 +195,13 @@ impl Schedule {
     pub(super) fn is_late(&self, watch: &Watch) -> bool {
         let is_near = |end: Instant| Instant::now() + self.evaluation >= end;
         watch.is_stopped() || self.end.is_some_and(is_near)
+    }
+
+    /// Whether something may be done between steps that takes about so long: then there is time for steps
+    /// and the last evaluation behind it.
+    pub(super) fn leaves_time_for(&self, work: Duration) -> bool {
+        let is_early = |end: Instant| Instant::now() + self.evaluation + 3 * work < end;
+        self.end.is_none_or(is_early)
     }
 
     /// Leave the exact evaluation that began at `began`, and ends now, out of the pace.

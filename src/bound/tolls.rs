@@ -9,6 +9,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::chains::LinkIndex;
+use super::rows::Rows;
 use super::schedule::Stride;
 use crate::prices::{Adam, Prices, StringIndex, ramp};
 
@@ -44,16 +45,6 @@ pub(super) type Around = Vec<(StringIndex, bool)>;
 /// The strings of a chain, in the order that begins with the smaller of those at its ends.
 pub(super) type Strings = Vec<StringIndex>;
 
-/// What strings in a row are.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) enum Row {
-    /// All strings of a chain, which has this link.
-    Chain(LinkIndex),
-    /// The first of some chain, or any one.
-    #[default]
-    Part,
-}
-
 /// A ring.
 #[derive(Debug)]
 struct Ring {
@@ -61,13 +52,8 @@ struct Ring {
     /// Where its strings are among the members.
     members: Vec<u32>,
     links: Vec<LinkIndex>,
-}
-
-impl Ring {
     /// How many links are served whatever strings are made, at most.
-    fn half(&self) -> usize {
-        self.around.iter().filter(|(_, by_both)| !by_both).count() / 2
-    }
+    half: usize,
 }
 
 /// The rings of a search.
@@ -79,8 +65,8 @@ pub(super) struct Rings {
     links: FxHashMap<Link, LinkIndex>,
     /// The chains of three strings or more that count.
     pub(super) long_chains: FxHashSet<Strings>,
-    /// Their strings and those of two, in both directions, with what begins them, and each string.
-    chains: FxHashMap<Strings, Row>,
+    /// These and those of two, in both directions.
+    pub(super) rows: Rows,
     /// The toll of each ring, in units.
     tolls: Prices,
     unit: f32,
@@ -113,16 +99,6 @@ impl Rings {
         self.links.len()
     }
 
-    /// What these strings are; None if no chain begins with them.
-    pub(super) fn row(&self, strings: &[StringIndex]) -> Option<Row> {
-        self.chains.get(strings).copied()
-    }
-
-    /// Whether a string is in a chain.
-    pub(super) fn is_in_a_chain(&self, string: StringIndex) -> bool {
-        self.chains.contains_key([string].as_slice())
-    }
-
     /// Forget the rings that cost nothing, and add some, and chains for them. The loss from which on a
     /// string counts is the unit of all tolls, as it is when the first rings are added.
     pub(super) fn renew(
@@ -147,6 +123,7 @@ impl Rings {
                 links.push(*self.links.entry(link).or_insert(next));
             }
             self.all.push(Ring {
+                half: around.iter().filter(|(_, by_both)| !by_both).count() / 2,
                 around,
                 members: Vec::new(),
                 links,
@@ -169,21 +146,14 @@ impl Rings {
             .extend(more.filter(|chain| chain.len() > 2));
         self.long_chains
             .retain(|chain| links.contains_key(&Link::of_chain(chain)));
-        self.chains.clear();
+        self.rows = Rows::default();
         let pairs = links.keys().filter(|link| !link.by_both);
         let pairs = pairs.map(|link| link.strings.as_slice());
         for chain in pairs.chain(self.long_chains.iter().map(Vec::as_slice)) {
             let link = links[&Link::of_chain(chain)];
             let back: Strings = chain.iter().rev().copied().collect();
-            for string in chain {
-                self.chains.entry(vec![*string]).or_default();
-            }
-            for chain in [chain, &back] {
-                for length in 2..chain.len() {
-                    self.chains.entry(chain[..length].to_vec()).or_default();
-                }
-                self.chains.insert(chain.to_vec(), Row::Chain(link));
-            }
+            self.rows.add(chain, link);
+            self.rows.add(&back, link);
         }
     }
 
@@ -203,7 +173,7 @@ impl Rings {
     pub(super) fn iter(&self) -> impl Iterator<Item = (&Around, &[LinkIndex], usize, f32)> {
         let tolls = self.tolls.values.iter().map(|toll| toll * self.unit);
         let rings = self.all.iter().zip(tolls);
-        rings.map(|(ring, toll)| (&ring.around, ring.links.as_slice(), ring.half(), toll))
+        rings.map(|(ring, toll)| (&ring.around, ring.links.as_slice(), ring.half, toll))
     }
 
     /// Note how much of each link's credits counts in this step.
@@ -254,7 +224,7 @@ impl Rings {
         for ring in &self.all {
             let made: f32 = ring.around.iter().map(|(at, _)| strings[at.at()]).sum();
             let counted: f32 = ring.links.iter().map(|link| self.shares[link.at()]).sum();
-            self.pulls.push(counted - made - ring.half() as f32);
+            self.pulls.push(counted - made - ring.half as f32);
         }
         let adam = Adam::new(PACE * stride.rate, num_steps);
         let all = 0..self.all.len();
