@@ -54,6 +54,7 @@ mod symbol_prices;
 mod tests;
 mod tolls;
 mod verify;
+mod weighing;
 mod words;
 
 pub use against::Against;

@@ -193,8 +193,7 @@ impl Chains {
     ) {
         let none = self.allowed.len() - 1;
         for index in chains {
-            let is_active =
-                self.credits.values[index] > 0.0 || self.credits.means[index] > -NEARLY;
+            let is_active = self.credits.values[index] > 0.0 || self.credits.means[index] > -NEARLY;
             if is_active {
                 let chain = self.all[index];
                 let mut spans = [none as u32; LONGEST_CHAIN];

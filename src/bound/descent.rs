@@ -26,10 +26,11 @@ use super::rounded_rings::RoundedRings;
 use super::rounding::{self, RoundedBatch};
 use super::schedule::{DescentOptions, Schedule, Stride};
 use super::split_prices::Splits;
-use super::step::{self, Scratch, Step};
+use super::step::Step;
 use super::sums::{self, Sums};
 use super::tolls::Rings;
-use super::{active, late_spans, long, start};
+use super::weighing::{Weighed, descend, weigh};
+use super::{late_spans, long, start};
 use crate::error::{Error, Result};
 use crate::merges::Id;
 use crate::parallel::{self, Team, with_team};
@@ -42,9 +43,6 @@ const FIRST_EVALUATION: f64 = 0.7;
 
 /// The width of corners that are not smoothed.
 const SHARP: f32 = 1e-6;
-
-/// For how many steps, at most, it is found which splits matter.
-const STEPS_OF_LISTS: usize = 10;
 
 /// How many losses one thread adds up at once.
 const SUMMED_AT_ONCE: usize = 1 << 12;
@@ -112,15 +110,6 @@ pub(super) fn descend_in(
     })
 }
 
-/// What the batches were weighed for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Weighed {
-    Strings,
-    Splits,
-    /// The splits that matter alone.
-    ActiveSplits,
-}
-
 struct Descent<'a> {
     instance: &'a Instance,
     batches: Vec<Mutex<Batch<'a>>>,
@@ -130,8 +119,6 @@ struct Descent<'a> {
     num_steps: usize,
     /// What was weighed since prices moved, if anything was.
     weighed: Option<Weighed>,
-    /// The number of steps since it was found which splits matter.
-    since_renewal: usize,
     options: &'a DescentOptions,
     team: &'a Team<'a>,
 }
@@ -152,7 +139,6 @@ impl<'a> Descent<'a> {
             rings: Rings::default(),
             num_steps: 0,
             weighed: None,
-            since_renewal: 0,
             options,
             team,
         }
@@ -249,39 +235,34 @@ impl<'a> Descent<'a> {
         let (instance, width) = (self.instance, stride.width);
         let against = instance.against;
         let by_split = stride.by_split && against == Against::Merges;
-        let splits = by_split.then_some(instance.splits.as_slice());
-        let all = if by_split { Weighed::Splits } else { Weighed::Strings };
-        let weigh = |what: Weighed, batch: &mut Batch, memory: &mut (Vec<f64>, Scratch)| {
-            let (sums, scratch) = memory;
-            long::weigh(batch, against, width, sums);
-            if what == Weighed::ActiveSplits {
-                active::weigh(batch, width, against.most_lost(), scratch);
-            } else {
-                step::weigh(batch, width, against.most_lost(), splits, scratch);
+        let weighed = match self.weighed.take() {
+            Some(weighed) if weighed.by_split() == by_split => weighed,
+            _ => {
+                let all = Weighed::all(by_split);
+                self.for_each_batch(&is_late, |batch, memory| {
+                    weigh(batch, all, instance, width, memory);
+                })?;
+                all
             }
         };
-        let weighed = self.weighed.take();
-        let is_active = by_split && weighed == Some(Weighed::ActiveSplits);
-        if !is_active && weighed != Some(all) {
-            self.for_each_batch(&is_late, |batch, memory| weigh(all, batch, memory))?;
-        }
-        let renews = by_split && !is_active;
-        self.since_renewal = if renews { 1 } else { self.since_renewal + 1 };
         let floor = match against {
             Against::Merges => instance.least() as f32,
             Against::Vocabularies => 0.0,
         };
         self.sums
-            .share_out(instance, &self.batches, floor, stride, renews, self.team)?;
+            .share_out(instance, &self.batches, floor, stride, self.team)?;
         let adam = Adam::new(stride.rate, self.num_steps);
         self.move_tolls(stride)?;
         let Sums {
-            shares, splits: of, ..
+            shares,
+            splits: of,
+            is_active,
+            ..
         } = &self.sums;
         let step = Step {
             shares: shares.of_spans(width),
-            splits: splits.map(|begins| Splits {
-                begins,
+            splits: by_split.then_some(Splits {
+                begins: &instance.splits,
                 shares: of,
                 width,
             }),
@@ -290,24 +271,11 @@ impl<'a> Descent<'a> {
             threshold: shares.threshold,
             links: &self.rings.shares,
         };
-        let next = if by_split && self.since_renewal < STEPS_OF_LISTS {
-            Weighed::ActiveSplits
-        } else {
-            all
-        };
-        self.for_each_batch(&is_late, |batch, memory: &mut (Vec<f64>, Scratch)| {
-            long::press(batch, step.shares, &mut memory.0);
-            match step.splits {
-                Some(splits) if is_active => {
-                    active::descend(batch, &step, splits, &mut memory.1);
-                }
-                _ => step::descend(batch, &step, &mut memory.1),
-            }
-            if renews {
-                active::renew(batch, &instance.splits, &self.sums.is_active);
-            }
+        let next = weighed.next();
+        self.for_each_batch(&is_late, |batch, memory| {
+            descend(batch, weighed, &step, is_active, memory);
             // The corners of the next step are hardly sharper.
-            weigh(next, batch, memory);
+            weigh(batch, next, instance, width, memory);
         })?;
         self.weighed = Some(next);
         self.num_steps += 1;

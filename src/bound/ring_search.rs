@@ -16,8 +16,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::batch::{Batch, items_of};
 use super::chains::{Chains, Crossed, LONGEST_CHAIN, certain};
 use super::ring_graph::odd_rings;
-use super::split_prices::{self, Spans, Splits};
 use super::rows::Row;
+use super::split_prices::{self, Spans, Splits};
 use super::tolls::{Around, Link, Rings};
 use crate::error::Result;
 use crate::parallel::{Team, lock};
@@ -201,7 +201,9 @@ fn find(weights: &Weights, counting: Counting, rings: &Rings, team: &Team) -> Re
     let least = (counting.threshold * LEAST_WEIGHT) as u64;
     let mut of_links: FxHashMap<Link, u64> = FxHashMap::default();
     for (chain, weight) in weights {
-        *of_links.entry(Link::of_chain(strings_of(chain))).or_default() += weight;
+        *of_links
+            .entry(Link::of_chain(strings_of(chain)))
+            .or_default() += weight;
     }
     let heavy = of_links.iter().filter(|(_, weight)| **weight >= least);
     let mut links: Vec<Link> = heavy.map(|(&link, _)| link).collect();

@@ -66,12 +66,15 @@ mod tests {
     fn chains_are_found_string_by_string() {
         let mut rows = Rows::default();
         let strings = |chain: &[u32]| chain.iter().map(|&at| StringIndex(at)).collect();
-        let chains: [Vec<StringIndex>; 4] = [&[3, 1][..], &[3, 1, 2], &[3, 7, 2, 1], &[1, 3]].map(strings);
+        let chains: [Vec<StringIndex>; 4] =
+            [&[3, 1][..], &[3, 1, 2], &[3, 7, 2, 1], &[1, 3]].map(strings);
         for (index, chain) in (0..).zip(&chains) {
             rows.add(chain, LinkIndex(index));
         }
         let find = |chain: &[StringIndex]| {
-            let row = chain.iter().try_fold(Row::EMPTY, |row, &at| rows.longer(row, at));
+            let row = chain
+                .iter()
+                .try_fold(Row::EMPTY, |row, &at| rows.longer(row, at));
             row.and_then(|row| rows.link(row))
         };
         for (index, chain) in (0..).zip(&chains) {
@@ -81,7 +84,9 @@ mod tests {
             let other: Vec<StringIndex> = strings(other);
             assert_eq!(find(&other), None);
         }
-        let known: Vec<u32> = (0..9).filter(|&at| rows.is_in_a_chain(StringIndex(at))).collect();
+        let known: Vec<u32> = (0..9)
+            .filter(|&at| rows.is_in_a_chain(StringIndex(at)))
+            .collect();
         assert_eq!(known, [1, 2, 3, 7]);
     }
 }

@@ -39,9 +39,9 @@ const MOST_SPLITS: usize = 1 << 17;
 const BEFORE_SPLITS: f64 = 0.4;
 /// With so many steps, those behind this fraction tell the splits apart and look for rings. Each takes as
 /// long as so many others.
-const STEPS_FOR_RINGS: f64 = 1000.0;
+const STEPS_FOR_RINGS: f64 = 600.0;
 const BEFORE_RINGS: f64 = 0.02;
-const TIME_OF_RINGS: f64 = 3.0;
+const TIME_OF_RINGS: f64 = 2.0;
 
 /// The part of the way that is left out where a descent begins at the prices of another.
 const MIDST: f64 = 0.5;

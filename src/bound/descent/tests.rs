@@ -99,3 +99,101 @@ fn a_step_leaves_the_time_of_an_evaluation() {
         assert_eq!(schedule.next(&watch).is_none(), is_late);
     }
 }
+
+/// The prices of all batches, and the credits of their chains.
+fn prices_and_credits(descent: &Descent) -> [Vec<f32>; 2] {
+    let mut all = [Vec::new(), Vec::new()];
+    for batch in &descent.batches {
+        let batch = parallel::lock(batch);
+        all[0].extend(&batch.prices.values);
+        all[1].extend(&batch.chains.credits.values);
+    }
+    all
+}
+
+#[test]
+fn steps_through_lists_move_what_steps_that_look_at_all_do() {
+    let (_, instance) = words_and_instance();
+    let options = DescentOptions {
+        num_steps: Some(700),
+        ..OPTIONS
+    };
+    let (watch, progress) = (Watch::default(), DescentProgress::default());
+    let all = Decided::default();
+    // So soft that every split counts.
+    let stride = Stride {
+        progress: 0.9,
+        rate: 0.001,
+        width: 0.02,
+        softness: 20.0,
+        by_split: true,
+        with_rings: true,
+    };
+    let step_twice = |by_lists: bool| {
+        with_team(OPTIONS.num_threads, |team| {
+            let mut descent = Descent::new(&instance, &all, &options, team);
+            let tokens = Start::Tokens(&[]);
+            descent
+                .set_prices(tokens, &watch)
+                .expect("nothing stops it");
+            let schedule = Schedule::new(&instance, &options, Duration::ZERO);
+            let mut best = FoundPrices::default();
+            let searched = descent.search(schedule, &mut best, &watch, &progress);
+            searched.expect("nothing stops it");
+            assert!(!descent.rings.is_empty());
+            let second = if by_lists {
+                Weighed::Active(1)
+            } else {
+                Weighed::Splits
+            };
+            let before = prices_and_credits(&descent);
+            for weighed in [Weighed::Splits, second] {
+                descent.step(&stride, || false).expect("nothing stops it");
+                assert_eq!(descent.weighed, Some(weighed.next()));
+                descent.weighed.take_if(|_| !by_lists);
+            }
+            [before, prices_and_credits(&descent)]
+        })
+    };
+    let [[before, by_lists], [same, by_all]] = [true, false].map(step_twice);
+    assert_eq!(before, same);
+    for ((before, by_lists), by_all) in before.iter().zip(&by_lists).zip(&by_all) {
+        assert_ne!(before, by_lists);
+        // But for spans that overlap others of their string, of which now these count and now those.
+        let differ = |(one, other): &(&f32, &f32)| (*one - *other).abs() > 1e-4;
+        let num_different = by_lists.iter().zip(by_all).filter(differ).count();
+        assert!(1000 * num_different < by_lists.len());
+    }
+}
+
+#[test]
+fn splits_that_count_are_in_the_lists() {
+    let (_, instance) = words_and_instance();
+    let all = Decided::default();
+    let watch = Watch::default();
+    with_team(OPTIONS.num_threads, |team| {
+        let mut descent = Descent::new(&instance, &all, &OPTIONS, team);
+        let tokens = Start::Tokens(&[]);
+        descent
+            .set_prices(tokens, &watch)
+            .expect("nothing stops it");
+        for softness in [0.5, 0.1, 0.02, 0.005] {
+            let stride = Stride {
+                progress: 0.5,
+                rate: 0.01,
+                width: 0.02,
+                softness,
+                by_split: true,
+                with_rings: false,
+            };
+            for _ in 0..15 {
+                descent.step(&stride, || false).expect("nothing stops it");
+                let sums = &descent.sums;
+                let counting = sums.splits.iter().zip(&sums.is_active);
+                assert!(counting.clone().any(|(&share, _)| share > 0.0));
+                assert!(counting.clone().all(|(&share, &is)| share == 0.0 || is));
+            }
+        }
+        assert!(descent.sums.is_active.contains(&false));
+    });
+}
