@@ -31,6 +31,7 @@ mod found;
 mod frequent;
 mod instance;
 mod late_spans;
+mod lists;
 mod long;
 mod occurrences;
 mod overlaps;

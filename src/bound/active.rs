@@ -2,50 +2,28 @@
 //!
 //! A split that loses much less than another of its string, or whose string loses much less than the last
 //! that counts, does not count in the next steps either. Nor do most chains have a credit, or get one. So
-//! only now and then a step looks at all, and lists the others; the steps behind it go through the lists,
-//! the cuts of all pieces in one row. What other splits lose stays as it was.
+//! only now and then a step looks at all, and lists what matters; the steps behind it go through the
+//! lists, the cuts of all pieces in one row. What other splits lose stays as it was.
 
 use super::batch::{Batch, items_of};
-use super::chains::Place;
+use super::lists::Cut;
 use super::split_prices::{Spans, Splits};
 use super::step::{self, Scratch, Step};
 use crate::prices::ramp;
 
-/// A cut of a span.
-#[derive(Debug, Clone, Copy)]
-struct Cut {
-    /// Where the prices of the span and of its parts are.
-    span: u32,
-    left: u32,
-    right: u32,
-    split: u32,
-    /// How often its piece occurs.
-    weight: f32,
-}
-
-/// What matters of a batch.
-#[derive(Debug, Default)]
-pub(super) struct Active {
-    /// The cuts, those of a span one after the other.
-    cuts: Vec<Cut>,
-    places: Vec<Place>,
-    /// What pulls each price whatever strings count: 1 for symbols, 0 for spans.
-    pulls: Vec<f32>,
-}
-
 /// List what matters of a batch, of which all splits were weighed, given which splits do.
 pub(super) fn renew(batch: &mut Batch, begins: &[u32], is_active: &[bool]) {
-    let mut active = std::mem::take(&mut batch.active);
-    active.cuts.clear();
-    active.places.clear();
-    active.pulls.clear();
-    active.pulls.resize(batch.prices.values.len(), 0.0);
+    let mut lists = std::mem::take(&mut batch.lists);
+    lists.cuts.clear();
+    lists.places.clear();
+    lists.pulls.clear();
+    lists.pulls.resize(batch.prices.values.len(), 0.0);
     batch.chains.make_room(batch.prices.values.len());
     for piece in batch.pieces.iter().filter(|piece| !piece.by_symbol) {
         let rows = piece.rows(&batch.rows);
         let prices = piece.prices(rows);
         for row in &rows[..rows.len() - 1] {
-            active.pulls[prices.start + (row - rows[0]) as usize] = 1.0;
+            lists.pulls[prices.start + (row - rows[0]) as usize] = 1.0;
         }
         let spans = Spans {
             rows,
@@ -59,7 +37,7 @@ pub(super) fn renew(batch: &mut Batch, begins: &[u32], is_active: &[bool]) {
             let mut split = begins[span.string.at()];
             spans.for_each_cut(&span, |left, right, _| {
                 if is_active[split as usize] {
-                    active.cuts.push(Cut {
+                    lists.cuts.push(Cut {
                         span: first + span.item as u32,
                         left: first + left as u32,
                         right: first + right as u32,
@@ -71,22 +49,22 @@ pub(super) fn renew(batch: &mut Batch, begins: &[u32], is_active: &[bool]) {
             });
         });
         let chains = &batch.chains;
-        chains.list(piece.chains(), prices.start, weight, &mut active.places);
+        chains.list(piece.chains(), prices.start, weight, &mut lists.places);
     }
-    batch.active = active;
+    batch.lists = lists;
 }
 
 /// Sum up the losses of the splits that matter.
 pub(super) fn weigh(batch: &mut Batch, width: f32, most: f32, scratch: &mut Scratch) {
     step::weigh_light(batch, width, most, scratch);
-    let active = &batch.active;
-    for cut in &active.cuts {
+    let lists = &batch.lists;
+    for cut in &lists.cuts {
         batch.split_losses[cut.split as usize] = 0.0;
     }
-    let allowed = batch.chains.add_up_places(&active.places);
+    let allowed = batch.chains.add_up_places(&lists.places);
     let prices = batch.prices.values.as_slice();
     let (half, steepness) = (width * 0.5, 0.5 / width);
-    for cut in &active.cuts {
+    for cut in &lists.cuts {
         let [span, left, right] = [cut.span, cut.left, cut.right].map(|at| at as usize);
         let excess = prices[left] + prices[right] - (prices[span] + allowed[span]);
         // As `smooth_plus` does.
@@ -98,16 +76,16 @@ pub(super) fn weigh(batch: &mut Batch, width: f32, most: f32, scratch: &mut Scra
 
 /// Move the prices of a batch, whose losses were weighed, and the credits.
 pub(super) fn descend(batch: &mut Batch, step: &Step, splits: Splits, scratch: &mut Scratch) {
-    let active = &batch.active;
+    let lists = &batch.lists;
     let Scratch { all, made, .. } = scratch;
     all.clear();
-    all.extend_from_slice(&active.pulls);
+    all.extend_from_slice(&lists.pulls);
     made.clear();
     made.resize(all.len(), 0.0);
     let prices = batch.prices.values.as_slice();
     let allowed = batch.chains.all_allowed();
     let steepness = 1.0 / splits.width;
-    for cut in &active.cuts {
+    for cut in &lists.cuts {
         let [span, left, right] = [cut.span, cut.left, cut.right].map(|at| at as usize);
         let excess = prices[left] + prices[right] - (prices[span] + allowed[span]);
         let pulled = splits.shares[cut.split as usize] * ramp(excess * steepness);
@@ -120,7 +98,7 @@ pub(super) fn descend(batch: &mut Batch, step: &Step, splits: Splits, scratch: &
     }
     batch
         .chains
-        .follow_places(&active.places, made, step.links, step.adam);
+        .follow_places(&lists.places, made, step.links, step.adam);
     step::pull_light(batch, step, scratch);
     let all = 0..scratch.all.len();
     batch.prices.follow(all, &scratch.all, step.adam);

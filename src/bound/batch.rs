@@ -10,10 +10,10 @@
 
 use std::ops::Range;
 
-use super::active::Active;
 use super::against::Against;
 use super::chains::Chains;
 use super::instance::Instance;
+use super::lists::Lists;
 use super::overlaps::Overlaps;
 use super::repeats::Place;
 use crate::prices::{Prices, StringIndex};
@@ -112,8 +112,8 @@ pub(super) struct Batch<'a> {
     pub(super) split_losses: Vec<f32>,
     pub(super) num_strings: usize,
     pub(super) chains: Chains,
-    /// What matters for some steps, where splits are told apart.
-    pub(super) active: Active,
+    /// What matters for some steps, where splits are told apart: see `active`.
+    pub(super) lists: Lists,
 }
 
 impl<'a> Batch<'a> {

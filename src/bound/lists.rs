@@ -1,0 +1,25 @@
+//! Lists of what matters of a batch for some steps.
+
+use super::chains::Place;
+
+/// A cut of a span.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cut {
+    /// Where the prices of the span and of its parts are.
+    pub(super) span: u32,
+    pub(super) left: u32,
+    pub(super) right: u32,
+    pub(super) split: u32,
+    /// How often its piece occurs.
+    pub(super) weight: f32,
+}
+
+/// What matters of a batch.
+#[derive(Debug, Default)]
+pub(super) struct Lists {
+    /// The cuts, those of a span one after the other.
+    pub(super) cuts: Vec<Cut>,
+    pub(super) places: Vec<Place>,
+    /// What pulls each price whatever strings count: 1 for symbols, 0 for spans.
+    pub(super) pulls: Vec<f32>,
+}
