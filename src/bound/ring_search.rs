@@ -282,3 +282,40 @@ fn enchain(batch: &mut Batch, rings: &Rings) {
     chains.finish();
     batch.chains = chains;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The steps, of so many in all, in which rings are looked for.
+    fn searches(num_steps: u32) -> Vec<u32> {
+        let mut calendar = Calendar::default();
+        let mut searches = Vec::new();
+        let mut is_noted = false;
+        for step in 0..num_steps {
+            let progress = f64::from(step) / f64::from(num_steps);
+            calendar.count();
+            is_noted |= calendar.is_noting(progress);
+            if calendar.is_due(progress) {
+                assert!(is_noted);
+                is_noted = false;
+                searches.push(step);
+                calendar.note_search(progress, Instant::now());
+            }
+        }
+        searches
+    }
+
+    #[test]
+    fn between_searches_are_steps_enough_and_enough_of_the_way() {
+        for (num_steps, between) in [(100, 60), (1000, 60), (10_000, 200)] {
+            let found = searches(num_steps);
+            assert!(!found.is_empty());
+            for two in found.windows(2) {
+                assert!((between..=between + 1).contains(&(two[1] - two[0])));
+            }
+            let last = f64::from(found[found.len() - 1]) / f64::from(num_steps);
+            assert!(last < LAST);
+        }
+    }
+}

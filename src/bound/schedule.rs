@@ -293,4 +293,28 @@ mod tests {
         schedule.is_evaluated = true;
         assert_eq!(schedule.left_for_steps(seconds(10)), seconds(7));
     }
+
+    #[test]
+    fn nothing_is_begun_that_takes_the_time_of_the_last_evaluation() {
+        let mut words = Words::default();
+        words.push(&[0, 1, 0, 1], 3);
+        let watch = Watch::default();
+        let instance = Instance::new(&words, Against::Merges, 1, 1, 4, 1, &watch);
+        let instance = instance.expect("nothing stops it");
+        let seconds = Duration::from_secs;
+        let with = |deadline| {
+            let options = DescentOptions {
+                num_steps: None,
+                deadline,
+                bits: 10,
+                num_threads: 1,
+                num_cases: 1,
+            };
+            Schedule::new(&instance, &options, seconds(1000))
+        };
+        let schedule = with(Some(Instant::now() + seconds(10_000)));
+        assert!(schedule.leaves_time_for(seconds(2000)));
+        assert!(!schedule.leaves_time_for(seconds(3000)));
+        assert!(with(None).leaves_time_for(seconds(3000)));
+    }
 }
