@@ -67,7 +67,7 @@ pub(super) fn weigh(batch: &mut Batch, width: f32, most: f32, scratch: &mut Scra
     for cut in &lists.cuts {
         let [span, left, right] = [cut.span, cut.left, cut.right].map(|at| at as usize);
         let excess = prices[left] + prices[right] - (prices[span] + allowed[span]);
-        // As `smooth_plus` does.
+        // As `smooth_plus` does, without a division for each cut.
         let inside = (excess + half).clamp(0.0, width);
         let loss = inside * inside * steepness + (excess - half).max(0.0);
         batch.split_losses[cut.split as usize] += cut.weight * loss;

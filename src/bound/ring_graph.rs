@@ -1,7 +1,7 @@
 //! Short odd rings in a graph, some edges of which are odd.
 //!
-//! A way is odd if it has an odd number of odd edges. The shortest odd way from a node back to it is a shortest way in a graph that has every node twice,
-//! once for even ways and once for odd ones.
+//! A way is odd if it has an odd number of odd edges. The shortest odd way from a node back to it is a
+//! shortest way in a graph that has every node twice, once for even ways and once for odd ones.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 const DECAY_OF_MEAN: f32 = 0.9;
 const DECAY_OF_SQUARE: f32 = 0.95;
-/// What no average falls below where nothing pulls: smaller than all that matters, but no subnormal number, with
-/// which processors are slow.
+/// What no average falls below where nothing pulls: smaller than all that matters, but no subnormal
+/// number, with which processors are slow.
 const TINY: f32 = 1e-30;
 
 /// The size of one step, and the corrections of its two averages, which begin at 0.
