@@ -394,6 +394,19 @@ def test_a_file_with_the_words_of_deepseek3_is_read_by_tokenizers(tmp_path: Path
     theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
     for text in texts:
         assert tok.encode(text) == theirs.encode(text).ids
+    # Another spelling in the file, read as the same expression.
+    again = mw.Tokenizer.from_file(tmp_path / "tokenizer.json")
+    assert again.pattern == tok.pattern
+    assert "pattern='deepseek3'" in repr(again)
+
+
+def test_intersections_are_read_as_they_are_written(tmp_path: Path) -> None:
+    pattern = r"[\p{Lu}\p{Lt}&&[^\p{Han}]]+|[\s\S]"
+    tok = mw.train(mw.count(["Aa Bb AB 漢字 AB"], pattern=pattern), num_merges=1)
+    for _ in range(2):
+        tok.save(tmp_path / "tokenizer.json")
+        tok = mw.Tokenizer.from_file(tmp_path / "tokenizer.json")
+        assert tok.pattern == pattern
 
 
 # Bytes that are not UTF-8.

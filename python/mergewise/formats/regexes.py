@@ -9,6 +9,7 @@ does not match; mergewise and tokenizers make words of it by default.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import NamedTuple
 
 from mergewise import _core
@@ -96,7 +97,14 @@ def from_oniguruma(regex: str) -> str | None:
         return None
     for here in (r"\w", r"\W"):
         made = made.replace(_core.from_oniguruma(TO_ONIGURUMA[here]), here)
-    return nameless(made)
+    return other_spellings().get(made) or nameless(made)
+
+
+@cache
+def other_spellings() -> dict[str, str]:
+    """What a file with each of the other named expressions is read as, and the expression."""
+    named = [expression for expression in OTHER_NAMES.values() if expression not in PATTERNS]
+    return {_core.from_oniguruma(to_oniguruma(expression) or ""): expression for expression in named}
 
 
 def nameless(regex: str) -> str:

@@ -120,14 +120,15 @@ impl Parser<'_> {
             }
         }
         self.depth -= 1;
-        let items = match &parts[..] {
-            [only] => only.clone(),
-            several => {
-                let sets: Vec<String> = several.iter().map(|part| bracketed(part)).collect();
-                sets.join("&&")
+        if parts.len() > 1 {
+            for empty in parts.iter_mut().filter(|part| part.is_empty()) {
+                empty.push_str(NOTHING);
             }
-        };
-        Ok(Class { is_negated, items })
+        }
+        Ok(Class {
+            is_negated,
+            items: parts.join("&&"),
+        })
     }
 
     /// A character, a range, or a type or property.
@@ -254,12 +255,6 @@ fn negated(items: &str, is_negated: bool) -> String {
     }
     let sign = if is_negated { "^" } else { "" };
     format!("[{sign}{items}]")
-}
-
-/// A set that may be empty.
-fn bracketed(items: &str) -> String {
-    let items = if items.is_empty() { NOTHING } else { items };
-    format!("[{items}]")
 }
 
 /// Add to the last of the sets that are intersected.
