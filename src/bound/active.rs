@@ -7,12 +7,12 @@
 
 use super::batch::{Batch, items_of};
 use super::lists::Cut;
-use super::split_prices::{Spans, Splits};
+use super::split_prices::{Spans, SplitShares};
 use super::step::{self, Scratch, Step};
 use crate::prices::ramp;
 
-/// List what matters of a batch, of which all splits were weighed, given which splits do.
-pub(super) fn renew(batch: &mut Batch, begins: &[u32], is_active: &[bool]) {
+/// List what matters of a batch, of which all splits were weighed, given which splits of its section do.
+pub(super) fn renew(batch: &mut Batch, is_active: &[bool]) {
     let mut lists = std::mem::take(&mut batch.lists);
     lists.cuts.clear();
     lists.places.clear();
@@ -28,13 +28,14 @@ pub(super) fn renew(batch: &mut Batch, begins: &[u32], is_active: &[bool]) {
         let spans = Spans {
             rows,
             strings: &batch.strings[items_of(rows)],
+            begins: &batch.section.begins,
             prices: &batch.prices.values[prices.clone()],
             excess: (!piece.overlaps().is_empty()).then(|| &batch.excess[prices.clone()]),
             allowed: None,
         };
         let (first, weight) = (prices.start as u32, piece.weight as f32);
         spans.for_each(|span| {
-            let mut split = begins[span.string.at()];
+            let mut split = spans.begins[span.string.at()];
             spans.for_each_cut(&span, |left, right, _| {
                 if is_active[split as usize] {
                     lists.cuts.push(Cut {
@@ -75,7 +76,7 @@ pub(super) fn weigh(batch: &mut Batch, width: f32, most: f32, scratch: &mut Scra
 }
 
 /// Move the prices of a batch, whose losses were weighed, and the credits.
-pub(super) fn descend(batch: &mut Batch, step: &Step, splits: Splits, scratch: &mut Scratch) {
+pub(super) fn descend(batch: &mut Batch, step: &Step, shares: SplitShares, scratch: &mut Scratch) {
     let lists = &batch.lists;
     let Scratch { all, made, .. } = scratch;
     all.clear();
@@ -84,11 +85,11 @@ pub(super) fn descend(batch: &mut Batch, step: &Step, splits: Splits, scratch: &
     made.resize(all.len(), 0.0);
     let prices = batch.prices.values.as_slice();
     let allowed = batch.chains.all_allowed();
-    let steepness = 1.0 / splits.width;
+    let steepness = 1.0 / shares.width;
     for cut in &lists.cuts {
         let [span, left, right] = [cut.span, cut.left, cut.right].map(|at| at as usize);
         let excess = prices[left] + prices[right] - (prices[span] + allowed[span]);
-        let pulled = splits.shares[cut.split as usize] * ramp(excess * steepness);
+        let pulled = shares.splits[cut.split as usize] * ramp(excess * steepness);
         all[left] -= pulled;
         all[right] -= pulled;
         made[span] += pulled;

@@ -4,9 +4,6 @@
 //! prices; so it is in light pieces against merges, whose spans cost what their symbols do, but not
 //! more than 1. Most pieces of a large corpus are light, and prices for their spans would hardly
 //! improve the bound. Small corpora have no light pieces.
-//!
-//! The pieces are cut into batches that take about the same time each, and threads take batches. Where
-//! they are cut, and so what is summed up and in which order, does not depend on the number of threads.
 
 use std::ops::Range;
 
@@ -16,32 +13,11 @@ use super::instance::Instance;
 use super::lists::Lists;
 use super::overlaps::Overlaps;
 use super::repeats::Place;
+use super::sections::Section;
 use crate::prices::{Prices, StringIndex};
 
 /// The number of prices that are worked on side by side.
 pub(super) const LANES: usize = 4;
-
-/// The more batches the better for many threads, but each has losses of its own, which take time to add
-/// up.
-const MOST_BATCHES: usize = 64;
-/// The smallest number of cuts and symbols that is worth a batch.
-const LEAST_WORK: usize = 1 << 13;
-
-/// With fewer items no piece is light.
-const MANY_ITEMS: usize = 1 << 19;
-/// A piece is light if its weight times this is at most the floor, and if the symbols of all light
-/// pieces are at most some part of all symbols.
-const LIGHT_BESIDE_FLOOR: u64 = 3;
-
-/// The symbols of light pieces are at most these parts of all, by numerator and denominator.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct LightPart(pub(super) u128, pub(super) u128);
-
-impl LightPart {
-    pub(super) const FIRST: Self = Self(2, 3);
-    /// Prices of more spans are worth their time where most prices are nearly found.
-    pub(super) const LATER: Self = Self(1, 2);
-}
 
 /// A piece of a batch.
 #[derive(Debug, Clone, Copy, Default)]
@@ -70,6 +46,8 @@ pub(super) struct Piece {
 pub(super) struct Repeat {
     /// Its symbols are counted from the first of the batch.
     place: Place,
+    /// Its number in the section.
+    pub(super) own: u32,
     pub(super) piece: u32,
     pub(super) weight: u64,
 }
@@ -87,13 +65,14 @@ impl Repeat {
 }
 
 /// Pieces and their prices.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Batch<'a> {
     /// Where the row of each symbol begins among the items, and where the last ends.
     pub(super) rows: Vec<u32>,
     pub(super) pieces: Vec<Piece>,
-    /// The string of each item.
+    /// The string of each item, by its number in the section.
     pub(super) strings: &'a [StringIndex],
+    pub(super) section: &'a Section,
     pub(super) overlaps: Overlaps,
     /// The prices of each piece, followed by `LANES` more that may be read but do not count.
     pub(super) prices: Prices,
@@ -105,87 +84,88 @@ pub(super) struct Batch<'a> {
     pub(super) repeat_excess: Vec<f32>,
     /// How much these press each symbol down; empty without repeats.
     pub(super) pressure: Vec<f32>,
-    /// The loss of each string in these pieces, then that of each repeat.
+    /// The loss of each string of the section, then that of each repeat.
     pub(super) losses: Vec<f32>,
-    /// The loss of each split in these pieces, if splits are told apart: then `losses` has only what
+    /// The loss of each split of the section, if splits are told apart: then `losses` has only what
     /// pieces add in which symbols alone have a price.
     pub(super) split_losses: Vec<f32>,
-    pub(super) num_strings: usize,
     pub(super) chains: Chains,
     /// What matters for some steps, where splits are told apart: see `active`.
     pub(super) lists: Lists,
 }
 
 impl<'a> Batch<'a> {
-    /// All pieces of an instance, in batches that are to be finished.
-    pub(super) fn all(instance: &'a Instance, light: LightPart) -> Vec<Self> {
-        let heaviest_light = heaviest_light(instance, light);
-        let is_by_symbol =
-            |weight| instance.against == Against::Vocabularies || weight <= heaviest_light;
-        let share = (work_of(instance, is_by_symbol) / MOST_BATCHES).max(LEAST_WORK);
-        let mut work = 0;
-        let mut batches = Vec::new();
-        let mut strings = instance.strings.as_slice();
-        let mut places = instance.repeats.places.iter().peekable();
-        let mut symbol = 0;
-        let mut batch = Self::empty();
-        for (&end, &weight) in instance.pieces.ends.iter().zip(&instance.pieces.counts) {
-            let start = batch.rows.len() - 1;
-            let by_symbol = is_by_symbol(weight);
-            for &reach in &instance.reach[symbol..end] {
-                batch.rows.push(batch.num_items() as u32 + u32::from(reach));
-                work += work_of_row(reach, by_symbol);
-            }
-            while let Some(place) = places.next_if(|place| (place.start as usize) < end) {
-                batch.repeats.push(Repeat {
-                    place: Place {
-                        start: (place.start as usize - symbol + start) as u32,
-                        ..*place
-                    },
-                    piece: batch.pieces.len() as u32,
-                    weight,
-                });
-            }
-            batch.pieces.push(Piece {
-                weight,
-                unpriced: unpriced(instance, weight, end - symbol),
-                start: start as u32,
-                end: (batch.rows.len() - 1) as u32,
-                by_symbol,
-                ..Piece::default()
-            });
-            symbol = end;
-            if work >= share || end == instance.reach.len() {
-                work = 0;
-                let mut full = std::mem::replace(&mut batch, Self::empty());
-                (full.strings, strings) = strings.split_at(full.num_items());
-                batches.push(full);
-            }
-        }
-        batches
-    }
-
-    fn empty() -> Self {
-        Self {
+    /// The pieces of a section, with all prices 1, given the weight of the heaviest light pieces.
+    pub(super) fn new(instance: &'a Instance, section: &'a Section, heaviest_light: u64) -> Self {
+        let mut batch = Self {
             rows: vec![0],
-            ..Self::default()
+            pieces: Vec::with_capacity(section.pieces.len()),
+            strings: &instance.strings[section.items.clone()],
+            section,
+            overlaps: Overlaps::default(),
+            prices: Prices::default(),
+            excess: Vec::new(),
+            repeats: Vec::new(),
+            repeat_excess: Vec::new(),
+            pressure: Vec::new(),
+            losses: vec![0.0; section.num_losses()],
+            split_losses: Vec::new(),
+            chains: Chains::default(),
+            lists: Lists::default(),
+        };
+        let mut row = 0;
+        for &reach in &instance.reach[section.symbols.clone()] {
+            row += u32::from(reach);
+            batch.rows.push(row);
         }
+        batch.add_pieces(instance, heaviest_light);
+        batch.add_repeats(instance);
+        batch
     }
 
-    /// Make room for the prices, all of which are 1, and find what overlaps.
-    pub(super) fn finish(&mut self, instance: &Instance) {
-        let mut num_prices = 0;
-        for piece in &mut self.pieces {
-            piece.first_price = num_prices as u32;
+    fn add_pieces(&mut self, instance: &Instance, heaviest_light: u64) {
+        let Section {
+            pieces, symbols, ..
+        } = self.section;
+        let (mut start, mut num_prices) = (0, 0);
+        for (&end, &weight) in instance.pieces.ends[pieces.clone()]
+            .iter()
+            .zip(&instance.pieces.counts[pieces.clone()])
+        {
+            let end = end - symbols.start;
+            let mut piece = Piece {
+                weight,
+                unpriced: unpriced(instance, weight, end - start),
+                start: start as u32,
+                end: end as u32,
+                first_price: num_prices as u32,
+                by_symbol: instance.against == Against::Vocabularies || weight <= heaviest_light,
+                ..Piece::default()
+            };
             let rows = piece.rows(&self.rows);
             num_prices += piece.num_prices(rows);
             let groups = self.overlaps.add(rows, &self.strings[items_of(rows)]);
             (piece.first_group, piece.end_of_groups) = (groups.start, groups.end);
+            self.pieces.push(piece);
+            start = end;
         }
         self.prices = Prices::new(vec![1.0; num_prices + LANES]);
         self.excess = vec![f32::NEG_INFINITY; num_prices + LANES];
-        self.num_strings = instance.num_strings;
-        self.losses = vec![0.0; instance.num_losses()];
+    }
+
+    fn add_repeats(&mut self, instance: &Instance) {
+        let symbols = &self.section.symbols;
+        for place in instance.repeats_in(symbols) {
+            let start = place.start - symbols.start as u32;
+            let piece = self.pieces.partition_point(|piece| piece.end <= start);
+            let name = instance.num_strings + place.repeat as usize;
+            self.repeats.push(Repeat {
+                place: Place { start, ..*place },
+                own: self.section.number_of(name) as u32,
+                piece: piece as u32,
+                weight: self.pieces[piece].weight,
+            });
+        }
         self.repeat_excess = vec![0.0; self.repeats.len()];
         if !self.repeats.is_empty() {
             self.pressure = vec![0.0; self.rows.len() - 1];
@@ -246,61 +226,6 @@ impl Piece {
 /// The items of some rows.
 pub(super) fn items_of(rows: &[u32]) -> Range<usize> {
     rows[0] as usize..rows[rows.len() - 1] as usize
-}
-
-/// About how much work a symbol with this reach is in a step: the cuts of its spans.
-fn work_of_row(reach: u8, by_symbol: bool) -> usize {
-    let reach = usize::from(reach);
-    if by_symbol {
-        reach
-    } else {
-        reach + reach * (reach - 1) / 2
-    }
-}
-
-/// The same of all symbols.
-fn work_of(instance: &Instance, is_by_symbol: impl Fn(u64) -> bool) -> usize {
-    let mut symbol = 0;
-    let mut work = 0;
-    for (&end, &weight) in instance.pieces.ends.iter().zip(&instance.pieces.counts) {
-        let by_symbol = is_by_symbol(weight);
-        let rows = instance.reach[symbol..end].iter();
-        work += rows
-            .map(|&reach| work_of_row(reach, by_symbol))
-            .sum::<usize>();
-        symbol = end;
-    }
-    work
-}
-
-/// The weight of the heaviest light pieces; 0 if there are none.
-fn heaviest_light(instance: &Instance, light: LightPart) -> u64 {
-    if instance.strings.len() < MANY_ITEMS {
-        return 0;
-    }
-    let mut symbols_of: Vec<(u64, u64)> = instance
-        .pieces
-        .iter()
-        .map(|(piece, weight)| (weight, weight.saturating_mul(piece.len() as u64)))
-        .collect();
-    symbols_of.sort_unstable();
-    let sum_of = |pieces: &[(u64, u64)]| -> u128 {
-        let symbols = pieces.iter().map(|&(_, symbols)| u128::from(symbols));
-        symbols.sum()
-    };
-    let total = sum_of(&symbols_of);
-    let mut sum = 0;
-    let mut heaviest = 0;
-    for same in symbols_of.chunk_by(|(a, _), (b, _)| a == b) {
-        sum += sum_of(same);
-        let weight = same[0].0;
-        let is_rare = weight.saturating_mul(LIGHT_BESIDE_FLOOR) <= instance.floor;
-        if !is_rare || sum * light.1 > total * light.0 {
-            break;
-        }
-        heaviest = weight;
-    }
-    heaviest
 }
 
 /// Against vocabularies, how often a string without a price can occur if a word of this count and

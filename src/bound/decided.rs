@@ -3,7 +3,6 @@
 use rustc_hash::FxHashSet;
 
 use super::instance::Instance;
-use crate::prices::StringIndex;
 
 /// A string that counts less than this, or more than the rest, is taken as chosen or not.
 const LEAST_SHARE: f32 = 0.1;
@@ -54,19 +53,19 @@ impl Decided {
 /// How often each string occurs.
 fn occurrences(instance: &Instance) -> Vec<u64> {
     let mut counts = vec![0_u64; instance.num_strings];
-    let mut reaches = instance.reach.iter();
-    let mut items = instance.strings.iter();
-    for (piece, count) in instance.pieces.iter() {
-        let num_items: usize = reaches
-            .by_ref()
-            .take(piece.len())
-            .map(|&r| r as usize)
-            .sum();
-        for string in items.by_ref().take(num_items) {
-            if *string != StringIndex::NONE {
-                let sum = &mut counts[string.at()];
-                *sum = sum.saturating_add(count);
+    for section in &instance.sections {
+        let mut items = instance.strings[section.items.clone()].iter();
+        let mut start = section.symbols.start;
+        for piece in section.pieces.clone() {
+            let (end, count) = (instance.pieces.ends[piece], instance.pieces.counts[piece]);
+            for &reach in &instance.reach[start..end] {
+                // The first item is the symbol.
+                for &string in items.by_ref().take(reach.into()).skip(1) {
+                    let sum = &mut counts[section.name(string).at()];
+                    *sum = sum.saturating_add(count);
+                }
             }
+            start = end;
         }
     }
     counts

@@ -17,15 +17,16 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use super::against::Against;
-use super::batch::{Batch, LightPart};
+use super::batch::Batch;
 use super::decided::Decided;
 use super::found::{DescentProgress, FoundPrices, Rounded};
 use super::instance::Instance;
+use super::light::LightPart;
 use super::ring_search::{self, Calendar, Counting};
 use super::rounded_rings::RoundedRings;
 use super::rounding::{self, RoundedBatch};
 use super::schedule::{DescentOptions, Schedule, Stride};
-use super::split_prices::Splits;
+use super::split_prices::SplitShares;
 use super::step::Step;
 use super::sums::{self, Sums};
 use super::tolls::Rings;
@@ -80,7 +81,7 @@ pub(super) fn descend_in(
 ) -> Result<Descended> {
     with_team(options.num_threads, |team| {
         let began = Instant::now();
-        let mut descent = Descent::new(instance, decided, options, team);
+        let mut descent = Descent::new(instance, decided, options, team, watch)?;
         descent.set_prices(start, watch)?;
         let mut schedule = Schedule::new(instance, options, began.elapsed());
         if matches!(start, Start::Prices(_)) {
@@ -129,11 +130,17 @@ impl<'a> Descent<'a> {
         decided: &'a Decided,
         options: &'a DescentOptions,
         team: &'a Team,
-    ) -> Self {
-        let batches = Batch::all(instance, LightPart::FIRST).into_iter();
-        Self {
+        watch: &Watch,
+    ) -> Result<Self> {
+        let heaviest_light = instance.heaviest_light(LightPart::FIRST);
+        let batches = team.map(instance.sections.len(), |index| {
+            watch.check()?;
+            let section = &instance.sections[index];
+            Ok(Mutex::new(Batch::new(instance, section, heaviest_light)))
+        })?;
+        Ok(Self {
             instance,
-            batches: batches.map(Mutex::new).collect(),
+            batches,
             decided,
             sums: Sums::new(instance.num_losses(), decided),
             rings: Rings::default(),
@@ -141,7 +148,7 @@ impl<'a> Descent<'a> {
             weighed: None,
             options,
             team,
-        }
+        })
     }
 
     /// Set the first prices.
@@ -152,7 +159,6 @@ impl<'a> Descent<'a> {
         };
         let is_late = || watch.is_stopped();
         self.for_each_batch(is_late, |batch, (): &mut ()| {
-            batch.finish(self.instance);
             start::from_tokens(batch, &is_token);
         })?;
         if let Start::Prices(prices) = start {
@@ -255,17 +261,13 @@ impl<'a> Descent<'a> {
         self.move_tolls(stride)?;
         let Sums {
             shares,
-            splits: of,
+            splits,
             is_active,
             ..
         } = &self.sums;
         let step = Step {
             shares: shares.of_spans(width),
-            splits: by_split.then_some(Splits {
-                begins: &instance.splits,
-                shares: of,
-                width,
-            }),
+            splits: by_split.then_some(SplitShares { splits, width }),
             adam,
             most: against.most_lost(),
             threshold: shares.threshold,
@@ -273,7 +275,7 @@ impl<'a> Descent<'a> {
         };
         let next = weighed.next();
         self.for_each_batch(&is_late, |batch, memory| {
-            descend(batch, weighed, &step, is_active, memory);
+            descend(batch, weighed, instance, &step, is_active, memory);
             // The corners of the next step are hardly sharper.
             weigh(batch, next, instance, width, memory);
         })?;
@@ -323,9 +325,9 @@ impl<'a> Descent<'a> {
             self.sums.forget();
             let shares = &self.sums.shares;
             let counting = Counting {
-                splits: Splits {
-                    begins: &self.instance.splits,
-                    shares: &self.sums.splits,
+                begins: &self.instance.splits,
+                splits: SplitShares {
+                    splits: &self.sums.splits,
                     width: stride.width,
                 },
                 now: shares.of_spans(stride.width).strings,

@@ -8,13 +8,17 @@
 
 use std::cmp::Reverse;
 use std::ops::Range;
+use std::sync::Mutex;
 
 use super::against::Against;
 use super::frequent::FrequentStrings;
-use super::repeats::{self, Repeats};
+use super::light::LightPart;
+use super::repeats::{self, Place, Repeats};
+use super::sections::{self, Section};
 use super::words::Words;
 use crate::error::{Error, Result};
 use crate::merges::Id;
+use crate::parallel;
 use crate::prices::StringIndex;
 use crate::watch::Watch;
 
@@ -46,8 +50,9 @@ pub struct Instance {
     /// The length of each symbol's row, which is that of the longest string with a price that
     /// begins there.
     pub(super) reach: Vec<u8>,
-    /// The string of each item, row after row; `NONE` for the symbols.
+    /// The string of each item, row after row, by its number in its section; `NONE` for the symbols.
     pub(super) strings: Vec<StringIndex>,
+    pub(super) sections: Vec<Section>,
     pub(super) num_strings: usize,
     /// Where the splits of each string begin, and where the last end: against merges one for each cut,
     /// the leftmost first; against vocabularies one.
@@ -85,12 +90,14 @@ impl Instance {
             reach: vec![1; pieces.symbols.len()],
             pieces,
             strings: Vec::new(),
+            sections: Vec::new(),
             num_strings: 0,
             splits: Vec::new(),
             repeats: Repeats::default(),
         };
         let room = CUTS_OF_A_SYMBOL * instance.pieces.symbols.len() + ROOM_FOR_CUTS;
         instance.find_strings(room, num_threads, watch)?;
+        instance.make_sections(num_threads)?;
         Ok(instance)
     }
 
@@ -186,6 +193,45 @@ impl Instance {
             self.splits.push(end as u32);
         }
         Ok(())
+    }
+
+    /// Cut the pieces into sections, and number the strings anew in each.
+    fn make_sections(&mut self, num_threads: usize) -> Result<()> {
+        let heaviest_light = self.heaviest_light(LightPart::FIRST);
+        let is_light = |weight| self.against == Against::Vocabularies || weight <= heaviest_light;
+        let sections = sections::cut(&self.pieces, &self.reach, is_light);
+        let mut strings = std::mem::take(&mut self.strings);
+        let mut rest = strings.as_mut_slice();
+        let mut tasks = Vec::with_capacity(sections.len());
+        for section in sections {
+            let items;
+            (items, rest) = rest.split_at_mut(section.items.len());
+            tasks.push(Mutex::new((section, items)));
+        }
+        parallel::map(num_threads, tasks.len(), |index| {
+            let (section, items) = &mut *parallel::lock(&tasks[index]);
+            let repeats = self.repeats_in(&section.symbols).iter();
+            let repeats = repeats.map(|place| place.repeat as usize);
+            section.number(items, repeats, &self.splits, self.repeats.num_strings);
+            Ok(())
+        })?;
+        let tasks = tasks.into_iter().map(parallel::into_inner);
+        self.sections = tasks.map(|(section, _)| section).collect();
+        self.strings = strings;
+        Ok(())
+    }
+
+    /// The weight of the heaviest light pieces; 0 if there are none.
+    pub(super) fn heaviest_light(&self, part: LightPart) -> u64 {
+        part.heaviest(&self.pieces, self.strings.len(), self.floor)
+    }
+
+    /// The places of repeats in some pieces, which have these symbols.
+    pub(super) fn repeats_in(&self, symbols: &Range<usize>) -> &[Place] {
+        let places = &self.repeats.places;
+        let [start, end] = [symbols.start, symbols.end]
+            .map(|symbol| places.partition_point(|place| (place.start as usize) < symbol));
+        &places[start..end]
     }
 
     /// The splits of a string.

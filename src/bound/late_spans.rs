@@ -3,10 +3,11 @@
 //! While prices are far from good, those of light pieces' spans would hardly improve the bound, and steps
 //! without them are fast. In the last steps they improve it, and it is few steps that take longer.
 
-use std::sync::{Mutex, MutexGuard};
+use std::sync::Mutex;
 
-use super::batch::{Batch, LightPart};
+use super::batch::Batch;
 use super::instance::Instance;
+use super::light::LightPart;
 use super::schedule::Stride;
 use super::start;
 use crate::error::Result;
@@ -28,37 +29,22 @@ pub(super) fn price_more<'a>(
     instance: &'a Instance,
     team: &Team,
 ) -> Result<Option<Vec<Mutex<Batch<'a>>>>> {
-    let num_light = |batch: &Batch| batch.pieces.iter().filter(|piece| piece.by_symbol).count();
-    let before: Vec<MutexGuard<Batch>> = before.iter().map(lock).collect();
-    let before: Vec<&Batch> = before.iter().map(|batch| &**batch).collect();
-    let batches = Batch::all(instance, LightPart::LATER);
-    let num_before: usize = before.iter().map(|batch| num_light(batch)).sum();
-    let num_now: usize = batches.iter().map(num_light).sum();
-    if num_now == num_before {
+    let [now, later] = [LightPart::FIRST, LightPart::LATER].map(|p| instance.heaviest_light(p));
+    if now == later {
         return Ok(None);
     }
-    let mut firsts = Vec::with_capacity(batches.len());
-    let mut num_pieces = 0;
-    for batch in &batches {
-        firsts.push(num_pieces);
-        num_pieces += batch.pieces.len();
-    }
-    let batches: Vec<Mutex<Batch>> = batches.into_iter().map(Mutex::new).collect();
-    team.map(batches.len(), |index| {
-        let mut batch = lock(&batches[index]);
-        batch.finish(instance);
-        carry_over(&before, firsts[index], &mut batch);
-        Ok(())
+    let batches = team.map(before.len(), |index| {
+        let before = lock(&before[index]);
+        let mut batch = Batch::new(instance, before.section, later);
+        carry_over(&before, &mut batch);
+        Ok(Mutex::new(batch))
     })?;
     Ok(Some(batches))
 }
 
-/// Set the prices of a batch, whose first piece is the piece `first` of all.
-fn carry_over(before: &[&Batch], first: usize, batch: &mut Batch) {
-    let pieces = before
-        .iter()
-        .flat_map(|batch| batch.pieces.iter().map(move |piece| (batch, piece)));
-    for (piece, (old, was)) in batch.pieces.iter().zip(pieces.skip(first)) {
+/// Set the prices of a batch, given another of the same pieces.
+fn carry_over(old: &Batch, batch: &mut Batch) {
+    for (piece, was) in batch.pieces.iter().zip(&old.pieces) {
         let rows = piece.rows(&batch.rows);
         let (prices, old_prices) = (piece.prices(rows), was.prices(was.rows(&old.rows)));
         if piece.by_symbol == was.by_symbol {
@@ -84,6 +70,7 @@ mod tests {
     use crate::greedy::tests::Dice;
     use crate::parallel::with_team;
     use crate::watch::Watch;
+    use std::sync::MutexGuard;
 
     /// Words so many that the rarest are light.
     fn instance() -> Instance {
@@ -97,13 +84,21 @@ mod tests {
         Instance::new(&words, Against::Merges, 50, 12, 4, 1, &watch).expect("nothing stops it")
     }
 
+    /// The first batches.
+    fn batches(instance: &Instance) -> Vec<Batch<'_>> {
+        let light = instance.heaviest_light(LightPart::FIRST);
+        let sections = instance.sections.iter();
+        sections
+            .map(|section| Batch::new(instance, section, light))
+            .collect()
+    }
+
     #[test]
     fn spans_of_pieces_that_were_light_cost_what_their_symbols_do() {
         let instance = instance();
-        let mut before = Batch::all(&instance, LightPart::FIRST);
+        let mut before = batches(&instance);
         let mut dice = Dice(8);
         for batch in &mut before {
-            batch.finish(&instance);
             batch
                 .prices
                 .values
@@ -149,7 +144,7 @@ mod tests {
         let watch = Watch::default();
         let instance = Instance::new(&words, Against::Merges, 2, 1, 4, 1, &watch);
         let instance = instance.expect("nothing stops it");
-        let before = Batch::all(&instance, LightPart::FIRST);
+        let before = batches(&instance);
         let before: Vec<Mutex<Batch>> = before.into_iter().map(Mutex::new).collect();
         let priced = with_team(1, |team| {
             price_more(&before, &instance, team).map(|more| more.is_none())

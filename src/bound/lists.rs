@@ -9,6 +9,7 @@ pub(super) struct Cut {
     pub(super) span: u32,
     pub(super) left: u32,
     pub(super) right: u32,
+    /// By its number in the section.
     pub(super) split: u32,
     /// How often its piece occurs.
     pub(super) weight: f32,

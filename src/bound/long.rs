@@ -16,8 +16,8 @@ const PRESSURE: f32 = 0.3;
 
 /// Sum up the losses of the repeats in a batch, behind those of the strings with a price.
 pub(super) fn weigh(batch: &mut Batch, against: Against, width: f32, sums: &mut Vec<f64>) {
-    let first = batch.num_strings;
-    batch.losses[first..].fill(0.0);
+    let num_strings = batch.section.num_strings();
+    batch.losses[num_strings..].fill(0.0);
     if batch.repeats.is_empty() {
         return;
     }
@@ -35,7 +35,7 @@ pub(super) fn weigh(batch: &mut Batch, against: Against, width: f32, sums: &mut 
         let symbols = repeat.symbols();
         *excess = (sums[symbols.end] - sums[symbols.start] - 1.0) as f32;
         let loss = smooth_plus(excess.min(against.most_lost()), width);
-        batch.losses[first + repeat.index()] += repeat.weight as f32 * loss;
+        batch.losses[repeat.own as usize] += repeat.weight as f32 * loss;
     }
 }
 
@@ -47,7 +47,7 @@ pub(super) fn press(batch: &mut Batch, shares: SpanShares, changes: &mut Vec<f64
     changes.clear();
     changes.resize(batch.rows.len(), 0.0);
     for (repeat, &excess) in batch.repeats.iter().zip(&batch.repeat_excess) {
-        let share = shares.of(batch.num_strings + repeat.index(), excess);
+        let share = shares.of(repeat.own as usize, excess);
         if share > 0.0 {
             let pressure = f64::from(PRESSURE * share);
             let symbols = repeat.symbols();

@@ -17,7 +17,7 @@ use super::batch::{Batch, items_of};
 use super::chains::{Chains, Crossed, LONGEST_CHAIN, certain};
 use super::ring_graph::odd_rings;
 use super::rows::Row;
-use super::split_prices::{self, Spans, Splits};
+use super::split_prices::{self, Spans, SplitShares};
 use super::tolls::{Around, Link, Rings};
 use crate::error::Result;
 use crate::parallel::{Team, lock};
@@ -96,7 +96,9 @@ impl Calendar {
 /// How much strings count.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Counting<'a> {
-    pub(super) splits: Splits<'a>,
+    /// Where the splits of each string begin, and how much each counts.
+    pub(super) begins: &'a [u32],
+    pub(super) splits: SplitShares<'a>,
     /// In this step.
     pub(super) now: &'a [f32],
     /// On average.
@@ -147,15 +149,19 @@ fn join(batch: &Batch, counting: Counting) -> Weights {
     let mut weights = Weights::default();
     let mut crossed = Crossed::default();
     let (mut pulls, mut made, mut nothing) = (Vec::new(), Vec::new(), Vec::new());
+    let mut names = Vec::new();
     for piece in batch.pieces.iter().filter(|piece| !piece.by_symbol) {
         let rows = piece.rows(&batch.rows);
-        let strings = &batch.strings[items_of(rows)];
+        let strings = batch
+            .section
+            .names(&batch.strings[items_of(rows)], &mut names);
         let prices = piece.prices(rows);
         nothing.resize(strings.len(), 0.0);
         let allowed = batch.chains.allowed(&piece.chains(), prices.clone());
         let spans = Spans {
             rows,
             strings,
+            begins: counting.begins,
             prices: &batch.prices.values[prices],
             excess: None,
             allowed: Some(allowed.unwrap_or(&nothing)),
@@ -254,12 +260,15 @@ fn enchain(batch: &mut Batch, rings: &Rings) {
     let mut crossed = Crossed::default();
     // The rows of the first strings of a chain, by their number.
     let mut begun = [Row::EMPTY; LONGEST_CHAIN + 1];
+    let mut names = Vec::new();
     for piece in &mut batch.pieces {
         let mut old = piece.chains().peekable();
         piece.first_chain = chains.all.len() as u32;
         if !piece.by_symbol {
             let rows = piece.rows(&batch.rows);
-            let strings = &batch.strings[items_of(rows)];
+            let strings = batch
+                .section
+                .names(&batch.strings[items_of(rows)], &mut names);
             let longer = |row, item: usize| rings.rows.longer(row, strings[item]);
             crossed.find(rows, |item| rings.rows.is_in_a_chain(strings[item]));
             crossed.for_each_chain(|chain| {

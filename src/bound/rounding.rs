@@ -141,7 +141,8 @@ fn add_losses(
     let rows = piece.rows(&batch.rows);
     let strings = &batch.strings[items_of(rows)];
     let weight = i128::from(piece.weight);
-    let splits = |item: usize| (1..).zip(instance.splits_of(strings[item].at()));
+    let name = |item: usize| batch.section.name(strings[item]);
+    let splits = |item: usize| (1..).zip(instance.splits_of(name(item).at()));
     let loss = |exact: &RoundedPiece, start: usize, item: usize, cut: usize| match instance.against
     {
         Against::Merges => exact.loss(rows, start, item, cut),

@@ -8,13 +8,10 @@ use std::ops::Range;
 
 use crate::prices::{StringIndex, ramp, smooth_plus};
 
-/// The splits of the strings.
+/// How much each split counts.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Splits<'a> {
-    /// Where those of each string begin, and where the last end.
-    pub(super) begins: &'a [u32],
-    /// How much each counts.
-    pub(super) shares: &'a [f32],
+pub(super) struct SplitShares<'a> {
+    pub(super) splits: &'a [f32],
     /// Over which width corners are smoothed.
     pub(super) width: f32,
 }
@@ -24,6 +21,8 @@ pub(super) struct Splits<'a> {
 pub(super) struct Spans<'a> {
     pub(super) rows: &'a [u32],
     pub(super) strings: &'a [StringIndex],
+    /// Where the splits of each string begin, and where the last end.
+    pub(super) begins: &'a [u32],
     pub(super) prices: &'a [f32],
     /// If some overlap another of the same string: -infinity for those that do not count.
     pub(super) excess: Option<&'a [f32]>,
@@ -77,9 +76,9 @@ impl<'a> Spans<'a> {
 }
 
 /// Add what the splits of a piece lose.
-pub(super) fn weigh(spans: Spans, weight: f32, begins: &[u32], width: f32, losses: &mut [f32]) {
+pub(super) fn weigh(spans: Spans, weight: f32, width: f32, losses: &mut [f32]) {
     spans.for_each(|span| {
-        let first = begins[span.string.at()] as usize;
+        let first = spans.begins[span.string.at()] as usize;
         let mut ours = losses[first..].iter_mut();
         spans.for_each_cut(&span, |_, _, excess| {
             if let Some(loss) = ours.next() {
@@ -90,7 +89,7 @@ pub(super) fn weigh(spans: Spans, weight: f32, begins: &[u32], width: f32, losse
 }
 
 /// The pulls on the prices; and how much each span counts, if some cross.
-pub(super) fn pull(spans: Spans, splits: Splits, pulls: &mut Vec<f32>, made: &mut Vec<f32>) {
+pub(super) fn pull(spans: Spans, shares: SplitShares, pulls: &mut Vec<f32>, made: &mut Vec<f32>) {
     made.clear();
     if spans.allowed.is_some() {
         made.resize(spans.strings.len(), 0.0);
@@ -100,11 +99,11 @@ pub(super) fn pull(spans: Spans, splits: Splits, pulls: &mut Vec<f32>, made: &mu
     for row in &spans.rows[..spans.rows.len() - 1] {
         pulls[(row - spans.rows[0]) as usize] = 1.0;
     }
-    let steepness = 1.0 / splits.width;
+    let steepness = 1.0 / shares.width;
     spans.for_each(|span| {
         let string = span.string.at();
-        let range = splits.begins[string] as usize..splits.begins[string + 1] as usize;
-        let mut shares = splits.shares[range].iter();
+        let range = spans.begins[string] as usize..spans.begins[string + 1] as usize;
+        let mut shares = shares.splits[range].iter();
         let mut sum = 0.0;
         spans.for_each_cut(&span, |left, right, excess| {
             let share = shares.next().copied().unwrap_or(0.0);

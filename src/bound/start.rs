@@ -25,15 +25,17 @@ pub(super) fn known(instance: &Instance, tokens: &[Vec<Id>]) -> Vec<bool> {
 pub(super) fn strings(instance: &Instance) -> Vec<&[Id]> {
     let mut strings: Vec<&[Id]> = vec![&[]; instance.num_strings];
     let symbols = &instance.pieces.symbols;
-    let mut row = 0;
-    for (symbol, &reach) in instance.reach.iter().enumerate() {
-        let row_strings = &instance.strings[row..row + reach as usize];
-        for (length, &string) in (1..).zip(row_strings).skip(1) {
-            if string != StringIndex::NONE && strings[string.at()].is_empty() {
-                strings[string.at()] = &symbols[symbol..symbol + length];
+    for section in &instance.sections {
+        let mut items = instance.strings[section.items.clone()].iter();
+        for symbol in section.symbols.clone() {
+            let row = items.by_ref().take(instance.reach[symbol].into());
+            for (length, &string) in (1..).zip(row).skip(1) {
+                let known = &mut strings[section.name(string).at()];
+                if known.is_empty() {
+                    *known = &symbols[symbol..symbol + length];
+                }
             }
         }
-        row += reach as usize;
     }
     strings
 }
@@ -41,6 +43,7 @@ pub(super) fn strings(instance: &Instance) -> Vec<&[Id]> {
 /// Set the prices of a batch by the strings that are tokens.
 pub(super) fn from_tokens(batch: &mut Batch, is_token: &[bool]) {
     let has_tokens = is_token.contains(&true);
+    let is_token = |string: StringIndex| is_token[batch.section.name(string).at()];
     let mut symbol_prices = Vec::new();
     for piece in &batch.pieces {
         let rows = piece.rows(&batch.rows);
@@ -72,14 +75,19 @@ pub(super) fn set_spans(rows: &[u32], of_symbols: &[f32], prices: &mut [f32]) {
 }
 
 /// Cut a piece into as few tokens as possible; the symbols of a token share the price 1.
-fn share_tokens(rows: &[u32], strings: &[StringIndex], is_token: &[bool], prices: &mut [f32]) {
+fn share_tokens(
+    rows: &[u32],
+    strings: &[StringIndex],
+    is_token: impl Fn(StringIndex) -> bool,
+    prices: &mut [f32],
+) {
     // For each symbol: the number of tokens from there on, and the length of the first.
     let mut best: Vec<(u32, usize)> = vec![(0, 1); rows.len()];
     for start in (0..rows.len() - 1).rev() {
         let row = (rows[start] - rows[0]) as usize..(rows[start + 1] - rows[0]) as usize;
         let lengths = (1..)
             .zip(&strings[row])
-            .filter(|&(length, string)| length == 1 || is_token[string.at()]);
+            .filter(|&(length, string)| length == 1 || is_token(*string));
         best[start] = lengths
             .map(|(length, _)| (best[start + length].0 + 1, length))
             .min()

@@ -6,16 +6,16 @@ use std::ops::Range;
 
 use super::batch::{Batch, Piece, items_of};
 use super::overlaps::Overlaps;
-use super::split_prices::{Spans, Splits};
+use super::split_prices::{Spans, SplitShares};
 use super::{span_prices, split_prices, symbol_prices};
 use crate::prices::{Adam, SpanShares, smooth_plus};
 
-/// What a step needs to know of the other batches.
+/// What a step needs to know of the other batches, by the numbers of the instance or of a section.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step<'a> {
     pub(super) shares: SpanShares<'a>,
-    /// The splits of the strings, if these are told apart.
-    pub(super) splits: Option<Splits<'a>>,
+    /// How much each split counts, if these are told apart.
+    pub(super) splits: Option<SplitShares<'a>>,
     pub(super) adam: Adam,
     /// The most that a span can lose whose symbols alone have a price.
     pub(super) most: f32,
@@ -37,27 +37,28 @@ pub(super) struct Scratch {
 }
 
 /// Sum up the losses of the strings in a batch, at most `most` for a span whose symbols alone have a price;
-/// those of their splits, if it is told where the splits of each begin.
+/// or those of their splits.
 pub(super) fn weigh(
     batch: &mut Batch,
     width: f32,
     most: f32,
-    splits: Option<&[u32]>,
+    by_split: bool,
     scratch: &mut Scratch,
 ) {
-    clear(batch, splits);
+    clear(batch, by_split);
     for index in 0..batch.pieces.len() {
         let piece = batch.pieces[index];
-        match splits {
-            Some(begins) if !piece.by_symbol => weigh_splits(batch, &piece, width, begins),
-            _ => weigh_strings(batch, &piece, width, most, scratch),
+        if by_split && !piece.by_symbol {
+            weigh_splits(batch, &piece, width);
+        } else {
+            weigh_strings(batch, &piece, width, most, scratch);
         }
     }
 }
 
 /// The same of the light pieces alone.
 pub(super) fn weigh_light(batch: &mut Batch, width: f32, most: f32, scratch: &mut Scratch) {
-    batch.losses[..batch.num_strings].fill(0.0);
+    batch.losses[..batch.section.num_strings()].fill(0.0);
     for index in 0..batch.pieces.len() {
         let piece = batch.pieces[index];
         if piece.by_symbol {
@@ -105,7 +106,7 @@ fn weigh_strings(batch: &mut Batch, piece: &Piece, width: f32, most: f32, scratc
 }
 
 /// The same of a piece in which every span has a price, each split on its own.
-fn weigh_splits(batch: &mut Batch, piece: &Piece, width: f32, begins: &[u32]) {
+fn weigh_splits(batch: &mut Batch, piece: &Piece, width: f32) {
     let rows = piece.rows(&batch.rows);
     let strings = &batch.strings[items_of(rows)];
     let weight = piece.weight as f32;
@@ -126,20 +127,21 @@ fn weigh_splits(batch: &mut Batch, piece: &Piece, width: f32, begins: &[u32]) {
     let spans = Spans {
         rows,
         strings,
+        begins: &batch.section.begins,
         prices,
         excess: (!is_plain).then_some(excess),
         allowed,
     };
-    split_prices::weigh(spans, weight, begins, width, &mut batch.split_losses);
+    split_prices::weigh(spans, weight, width, &mut batch.split_losses);
 }
 
 /// Begin to sum up losses.
-fn clear(batch: &mut Batch, splits: Option<&[u32]>) {
-    batch.losses[..batch.num_strings].fill(0.0);
+fn clear(batch: &mut Batch, by_split: bool) {
+    batch.losses[..batch.section.num_strings()].fill(0.0);
     batch.chains.clear();
     batch.split_losses.clear();
-    if let Some(&[.., num_splits]) = splits {
-        batch.split_losses.resize(num_splits as usize, 0.0);
+    if by_split {
+        batch.split_losses.resize(batch.section.num_splits(), 0.0);
     }
 }
 
@@ -170,6 +172,7 @@ pub(super) fn descend(batch: &mut Batch, step: &Step, scratch: &mut Scratch) {
                 let spans = Spans {
                     rows,
                     strings,
+                    begins: &batch.section.begins,
                     prices,
                     excess: (!piece.overlaps().is_empty()).then_some(excess),
                     allowed: batch.chains.allowed(&piece.chains(), piece.prices(rows)),

@@ -1,18 +1,18 @@
 //! What strings lose in all batches, and how much each counts: in parts, for threads.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 
 use super::batch::Batch;
 use super::decided::Decided;
 use super::instance::Instance;
 use super::schedule::Stride;
+use super::sections::STRINGS_OF_A_PART;
 use crate::error::Result;
 use crate::parallel::{Team, lock};
 use crate::prices::{CERTAIN, NEVER, Part, Shares, share_out};
 
-/// The number of strings that one thread works on at once, and of pairs of strings that cross.
-const STRINGS_OF_A_PART: usize = 1 << 8;
-const PAIRS_OF_A_PART: usize = 1 << 9;
+/// The number of links that one thread works on at once.
+const LINKS_OF_A_PART: usize = 1 << 9;
 
 /// A split may count in the next steps if what it lacks of counting now is at most this part of the loss
 /// from which on strings count, or of what its string loses if that is more.
@@ -144,9 +144,8 @@ impl Sums {
         team: &Team,
     ) -> Result<Vec<T>> {
         let batches: Vec<_> = batches.iter().map(lock).collect();
-        let of_strings: Vec<&[f32]> = batches.iter().map(|b| b.losses.as_slice()).collect();
-        let of_splits: Vec<&[f32]> = batches.iter().map(|b| b.split_losses.as_slice()).collect();
-        let num_splits = of_splits.first().map_or(0, |losses| losses.len());
+        let has_splits = batches.iter().any(|batch| !batch.split_losses.is_empty());
+        let num_splits = if has_splits { instance.num_splits() } else { 0 };
         self.splits.resize(num_splits, 0.0);
         self.is_active.resize(num_splits, true);
         let decided = std::mem::take(&mut self.decided);
@@ -154,8 +153,7 @@ impl Sums {
         let parts = self.parts(instance);
         let seen = team.map(parts.len(), |index| {
             let part = &mut *lock(&parts[index]);
-            sum_up(&of_strings, part.first, part.strings.losses);
-            sum_up(&of_splits, part.first_split, part.splits);
+            part.add_up(index, &batches);
             for (loss, splits) in part.strings.losses.iter_mut().zip(part.begins.windows(2)) {
                 let [start, end] = [splits[0], splits[1]].map(|at| at as usize - part.first_split);
                 *loss += part.splits[start..end].iter().copied().fold(0.0, f32::max);
@@ -203,6 +201,19 @@ impl Sums {
 }
 
 impl WithSplits<'_> {
+    /// Add up what the batches have of the part at `index`, always in the same order.
+    fn add_up(&mut self, index: usize, batches: &[MutexGuard<Batch>]) {
+        self.strings.losses.fill(0.0);
+        self.splits.fill(0.0);
+        for batch in batches {
+            let section = batch.section;
+            section.add_up(index, &batch.losses, self.strings.losses);
+            if !self.splits.is_empty() {
+                section.add_up_splits(index, self.begins, &batch.split_losses, self.splits);
+            }
+        }
+    }
+
     /// Find which splits may count in the next steps, given what each loses.
     fn find_active(&mut self, threshold: f32, softness: f32) {
         let reach = (softness + NEARLY) * threshold.max(1.0);
@@ -229,24 +240,18 @@ fn amend(strings: &[(usize, f32)], part: &mut WithSplits, change: impl Fn(&mut f
     }
 }
 
-/// The sums of rows of numbers, which are equally long.
+/// The sums of rows of numbers, which are equally long, always added up in the same order.
 pub(super) fn added_up(rows: &[&[f32]], team: &Team) -> Result<Vec<f32>> {
     let len = rows.first().map_or(0, |row| row.len());
-    let parts = team.map(len.div_ceil(PAIRS_OF_A_PART), |index| {
-        let start = index * PAIRS_OF_A_PART;
-        let mut sums = vec![0.0; PAIRS_OF_A_PART.min(len - start)];
-        sum_up(rows, start, &mut sums);
+    let parts = team.map(len.div_ceil(LINKS_OF_A_PART), |index| {
+        let start = index * LINKS_OF_A_PART;
+        let mut sums = vec![0.0; LINKS_OF_A_PART.min(len - start)];
+        for row in rows {
+            for (sum, number) in sums.iter_mut().zip(&row[start..]) {
+                *sum += number;
+            }
+        }
         Ok(sums)
     })?;
     Ok(parts.concat())
-}
-
-/// Add up a part of rows of numbers that begins at `start`, always in the same order.
-fn sum_up(rows: &[&[f32]], start: usize, sums: &mut [f32]) {
-    sums.fill(0.0);
-    for row in rows {
-        for (sum, number) in sums.iter_mut().zip(&row[start..]) {
-            *sum += number;
-        }
-    }
 }

@@ -2,14 +2,50 @@
 
 use super::batch::Batch;
 use super::instance::Instance;
+use super::sections::Section;
+use super::split_prices::SplitShares;
 use super::step::{self, Scratch, Step};
 use super::{active, long};
+use crate::prices::SpanShares;
 
 /// In so many steps one looks at all splits; the others go through the lists of [`active`].
 const STEPS_OF_LISTS: usize = 10;
 
 /// Working memory.
-pub(super) type Memory = (Vec<f64>, Scratch);
+#[derive(Debug, Default)]
+pub(super) struct Memory {
+    sums: Vec<f64>,
+    scratch: Scratch,
+    own: Own,
+    /// Which splits of a section matter.
+    is_active: Vec<bool>,
+}
+
+/// How much the strings of a section count, and their splits.
+#[derive(Debug, Default)]
+struct Own {
+    strings: Vec<f32>,
+    splits: Vec<f32>,
+}
+
+impl Own {
+    /// The step by the numbers of a section.
+    fn step<'a>(&'a mut self, section: &Section, begins: &[u32], step: &Step<'a>) -> Step<'a> {
+        let Self { strings, splits } = self;
+        section.look_up(step.shares.strings, strings);
+        if let Some(all) = step.splits {
+            section.look_up_splits(begins, all.splits, splits);
+        }
+        Step {
+            shares: SpanShares {
+                strings,
+                ..step.shares
+            },
+            splits: step.splits.map(|all| SplitShares { splits, ..all }),
+            ..*step
+        }
+    }
+}
 
 /// What batches were weighed for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,32 +87,38 @@ pub(super) fn weigh(
     what: Weighed,
     instance: &Instance,
     width: f32,
-    (sums, scratch): &mut Memory,
+    Memory { sums, scratch, .. }: &mut Memory,
 ) {
     let most = instance.against.most_lost();
     long::weigh(batch, instance.against, width, sums);
     match what {
-        Weighed::Strings => step::weigh(batch, width, most, None, scratch),
-        Weighed::Splits => step::weigh(batch, width, most, Some(&instance.splits), scratch),
+        Weighed::Strings => step::weigh(batch, width, most, false, scratch),
+        Weighed::Splits => step::weigh(batch, width, most, true, scratch),
         Weighed::Active(_) => active::weigh(batch, width, most, scratch),
     }
 }
 
-/// Move the prices of a batch, given which splits matter.
+/// Move the prices of a batch, given which splits of the instance matter.
 pub(super) fn descend(
     batch: &mut Batch,
     weighed: Weighed,
+    instance: &Instance,
     step: &Step,
     is_active: &[bool],
-    (sums, scratch): &mut Memory,
+    memory: &mut Memory,
 ) {
+    let section = batch.section;
+    let begins = &instance.splits;
+    let step = &memory.own.step(section, begins, step);
+    let (sums, scratch) = (&mut memory.sums, &mut memory.scratch);
     long::press(batch, step.shares, sums);
     match (weighed, step.splits) {
-        (Weighed::Active(_), Some(splits)) => active::descend(batch, step, splits, scratch),
+        (Weighed::Active(_), Some(shares)) => active::descend(batch, step, shares, scratch),
         (_, None) => step::descend(batch, step, scratch),
-        (_, Some(splits)) => {
+        (_, Some(_)) => {
             step::descend(batch, step, scratch);
-            active::renew(batch, splits.begins, is_active);
+            section.look_up_splits(begins, is_active, &mut memory.is_active);
+            active::renew(batch, &memory.is_active);
         }
     }
 }

@@ -34,7 +34,8 @@ fn a_step_that_is_given_up_leaves_prices_that_prove_a_bound() {
     let (words, instance) = words_and_instance();
     with_team(OPTIONS.num_threads, |team| {
         let all = Decided::default();
-        give_steps_up(&words, Descent::new(&instance, &all, &OPTIONS, team));
+        let descent = Descent::new(&instance, &all, &OPTIONS, team, &Watch::default());
+        give_steps_up(&words, descent.expect("nothing stops it"));
     });
 }
 
@@ -137,7 +138,8 @@ fn steps_through_lists_move_what_steps_that_look_at_all_do() {
     };
     let step_twice = |by_lists: bool| {
         with_team(OPTIONS.num_threads, |team| {
-            let mut descent = Descent::new(&instance, &all, &options, team);
+            let descent = Descent::new(&instance, &all, &options, team, &watch);
+            let mut descent = descent.expect("nothing stops it");
             let tokens = Start::Tokens(&[]);
             descent
                 .set_prices(tokens, &watch)
@@ -177,7 +179,8 @@ fn splits_that_count_are_in_the_lists() {
     let all = Decided::default();
     let watch = Watch::default();
     with_team(OPTIONS.num_threads, |team| {
-        let mut descent = Descent::new(&instance, &all, &OPTIONS, team);
+        let descent = Descent::new(&instance, &all, &OPTIONS, team, &watch);
+        let mut descent = descent.expect("nothing stops it");
         let tokens = Start::Tokens(&[]);
         descent
             .set_prices(tokens, &watch)
