@@ -6,7 +6,7 @@
 //! lists, the cuts of all pieces in one row. What other splits lose stays as it was.
 
 use super::batch::{Batch, items_of};
-use super::lists::Cut;
+use super::lists::{Cut, Dear};
 use super::split_prices::{Spans, SplitShares};
 use super::step::{self, Scratch, Step};
 use crate::prices::ramp;
@@ -58,21 +58,27 @@ pub(super) fn renew(batch: &mut Batch, is_active: &[bool]) {
 /// Sum up the losses of the splits that matter.
 pub(super) fn weigh(batch: &mut Batch, width: f32, most: f32, scratch: &mut Scratch) {
     step::weigh_light(batch, width, most, scratch);
-    let lists = &batch.lists;
+    let lists = &mut batch.lists;
     for cut in &lists.cuts {
         batch.split_losses[cut.split as usize] = 0.0;
     }
     let allowed = batch.chains.add_up_places(&lists.places);
     let prices = batch.prices.values.as_slice();
     let (half, steepness) = (width * 0.5, 0.5 / width);
-    for cut in &lists.cuts {
+    // Every place is written, and kept if the cut is dear: so there is nothing to predict.
+    lists.dear.resize(lists.cuts.len(), Dear::default());
+    let mut num_dear = 0;
+    for (index, cut) in (0..).zip(&lists.cuts) {
         let [span, left, right] = [cut.span, cut.left, cut.right].map(|at| at as usize);
         let excess = prices[left] + prices[right] - (prices[span] + allowed[span]);
         // As `smooth_plus` does, without a division for each cut.
         let inside = (excess + half).clamp(0.0, width);
         let loss = inside * inside * steepness + (excess - half).max(0.0);
         batch.split_losses[cut.split as usize] += cut.weight * loss;
+        lists.dear[num_dear] = Dear { cut: index, excess };
+        num_dear += usize::from(inside > 0.0);
     }
+    lists.dear.truncate(num_dear);
 }
 
 /// Move the prices of a batch, whose losses were weighed, and the credits.
@@ -83,13 +89,12 @@ pub(super) fn descend(batch: &mut Batch, step: &Step, shares: SplitShares, scrat
     all.extend_from_slice(&lists.pulls);
     made.clear();
     made.resize(all.len(), 0.0);
-    let prices = batch.prices.values.as_slice();
-    let allowed = batch.chains.all_allowed();
     let steepness = 1.0 / shares.width;
-    for cut in &lists.cuts {
+    // The others were no dearer than their spans over a wider corner, and are not over this.
+    for dear in &lists.dear {
+        let cut = &lists.cuts[dear.cut as usize];
         let [span, left, right] = [cut.span, cut.left, cut.right].map(|at| at as usize);
-        let excess = prices[left] + prices[right] - (prices[span] + allowed[span]);
-        let pulled = shares.splits[cut.split as usize] * ramp(excess * steepness);
+        let pulled = shares.splits[cut.split as usize] * ramp(dear.excess * steepness);
         all[left] -= pulled;
         all[right] -= pulled;
         made[span] += pulled;

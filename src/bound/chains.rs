@@ -177,11 +177,6 @@ impl Chains {
         self.allowed.resize(num_prices, 0.0);
     }
 
-    /// What is taken off the losses of each span of the batch.
-    pub(super) fn all_allowed(&self) -> &[f32] {
-        &self.allowed
-    }
-
     /// List the chains of a piece that have a credit, or may get one soon: `first` is where its prices
     /// begin.
     pub(super) fn list(
