@@ -30,7 +30,7 @@ use super::split_prices::SplitShares;
 use super::step::Step;
 use super::sums::{self, Sums};
 use super::tolls::Rings;
-use super::weighing::{Weighed, descend, weigh};
+use super::weighing::{Memory, Weighed, descend, weigh};
 use super::{late_spans, long, start};
 use crate::error::{Error, Result};
 use crate::merges::Id;
@@ -111,6 +111,24 @@ pub(super) fn descend_in(
     })
 }
 
+/// Call `work(memory, batch)` for each batch, in several threads; [`Error::Interrupted`] as soon as it is
+/// late.
+fn for_each_batch<'a, M: Send>(
+    team: &Team,
+    batches: &[Mutex<Batch<'a>>],
+    memories: &mut [M],
+    is_late: impl Fn() -> bool + Sync,
+    work: impl Fn(&mut M, &mut Batch<'a>) + Sync,
+) -> Result<()> {
+    team.for_each(memories, batches.len(), |memory, index| {
+        if is_late() {
+            return Err(Error::Interrupted);
+        }
+        work(memory, &mut parallel::lock(&batches[index]));
+        Ok(())
+    })
+}
+
 struct Descent<'a> {
     instance: &'a Instance,
     batches: Vec<Mutex<Batch<'a>>>,
@@ -122,6 +140,8 @@ struct Descent<'a> {
     weighed: Option<Weighed>,
     options: &'a DescentOptions,
     team: &'a Team<'a>,
+    /// That of each thread of the team.
+    memories: Vec<Memory>,
 }
 
 impl<'a> Descent<'a> {
@@ -148,6 +168,7 @@ impl<'a> Descent<'a> {
             weighed: None,
             options,
             team,
+            memories: (0..team.num_threads()).map(|_| Memory::default()).collect(),
         })
     }
 
@@ -158,9 +179,7 @@ impl<'a> Descent<'a> {
             Start::Prices(_) => Vec::new(),
         };
         let is_late = || watch.is_stopped();
-        self.for_each_batch(is_late, |batch, (): &mut ()| {
-            start::from_tokens(batch, &is_token);
-        })?;
+        self.change_batches(is_late, |batch| start::from_tokens(batch, &is_token))?;
         if let Start::Prices(prices) = start {
             for (batch, prices) in self.batches.iter().zip(prices) {
                 parallel::lock(batch).prices.values.copy_from_slice(prices);
@@ -217,24 +236,20 @@ impl<'a> Descent<'a> {
         Ok(())
     }
 
-    /// Call `work(batch, scratch)` for each batch, in several threads; [`Error::Interrupted`] as soon
-    /// as it is late.
-    fn for_each_batch<S: Default + Send>(
+    /// Call `work` for each batch; see [`for_each_batch`].
+    fn change_batches(
         &self,
         is_late: impl Fn() -> bool + Sync,
-        work: impl Fn(&mut Batch<'a>, &mut S) + Sync,
+        work: impl Fn(&mut Batch<'a>) + Sync,
     ) -> Result<()> {
-        let mut scratches: Vec<S> = Vec::new();
-        scratches.resize_with(self.team.num_threads(), S::default);
-        let batches = &self.batches;
-        self.team
-            .for_each(&mut scratches, batches.len(), |scratch, index| {
-                if is_late() {
-                    return Err(Error::Interrupted);
-                }
-                work(&mut parallel::lock(&batches[index]), scratch);
-                Ok(())
-            })
+        let mut nothing = vec![(); self.team.num_threads()];
+        for_each_batch(
+            self.team,
+            &self.batches,
+            &mut nothing,
+            is_late,
+            |(), batch| work(batch),
+        )
     }
 
     fn step(&mut self, stride: &Stride, is_late: impl Fn() -> bool + Sync) -> Result<()> {
@@ -245,7 +260,8 @@ impl<'a> Descent<'a> {
             Some(weighed) if weighed.by_split() == by_split => weighed,
             _ => {
                 let all = Weighed::all(by_split);
-                self.for_each_batch(&is_late, |batch, memory| {
+                let (team, batches, memories) = (self.team, &self.batches, &mut self.memories);
+                for_each_batch(team, batches, memories, &is_late, |memory, batch| {
                     weigh(batch, all, instance, width, memory);
                 })?;
                 all
@@ -255,8 +271,9 @@ impl<'a> Descent<'a> {
             Against::Merges => instance.least() as f32,
             Against::Vocabularies => 0.0,
         };
-        self.sums
-            .share_out(instance, &self.batches, floor, stride, self.team)?;
+        let finds_active = weighed == Weighed::Splits;
+        let (sums, batches) = (&mut self.sums, &self.batches);
+        sums.share_out(instance, batches, floor, stride, finds_active, self.team)?;
         let adam = Adam::new(stride.rate, self.num_steps);
         self.move_tolls(stride)?;
         let Sums {
@@ -274,7 +291,8 @@ impl<'a> Descent<'a> {
             links: &self.rings.shares,
         };
         let next = weighed.next();
-        self.for_each_batch(&is_late, |batch, memory| {
+        let (team, batches, memories) = (self.team, &self.batches, &mut self.memories);
+        for_each_batch(team, batches, memories, &is_late, |memory, batch| {
             descend(batch, weighed, instance, &step, is_active, memory);
             // The corners of the next step are hardly sharper.
             weigh(batch, next, instance, width, memory);
@@ -344,13 +362,13 @@ impl<'a> Descent<'a> {
     fn settle(&mut self, limit: &Watch) -> Result<()> {
         let against = self.instance.against;
         let is_late = || limit.is_stopped();
-        self.for_each_batch(is_late, |batch, sums: &mut Vec<f64>| {
-            long::weigh(batch, against, SHARP, sums);
+        self.change_batches(is_late, |batch| {
+            long::weigh(batch, against, SHARP, &mut Vec::new());
         })?;
         self.sums.add_up(self.instance, &self.batches, self.team)?;
         let losses = &self.sums.shares.losses[self.instance.num_strings..];
         let threshold = self.sums.shares.threshold;
-        self.for_each_batch(is_late, |batch, (): &mut ()| {
+        self.change_batches(is_late, |batch| {
             long::settle(batch, against, losses, threshold);
         })
     }

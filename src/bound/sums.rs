@@ -101,14 +101,15 @@ impl Sums {
         Ok(())
     }
 
-    /// The same, and then find how much each string and each split counts; strings at least `floor`. Also
-    /// which splits may count in the next steps.
+    /// The same, and then find how much each string and each split counts; strings at least `floor`. Also,
+    /// if wanted, which splits may count in the next steps.
     pub(super) fn share_out(
         &mut self,
         instance: &Instance,
         batches: &[Mutex<Batch>],
         floor: f32,
         stride: &Stride,
+        finds_active: bool,
         team: &Team,
     ) -> Result<()> {
         let outlook = self.shares.outlook(floor, stride.softness);
@@ -120,7 +121,9 @@ impl Sums {
         team.map(parts.len(), |index| {
             let part = &mut *lock(&parts[index]);
             part.strings.update(threshold, outlook);
-            part.find_active(threshold, stride.softness);
+            if finds_active {
+                part.find_active(threshold, stride.softness);
+            }
             for (share, splits) in part.strings.shares.iter().zip(part.begins.windows(2)) {
                 let [start, end] = [splits[0], splits[1]].map(|at| at as usize - part.first_split);
                 share_out(
