@@ -28,7 +28,7 @@ use super::rounding::{self, RoundedBatch};
 use super::schedule::{DescentOptions, Schedule, Stride};
 use super::split_prices::SplitShares;
 use super::step::Step;
-use super::sums::{self, Sums};
+use super::sums::Sums;
 use super::tolls::Rings;
 use super::weighing::{Memory, Weighed, descend, weigh};
 use super::{late_spans, long, start};
@@ -310,13 +310,12 @@ impl<'a> Descent<'a> {
         let batches: Vec<_> = self.batches.iter().map(parallel::lock).collect();
         let of_links = batches.iter().map(|batch| batch.chains.of_links.as_slice());
         let of_links: Vec<&[f32]> = of_links.collect();
-        self.rings.credits = sums::added_up(&of_links, self.team)?;
-        drop(batches);
-        let shares = &self.sums.shares;
+        let (shares, num_steps, team) = (&self.sums.shares, self.num_steps, self.team);
         let strings = shares.of_spans(stride.width).strings;
+        let threshold = shares.threshold;
         self.rings
-            .step(strings, shares.threshold, stride, self.num_steps);
-        self.sums.tolls = self.rings.tolls_of_strings();
+            .step(&of_links, strings, threshold, stride, num_steps, team)?;
+        self.sums.tolls = self.rings.tolls_of_strings(team)?;
         Ok(())
     }
 

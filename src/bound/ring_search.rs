@@ -18,7 +18,7 @@ use super::chains::{Chains, Crossed, LONGEST_CHAIN, certain};
 use super::ring_graph::odd_rings;
 use super::rows::Row;
 use super::split_prices::{self, Spans, SplitShares};
-use super::tolls::{Around, Link, Rings};
+use super::tolls::{Around, Link, Rings, Strings};
 use crate::error::Result;
 use crate::parallel::{Team, lock};
 use crate::prices::StringIndex;
@@ -44,6 +44,9 @@ const ONE: f32 = 1000.0;
 const LONGER: u32 = 10;
 /// Rings hardly shorter than 1 are not worth their time.
 const MOST: u32 = 950;
+
+/// The number of parts in which links are added up.
+const PARTS: usize = 32;
 
 /// When rings are looked for.
 #[derive(Debug, Default)]
@@ -107,9 +110,15 @@ pub(super) struct Counting<'a> {
     pub(super) threshold: f32,
 }
 
-/// The chains by which words gain too much, none for strings that they lack of the longest; and the weight
-/// of these words.
-type Weights = FxHashMap<[StringIndex; LONGEST_CHAIN], u64>;
+/// What a batch has of chains by which words gain too much.
+struct Joined {
+    /// Their strings, none for those that they lack of the longest.
+    chains: FxHashSet<[StringIndex; LONGEST_CHAIN]>,
+    /// The strings at their ends, with the weight of the words, in parts that threads add up.
+    weights: [Weights; PARTS],
+}
+
+type Weights = FxHashMap<Link, u64>;
 
 /// The strings of a chain.
 fn strings_of(chain: &[StringIndex; LONGEST_CHAIN]) -> &[StringIndex] {
@@ -127,13 +136,16 @@ pub(super) fn renew(
     let joined = team.map(batches.len(), |index| {
         Ok(join(&lock(&batches[index]), counting))
     })?;
-    let mut weights = Weights::default();
-    for (chain, weight) in joined.into_iter().flatten() {
-        *weights.entry(chain).or_default() += weight;
-    }
-    let found = find(&weights, counting, rings, team)?;
-    let chains = weights.keys().map(|chain| strings_of(chain).to_vec());
-    rings.renew(found, chains, counting.threshold);
+    let found = find(&joined, counting, rings, team)?;
+    rings.renew(found, counting.threshold);
+    let needed = team.map(joined.len(), |index| {
+        let chains = joined[index].chains.iter().map(strings_of);
+        let needed = chains.filter(|chain| rings.needs(chain));
+        Ok(needed
+            .map(<[StringIndex]>::to_vec)
+            .collect::<Vec<Strings>>())
+    })?;
+    rings.set_chains(needed.into_iter().flatten());
     let rings = &*rings;
     team.map(batches.len(), |index| {
         enchain(&mut lock(&batches[index]), rings);
@@ -143,10 +155,13 @@ pub(super) fn renew(
 }
 
 /// The chains of a batch by which words gain too much.
-fn join(batch: &Batch, counting: Counting) -> Weights {
+fn join(batch: &Batch, counting: Counting) -> Joined {
     let average = |string: StringIndex| counting.average[string.at()];
     let is_open = |share: f32| share > OPEN[0] && share < OPEN[1];
-    let mut weights = Weights::default();
+    let mut joined = Joined {
+        chains: FxHashSet::default(),
+        weights: std::array::from_fn(|_| Weights::default()),
+    };
     let mut crossed = Crossed::default();
     let (mut pulls, mut made, mut nothing) = (Vec::new(), Vec::new(), Vec::new());
     let mut names = Vec::new();
@@ -191,7 +206,10 @@ fn join(batch: &Batch, counting: Counting) -> Weights {
                     for (string, &item) in of_chain.iter_mut().zip(chain) {
                         *string = strings[item];
                     }
-                    *weights.entry(of_chain).or_default() += piece.weight;
+                    let link = Link::of_chain(strings_of(&of_chain));
+                    let part = link.strings[0].at() % PARTS;
+                    *joined.weights[part].entry(link).or_default() += piece.weight;
+                    joined.chains.insert(of_chain);
                 }
             }
             // Of two that cross hardly more than one is made: so with two more it gains by the first two.
@@ -199,20 +217,21 @@ fn join(batch: &Batch, counting: Counting) -> Weights {
             chain.len() < 3 || by_first > shares[0] + LEAST_GAIN / 2.0
         });
     }
-    weights
+    joined
 }
 
 /// Rings that would be cut off, but for those that have a toll.
-fn find(weights: &Weights, counting: Counting, rings: &Rings, team: &Team) -> Result<Vec<Around>> {
+fn find(joined: &[Joined], counting: Counting, rings: &Rings, team: &Team) -> Result<Vec<Around>> {
     let least = (counting.threshold * LEAST_WEIGHT) as u64;
-    let mut of_links: FxHashMap<Link, u64> = FxHashMap::default();
-    for (chain, weight) in weights {
-        *of_links
-            .entry(Link::of_chain(strings_of(chain)))
-            .or_default() += weight;
-    }
-    let heavy = of_links.iter().filter(|(_, weight)| **weight >= least);
-    let mut links: Vec<Link> = heavy.map(|(&link, _)| link).collect();
+    let heavy = team.map(PARTS, |part| {
+        let mut sums = Weights::default();
+        for (&link, weight) in joined.iter().flat_map(|joined| &joined.weights[part]) {
+            *sums.entry(link).or_default() += weight;
+        }
+        sums.retain(|_, weight| *weight >= least);
+        Ok(sums.into_keys().collect::<Vec<Link>>())
+    })?;
+    let mut links = heavy.concat();
     links.sort_unstable();
     let mut nodes: Vec<StringIndex> = links.iter().flat_map(|link| link.strings).collect();
     nodes.sort_unstable();

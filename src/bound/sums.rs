@@ -11,9 +11,6 @@ use crate::error::Result;
 use crate::parallel::{Team, lock};
 use crate::prices::{CERTAIN, NEVER, Part, Shares, share_out};
 
-/// The number of links that one thread works on at once.
-const LINKS_OF_A_PART: usize = 1 << 9;
-
 /// A split may count in the next steps if what it lacks of counting now is at most this part of the loss
 /// from which on strings count, or of what its string loses if that is more.
 const NEARLY: f32 = 0.1;
@@ -241,20 +238,4 @@ fn amend(strings: &[(usize, f32)], part: &mut WithSplits, change: impl Fn(&mut f
             None => break,
         }
     }
-}
-
-/// The sums of rows of numbers, which are equally long, always added up in the same order.
-pub(super) fn added_up(rows: &[&[f32]], team: &Team) -> Result<Vec<f32>> {
-    let len = rows.first().map_or(0, |row| row.len());
-    let parts = team.map(len.div_ceil(LINKS_OF_A_PART), |index| {
-        let start = index * LINKS_OF_A_PART;
-        let mut sums = vec![0.0; LINKS_OF_A_PART.min(len - start)];
-        for row in rows {
-            for (sum, number) in sums.iter_mut().zip(&row[start..]) {
-                *sum += number;
-            }
-        }
-        Ok(sums)
-    })?;
-    Ok(parts.concat())
 }

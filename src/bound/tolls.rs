@@ -6,11 +6,15 @@
 //! links are served (docs/theory/certificates.md). Tolls are the prices of these conditions, and are
 //! found as prices are.
 
+use std::ops::Range;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::chains::LinkIndex;
 use super::rows::Rows;
 use super::schedule::Stride;
+use crate::error::Result;
+use crate::parallel::Team;
 use crate::prices::{Adam, Prices, StringIndex, ramp};
 
 /// How much of a link's credits counts rises from 0 to 1 above its tolls, over this part of what the shares
@@ -18,6 +22,9 @@ use crate::prices::{Adam, Prices, StringIndex, ramp};
 const SLOPE: f32 = 0.05;
 /// By how much less than prices tolls move. Measured.
 const PACE: f32 = 0.3;
+
+/// The number of links, rings or strings that one thread works on at once.
+const AT_ONCE: usize = 1 << 9;
 
 /// Two neighbours in a ring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -49,8 +56,6 @@ pub(super) type Strings = Vec<StringIndex>;
 #[derive(Debug)]
 struct Ring {
     around: Around,
-    /// Where its strings are among the members.
-    members: Vec<u32>,
     links: Vec<LinkIndex>,
     /// How many links are served whatever strings are made, at most.
     half: usize,
@@ -60,9 +65,11 @@ struct Ring {
 #[derive(Debug, Default)]
 pub(super) struct Rings {
     all: Vec<Ring>,
-    /// The strings that are in a ring, in ascending order.
+    /// The strings that are in a ring, in ascending order, and the rings of each.
     members: Vec<StringIndex>,
+    of_members: Groups,
     links: FxHashMap<Link, LinkIndex>,
+    of_links: Groups,
     /// The chains of three strings or more that count.
     pub(super) long_chains: FxHashSet<Strings>,
     /// These and those of two, in both directions.
@@ -70,13 +77,48 @@ pub(super) struct Rings {
     /// The toll of each ring, in units.
     tolls: Prices,
     unit: f32,
-    /// The sums of the credits of each link, and how much of them counts.
-    pub(super) credits: Vec<f32>,
+    /// How much of the credits of each link counts.
     pub(super) shares: Vec<f32>,
     /// The sums of the shares, over the steps that were noted.
     noted: Vec<f32>,
     num_noted: usize,
-    pulls: Vec<f32>,
+}
+
+/// The rings of several, one after the other.
+#[derive(Debug, Default)]
+struct Groups {
+    /// Where those of each begin, and where the last end.
+    begins: Vec<usize>,
+    rings: Vec<u32>,
+}
+
+impl Groups {
+    /// The rings of each of `number`, in ascending order, given whose each is, ring after ring.
+    fn new(number: usize, of_rings: &[Vec<usize>]) -> Self {
+        let mut begins = vec![0; number + 1];
+        for &one in of_rings.iter().flatten() {
+            begins[one + 1] += 1;
+        }
+        for at in 0..number {
+            begins[at + 1] += begins[at];
+        }
+        let mut free = begins.clone();
+        let mut rings = vec![0; begins[number]];
+        for (ring, of_ring) in (0..).zip(of_rings) {
+            for &one in of_ring {
+                rings[free[one]] = ring;
+                free[one] += 1;
+            }
+        }
+        Self { begins, rings }
+    }
+
+    /// The sum of the tolls of one, given those of all rings in units.
+    fn sum(&self, one: usize, tolls: &[f32], unit: f32) -> f32 {
+        let rings = &self.rings[self.begins[one]..self.begins[one + 1]];
+        let tolls = rings.iter().map(|&ring| tolls[ring as usize] * unit);
+        tolls.fold(0.0, |sum, toll| sum + toll)
+    }
 }
 
 /// The neighbours of a ring.
@@ -99,14 +141,9 @@ impl Rings {
         self.links.len()
     }
 
-    /// Forget the rings that cost nothing, and add some, and chains for them. The loss from which on a
-    /// string counts is the unit of all tolls, as it is when the first rings are added.
-    pub(super) fn renew(
-        &mut self,
-        rings: Vec<Around>,
-        chains: impl Iterator<Item = Strings>,
-        threshold: f32,
-    ) {
+    /// Forget the rings that cost nothing, and add some, whose chains are to be set. The loss from which on
+    /// a string counts is the unit of all tolls, as it is when the first rings are added.
+    pub(super) fn renew(&mut self, rings: Vec<Around>, threshold: f32) {
         if self.is_empty() {
             self.unit = threshold;
         }
@@ -125,27 +162,29 @@ impl Rings {
             self.all.push(Ring {
                 half: around.iter().filter(|(_, by_both)| !by_both).count() / 2,
                 around,
-                members: Vec::new(),
                 links,
             });
             tolls.push(toll);
         }
         self.find_members();
-        self.find_chains(chains);
         self.tolls = Prices::new(tolls);
-        self.credits = vec![0.0; self.links.len()];
         self.shares = vec![0.0; self.links.len()];
         self.noted = vec![0.0; self.links.len()];
         self.num_noted = 0;
     }
 
-    /// Forget the long chains that no link needs, and take those of `more` that one does.
-    fn find_chains(&mut self, more: impl Iterator<Item = Strings>) {
+    /// Whether a link needs this chain.
+    pub(super) fn needs(&self, chain: &[StringIndex]) -> bool {
+        self.links.contains_key(&Link::of_chain(chain))
+    }
+
+    /// Forget the chains that no link needs, and take `more`, which are needed.
+    pub(super) fn set_chains(&mut self, more: impl Iterator<Item = Strings>) {
         let links = &self.links;
         self.long_chains
-            .extend(more.filter(|chain| chain.len() > 2));
-        self.long_chains
             .retain(|chain| links.contains_key(&Link::of_chain(chain)));
+        self.long_chains
+            .extend(more.filter(|chain| chain.len() > 2));
         self.rows = Rows::default();
         let pairs = links.keys().filter(|link| !link.by_both);
         let pairs = pairs.map(|link| link.strings.as_slice());
@@ -162,11 +201,13 @@ impl Rings {
         self.members = strings.map(|&(string, _)| string).collect();
         self.members.sort_unstable();
         self.members.dedup();
-        for ring in &mut self.all {
-            let member = |string: StringIndex| self.members.partition_point(|&at| at < string);
-            let members = ring.around.iter().map(|&(at, _)| member(at) as u32);
-            ring.members = members.collect();
-        }
+        let member = |string: StringIndex| self.members.partition_point(|&at| at < string);
+        let members = |ring: &Ring| ring.around.iter().map(|&(at, _)| member(at)).collect();
+        let members: Vec<Vec<usize>> = self.all.iter().map(members).collect();
+        self.of_members = Groups::new(self.members.len(), &members);
+        let links = |ring: &Ring| ring.links.iter().map(|link| link.at()).collect();
+        let links: Vec<Vec<usize>> = self.all.iter().map(links).collect();
+        self.of_links = Groups::new(self.links.len(), &links);
     }
 
     /// Each ring with its links, how many of these are served in any case, and its toll.
@@ -191,44 +232,65 @@ impl Rings {
     }
 
     /// The tolls of each string that is in a ring, in ascending order.
-    pub(super) fn tolls_of_strings(&self) -> Vec<(usize, f32)> {
-        let mut sums: Vec<(usize, f32)> = self.members.iter().map(|at| (at.at(), 0.0)).collect();
-        for (ring, toll) in self.all.iter().zip(&self.tolls.values) {
-            for &member in &ring.members {
-                sums[member as usize].1 += toll * self.unit;
-            }
-        }
-        sums
+    pub(super) fn tolls_of_strings(&self, team: &Team) -> Result<Vec<(usize, f32)>> {
+        let toll = |member| {
+            let toll = self.of_members.sum(member, &self.tolls.values, self.unit);
+            (self.members[member].at(), toll)
+        };
+        in_parts(self.members.len(), team, |members| {
+            members.map(toll).collect()
+        })
     }
 
-    /// Find how much of each link's credits counts, and move the tolls, given how much each string counts
-    /// and the loss from which on it does.
+    /// Find how much of each link's credits counts, and move the tolls, given the credits of each link in
+    /// each batch, how much each string counts and the loss from which on it does.
     pub(super) fn step(
         &mut self,
+        credits: &[&[f32]],
         strings: &[f32],
         threshold: f32,
         stride: &Stride,
         num_steps: usize,
-    ) {
-        let mut tolls = vec![0.0; self.links.len()];
-        for (_, links, _, toll) in self.iter() {
-            for link in links {
-                tolls[link.at()] += toll;
-            }
-        }
+        team: &Team,
+    ) -> Result<()> {
         let slope = SLOPE * stride.softness * threshold.max(1.0);
-        for ((share, credit), toll) in self.shares.iter_mut().zip(&self.credits).zip(tolls) {
-            *share = ramp((credit - toll) / slope);
-        }
-        self.pulls.clear();
-        for ring in &self.all {
+        self.shares = in_parts(self.links.len(), team, |links| {
+            let mut shares = vec![0.0; links.len()];
+            for batch in credits {
+                for (sum, credit) in shares.iter_mut().zip(&batch[links.clone()]) {
+                    *sum += credit;
+                }
+            }
+            for (share, link) in shares.iter_mut().zip(links) {
+                let toll = self.of_links.sum(link, &self.tolls.values, self.unit);
+                *share = ramp((*share - toll) / slope);
+            }
+            shares
+        })?;
+        let pull = |ring: &Ring| {
             let made: f32 = ring.around.iter().map(|(at, _)| strings[at.at()]).sum();
             let counted: f32 = ring.links.iter().map(|link| self.shares[link.at()]).sum();
-            self.pulls.push(counted - made - ring.half as f32);
-        }
+            counted - made - ring.half as f32
+        };
+        let pulls = in_parts(self.all.len(), team, |rings| {
+            self.all[rings].iter().map(pull).collect()
+        })?;
         let adam = Adam::new(PACE * stride.rate, num_steps);
-        let all = 0..self.all.len();
         self.tolls
-            .follow_within(all, &self.pulls, adam, 0.0, f32::INFINITY);
+            .follow_within(0..pulls.len(), &pulls, adam, 0.0, f32::INFINITY);
+        Ok(())
     }
+}
+
+/// What `find` finds for some after others of `number`, by the threads of a team.
+fn in_parts<T: Clone + Send>(
+    number: usize,
+    team: &Team,
+    find: impl Fn(Range<usize>) -> Vec<T> + Sync,
+) -> Result<Vec<T>> {
+    let parts = team.map(number.div_ceil(AT_ONCE), |part| {
+        let start = part * AT_ONCE;
+        Ok(find(start..number.min(start + AT_ONCE)))
+    })?;
+    Ok(parts.concat())
 }
