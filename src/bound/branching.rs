@@ -15,7 +15,6 @@ use super::descent::{Descended, Start, descend_in};
 use super::found::{DescentProgress, FoundPrices};
 use super::instance::Instance;
 use super::schedule::DescentOptions;
-use super::start;
 use super::verify::verify_cases;
 use crate::error::{Error, Result};
 use crate::merges::Id;
@@ -162,9 +161,10 @@ impl Search<'_> {
 
 /// What the prices of more lists prove of some of them.
 fn total_in(instance: &Instance, decided: &Decided, found: &FoundPrices, bits: u32) -> i128 {
-    let strings = start::strings(instance);
     let spelt = |numbers: &[usize]| -> Vec<Vec<Id>> {
-        let of_numbers = numbers.iter().map(|&number| strings[number].to_vec());
+        let of_numbers = numbers
+            .iter()
+            .map(|&number| instance.symbols_of(number).to_vec());
         of_numbers.collect()
     };
     let case = Case {
@@ -278,7 +278,6 @@ impl Tree {
     /// The proof by all cases.
     fn finished(self, instance: &Instance, bits: u32) -> FoundPrices {
         let total = self.total();
-        let strings = start::strings(instance);
         let mut all = FoundPrices {
             gain: whole_tokens(total, bits),
             total,
@@ -299,7 +298,7 @@ impl Tree {
                     }
                 }
                 Some(Node::Divided(string, [with, without])) => {
-                    all.tree.push(Some(strings[string].to_vec()));
+                    all.tree.push(Some(instance.symbols_of(string).to_vec()));
                     to_come.extend([without, with]);
                 }
                 None => {}

@@ -419,9 +419,10 @@ impl<'a> Descent<'a> {
         let losses = &self.sums.shares.losses;
         let mut order: Vec<usize> = (0..self.instance.num_strings).collect();
         order.sort_by(|&a, &b| losses[b].total_cmp(&losses[a]));
-        let strings = start::strings(self.instance);
         let chosen = order.iter().take(self.instance.num_merges);
-        chosen.map(|&string| strings[string].to_vec()).collect()
+        chosen
+            .map(|&string| self.instance.symbols_of(string).to_vec())
+            .collect()
     }
 }
 

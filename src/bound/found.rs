@@ -7,7 +7,6 @@ use super::instance::Instance;
 use super::rounded_rings::RoundedRings;
 use super::rounding::RoundedBatch;
 use super::schedule::DescentOptions;
-use super::start;
 use super::tolls::Around;
 use crate::merges::Id;
 use crate::parallel;
@@ -90,8 +89,7 @@ impl FoundPrices {
                 self.discounts.extend(batch.discounts);
                 self.credits.extend(batch.credits);
             }
-            let strings = start::strings(instance);
-            let spelled = |string: &StringIndex| strings[string.at()].to_vec();
+            let spelled = |string: &StringIndex| instance.symbols_of(string.at()).to_vec();
             let in_full = |(around, toll): (Around, u64)| Ring {
                 strings: around.iter().map(|(string, _)| spelled(string)).collect(),
                 by_both: around.iter().map(|&(_, by_both)| by_both).collect(),

@@ -54,6 +54,8 @@ pub struct Instance {
     pub(super) strings: Vec<StringIndex>,
     pub(super) sections: Vec<Section>,
     pub(super) num_strings: usize,
+    /// The symbol at which each string begins somewhere, and its length.
+    places: Vec<(u32, u8)>,
     /// Where the splits of each string begin, and where the last end: against merges one for each cut,
     /// the leftmost first; against vocabularies one.
     pub(super) splits: Vec<u32>,
@@ -92,6 +94,7 @@ impl Instance {
             strings: Vec::new(),
             sections: Vec::new(),
             num_strings: 0,
+            places: Vec::new(),
             splits: Vec::new(),
             repeats: Repeats::default(),
         };
@@ -150,6 +153,7 @@ impl Instance {
         }
         self.fill_rows(&lengths);
         self.number_by_places();
+        self.find_places();
         self.number_splits()
     }
 
@@ -172,21 +176,32 @@ impl Instance {
         }
     }
 
-    fn number_splits(&mut self) -> Result<()> {
-        let mut lengths = vec![2_u8; self.num_strings];
-        if self.against == Against::Merges {
-            let mut row = 0;
-            for &reach in &self.reach {
-                for length in 2..=reach {
-                    lengths[self.strings[row + length as usize - 1].at()] = length;
-                }
-                row += reach as usize;
+    fn find_places(&mut self) {
+        self.places = vec![(0, 0); self.num_strings];
+        let mut rest = self.strings.as_slice();
+        for (symbol, &reach) in (0..).zip(&self.reach) {
+            let (row, behind) = rest.split_at(reach.into());
+            for (length, string) in (1..).zip(row).skip(1) {
+                self.places[string.at()] = (symbol, length);
             }
+            rest = behind;
         }
+    }
+
+    /// The symbols of a string.
+    pub(super) fn symbols_of(&self, string: usize) -> &[Id] {
+        let (symbol, length) = self.places[string];
+        &self.pieces.symbols[symbol as usize..][..length.into()]
+    }
+
+    fn number_splits(&mut self) -> Result<()> {
         self.splits = vec![0];
         let mut end = 0;
-        for length in lengths {
-            end += length as usize - 1;
+        for &(_, length) in &self.places {
+            end += match self.against {
+                Against::Merges => usize::from(length) - 1,
+                Against::Vocabularies => 1,
+            };
             if end >= MOST {
                 return Err(Error::CorpusTooLarge);
             }

@@ -17,27 +17,10 @@ const USUAL: f32 = 0.35;
 /// Which of the strings of an instance are among `tokens`.
 pub(super) fn known(instance: &Instance, tokens: &[Vec<Id>]) -> Vec<bool> {
     let tokens: FxHashSet<&[Id]> = tokens.iter().map(Vec::as_slice).collect();
-    let strings = strings(instance).into_iter();
-    strings.map(|string| tokens.contains(string)).collect()
-}
-
-/// The symbols of each string.
-pub(super) fn strings(instance: &Instance) -> Vec<&[Id]> {
-    let mut strings: Vec<&[Id]> = vec![&[]; instance.num_strings];
-    let symbols = &instance.pieces.symbols;
-    for section in &instance.sections {
-        let mut items = instance.strings[section.items.clone()].iter();
-        for symbol in section.symbols.clone() {
-            let row = items.by_ref().take(instance.reach[symbol].into());
-            for (length, &string) in (1..).zip(row).skip(1) {
-                let known = &mut strings[section.name(string).at()];
-                if known.is_empty() {
-                    *known = &symbols[symbol..symbol + length];
-                }
-            }
-        }
-    }
+    let strings = 0..instance.num_strings;
     strings
+        .map(|string| tokens.contains(instance.symbols_of(string)))
+        .collect()
 }
 
 /// Set the prices of a batch by the strings that are tokens.

@@ -11,7 +11,6 @@ use super::found::DescentProgress;
 use super::instance::{Instance, LONGEST};
 use super::proof::BITS;
 use super::schedule::DescentOptions;
-use super::start;
 use super::words::Words;
 use crate::error::Result;
 use crate::merges::Id;
@@ -48,9 +47,9 @@ pub fn suggest(
     watch.check()?;
     let mut order: Vec<usize> = (0..shares.len()).filter(|&at| shares[at] > 0.0).collect();
     order.sort_by(|&a, &b| shares[b].total_cmp(&shares[a]));
-    let strings = start::strings(&instance);
     let chosen = order.iter().take(num_merges);
-    Ok(Some(chosen.map(|&at| strings[at].to_vec()).collect()))
+    let chosen = chosen.map(|&at| instance.symbols_of(at).to_vec());
+    Ok(Some(chosen.collect()))
 }
 
 #[cfg(test)]
