@@ -20,6 +20,9 @@ impl StringIndex {
 /// The next threshold is first looked for where it differs from the last by at most this part.
 const NEAR: f32 = 0.1;
 
+/// A threshold is found up to this part of it.
+const NARROW: f32 = 1e-4;
+
 /// In place of the loss of a string that counts for certain, and of one that does not.
 pub(crate) const CERTAIN: f32 = f32::MAX;
 pub(crate) const NEVER: f32 = f32::NEG_INFINITY;
@@ -211,21 +214,32 @@ fn counted(losses: &[f32], threshold: f32, slope: f32) -> f64 {
 /// The threshold between `low` and `high` at which the shares sum to `wanted`; one of these if it is not
 /// between them.
 fn threshold(losses: &[f32], wanted: f64, slope: f32, mut low: f32, mut high: f32) -> f32 {
-    if counted(losses, low, slope) <= wanted {
+    // By how much too many count at the one end, and too few at the other.
+    let mut more = counted(losses, low, slope) - wanted;
+    if more <= 0.0 {
         return low;
     }
-    if high == f32::INFINITY {
+    let is_open = high == f32::INFINITY;
+    if is_open {
         let unknown = losses.iter().copied().filter(|&loss| loss < CERTAIN);
         high = unknown.fold(low, f32::max) + slope;
-    } else if counted(losses, high, slope) > wanted {
+    }
+    let mut fewer = wanted - counted(losses, high, slope);
+    if fewer < 0.0 && !is_open {
         return high;
     }
-    while high - low > 1e-4 * high {
-        let middle = f32::midpoint(low, high);
-        if counted(losses, middle, slope) > wanted {
-            low = middle;
+    // Where a straight line between the ends has it, a little beyond on the side of the farther end: so
+    // that end comes near. An end that stays counts half the next time (the Illinois method).
+    while high - low > NARROW * high {
+        let part = (more / (more + fewer)).clamp(0.0, 1.0) as f32;
+        let beyond = if part < 0.5 { 0.4 } else { -0.4 } * NARROW * high;
+        let inside = [low + 0.1 * NARROW * high, high - 0.1 * NARROW * high];
+        let middle = (low + part * (high - low) + beyond).clamp(inside[0], inside[1]);
+        let too_many = counted(losses, middle, slope) - wanted;
+        if too_many > 0.0 {
+            (low, more, fewer) = (middle, too_many, fewer / 2.0);
         } else {
-            high = middle;
+            (high, fewer, more) = (middle, -too_many, more / 2.0);
         }
     }
     high
