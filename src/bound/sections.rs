@@ -197,3 +197,121 @@ impl Section {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::greedy::tests::Dice;
+
+    const NUM_STRINGS: usize = 3 * STRINGS_OF_A_PART - 7;
+    const NUM_REPEATS: usize = 30;
+
+    #[test]
+    fn sections_are_of_all_pieces_in_their_order() {
+        let mut dice = Dice(5);
+        let mut pieces = Words::default();
+        for _ in 0..4000 {
+            let piece: Vec<u32> = (0..2 + dice.below(9)).map(|_| 0).collect();
+            pieces.push(&piece, 1 + dice.below(3));
+        }
+        let symbols = pieces.symbols.iter();
+        let reach: Vec<u8> = symbols.map(|_| 1 + dice.below(20) as u8).collect();
+        let sections = cut(&pieces, &reach, |weight| weight == 1);
+        assert!(sections.len() > 8 && sections.len() <= MOST_SECTIONS + 1);
+        let mut ends = [0; 3];
+        for section in &sections {
+            let Section {
+                pieces: ours,
+                symbols,
+                items,
+                ..
+            } = section;
+            assert_eq!([ours.start, symbols.start, items.start], ends);
+            assert_eq!(symbols.end, pieces.ends[ours.end - 1]);
+            let rows = reach[symbols.clone()].iter();
+            let num_items: usize = rows.map(|&reach| usize::from(reach)).sum();
+            assert_eq!(items.len(), num_items);
+            ends = [ours.end, symbols.end, items.end];
+        }
+        assert_eq!(ends[..2], [pieces.ends.len(), pieces.symbols.len()]);
+    }
+
+    /// Where splits begin, and a section with its items by the numbers of the instance and by its own.
+    fn numbered(dice: &mut Dice) -> (Vec<u32>, Section, Vec<StringIndex>, Vec<StringIndex>) {
+        let mut begins = vec![0];
+        for string in 0..NUM_STRINGS {
+            begins.push(begins[string] + 1 + string as u32 % 4);
+        }
+        let mut string = |at: u32| match at % 5 {
+            0 => StringIndex::NONE,
+            _ => StringIndex(dice.below(NUM_STRINGS as u64) as u32),
+        };
+        let strings: Vec<StringIndex> = (0..500).map(&mut string).collect();
+        let mut items = strings.clone();
+        let mut section = Section::default();
+        section.number(
+            &mut items,
+            (0..NUM_REPEATS).step_by(3),
+            &begins,
+            NUM_REPEATS,
+        );
+        (begins, section, strings, items)
+    }
+
+    #[test]
+    fn numbers_of_sections_have_names() {
+        let (_, section, strings, items) = numbered(&mut Dice(6));
+        assert_eq!(section.names(&items, &mut Vec::new()), strings);
+        assert!(section.num_strings() < NUM_STRINGS);
+        for repeat in (0..NUM_REPEATS).step_by(3) {
+            let number = section.number_of(NUM_STRINGS + repeat);
+            assert!(number >= section.num_strings());
+            assert_eq!(section.names[number] as usize, NUM_STRINGS + repeat);
+        }
+    }
+
+    #[test]
+    fn what_sections_have_is_added_up_as_it_is_looked_up() {
+        let mut dice = Dice(7);
+        let (mut sums, mut split_sums) = (vec![0.0; NUM_STRINGS + NUM_REPEATS], Vec::new());
+        let (mut expected, mut expected_of_splits) = (0.0, 0.0);
+        let (mut found, mut found_of_splits) = (0.0, 0.0);
+        for _ in 0..3 {
+            let (begins, section, ..) = numbered(&mut dice);
+            let num_splits = begins[NUM_STRINGS] as usize;
+            split_sums.resize(num_splits, 0.0);
+            // Its name is known of each.
+            let all: Vec<f32> = (0..sums.len()).map(|name| name as f32).collect();
+            let all_splits: Vec<f32> = (0..num_splits).map(|name| name as f32).collect();
+            let (mut own, mut own_splits) = (Vec::new(), Vec::new());
+            section.look_up(&all, &mut own);
+            section.look_up_splits(&begins, &all_splits, &mut own_splits);
+            assert_eq!(
+                [own.len(), own_splits.len()],
+                [section.num_losses(), section.num_splits()]
+            );
+            expected += own.iter().sum::<f32>();
+            expected_of_splits += own_splits.iter().sum::<f32>();
+            for (part, sums) in sums.chunks_mut(STRINGS_OF_A_PART).enumerate() {
+                section.add_up(part, &own, sums);
+                let first = part * STRINGS_OF_A_PART;
+                if first < NUM_STRINGS {
+                    let begins = &begins[first..=NUM_STRINGS.min(first + STRINGS_OF_A_PART)];
+                    let splits = begins[0] as usize..begins[begins.len() - 1] as usize;
+                    section.add_up_splits(part, begins, &own_splits, &mut split_sums[splits]);
+                }
+            }
+        }
+        // What is known was added to the sums of that name, once for each section that has it.
+        for (sums, found) in [(&sums, &mut found), (&split_sums, &mut found_of_splits)] {
+            for (name, sum) in sums.iter().enumerate().skip(1) {
+                let times = sum / name as f32;
+                assert!([0.0, 1.0, 2.0, 3.0].contains(&times));
+            }
+            *found = sums.iter().sum::<f32>();
+        }
+        assert!(
+            (found - expected).abs() < 1.0 && (found_of_splits - expected_of_splits).abs() < 1.0
+        );
+    }
+}

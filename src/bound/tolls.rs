@@ -294,3 +294,18 @@ fn in_parts<T: Clone + Send>(
     })?;
     Ok(parts.concat())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tolls_of_one_are_those_of_all_rings_that_it_is_in() {
+        let groups = Groups::new(4, &[vec![0, 2], vec![2, 3], vec![2, 0, 2]]);
+        // The last ring has 2 twice.
+        for (one, expected) in [202.0, 0.0, 422.0, 20.0].into_iter().enumerate() {
+            let sum = groups.sum(one, &[1.0, 10.0, 100.0], 2.0);
+            assert!((sum - expected).abs() < 1e-3);
+        }
+    }
+}
