@@ -79,19 +79,28 @@ impl Tasks {
 
     /// Do tasks while there are any; after a failure no further task begins.
     fn take<W>(&self, worker: &mut W, work: &impl Fn(&mut W, usize) -> Result<()>) {
-        while !self.has_failed.load(Ordering::Relaxed) {
+        while !self.has_failed() {
             let task = self.next.fetch_add(1, Ordering::Relaxed);
             if task >= self.number {
                 return;
             }
-            if let Err(error) = work(worker, task) {
-                self.has_failed.store(true, Ordering::Relaxed);
-                let mut failure = lock(&self.failure);
-                if failure.as_ref().is_none_or(|&(first, _)| task < first) {
-                    *failure = Some((task, error));
-                }
+            self.attempt(worker, task, work);
+        }
+    }
+
+    /// Do a task, and note its failure.
+    fn attempt<W>(&self, worker: &mut W, task: usize, work: &impl Fn(&mut W, usize) -> Result<()>) {
+        if let Err(error) = work(worker, task) {
+            self.has_failed.store(true, Ordering::Relaxed);
+            let mut failure = lock(&self.failure);
+            if failure.as_ref().is_none_or(|&(first, _)| task < first) {
+                *failure = Some((task, error));
             }
         }
+    }
+
+    fn has_failed(&self) -> bool {
+        self.has_failed.load(Ordering::Relaxed)
     }
 
     /// The error of the first task that failed.

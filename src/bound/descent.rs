@@ -120,7 +120,7 @@ fn for_each_batch<'a, M: Send>(
     is_late: impl Fn() -> bool + Sync,
     work: impl Fn(&mut M, &mut Batch<'a>) + Sync,
 ) -> Result<()> {
-    team.for_each(memories, batches.len(), |memory, index| {
+    team.for_each_at_home(memories, batches.len(), |memory, index| {
         if is_late() {
             return Err(Error::Interrupted);
         }

@@ -8,7 +8,7 @@ use std::any::Any;
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError, RwLock};
 
 use super::{Tasks, into_inner, lock};
@@ -108,6 +108,38 @@ impl Team<'_> {
         self.call(num_tasks, &|number| {
             if let Some(worker) = workers.get(number) {
                 tasks.take(&mut **lock(worker), &work);
+            }
+        });
+        tasks.outcome()
+    }
+
+    /// The same, but a thread begins with the same tasks each time, whose data its processor may still
+    /// hold, and takes those of others when it is done with them.
+    pub(crate) fn for_each_at_home<W: Send>(
+        &self,
+        workers: &mut [W],
+        num_tasks: usize,
+        work: impl Fn(&mut W, usize) -> Result<()> + Sync,
+    ) -> Result<()> {
+        let num_homes = workers.len().min(self.num_threads()).max(1);
+        let tasks = Tasks::new(num_tasks);
+        let is_taken: Vec<AtomicBool> = (0..num_tasks).map(|_| AtomicBool::new(false)).collect();
+        let workers: Vec<Mutex<&mut W>> = workers.iter_mut().map(Mutex::new).collect();
+        self.call(num_tasks, &|number| {
+            let Some(worker) = workers.get(number) else {
+                return;
+            };
+            let worker = &mut **lock(worker);
+            let home = number * num_tasks / num_homes..(number + 1) * num_tasks / num_homes;
+            // Of others first what they would do last.
+            let others = (home.end..num_tasks + home.start).rev();
+            for task in home.chain(others).map(|task| task % num_tasks) {
+                if !is_taken[task].swap(true, Ordering::Relaxed) {
+                    tasks.attempt(worker, task, &work);
+                }
+                if tasks.has_failed() {
+                    return;
+                }
             }
         });
         tasks.outcome()
@@ -270,14 +302,44 @@ mod tests {
 
     #[test]
     fn fewer_workers_than_threads_do_all() {
-        let mut one = [0];
-        let outcome = with_team(3, |team| {
-            team.for_each(&mut one, 10, |sum, task| {
-                *sum += task;
-                Ok(())
-            })
+        let add = |sum: &mut usize, task: usize| {
+            *sum += task;
+            Ok(())
+        };
+        let (mut one, mut at_home) = ([0], [0]);
+        let outcomes = with_team(3, |team| {
+            [
+                team.for_each(&mut one, 10, add),
+                team.for_each_at_home(&mut at_home, 10, add),
+            ]
         });
-        assert_eq!((outcome, one), (Ok(()), [45]));
+        assert_eq!(outcomes, [Ok(()), Ok(())]);
+        assert_eq!([one, at_home], [[45], [45]]);
+    }
+
+    #[test]
+    fn every_task_is_done_once_wherever_threads_begin() {
+        for (num_threads, num_tasks) in [(1, 9), (2, 9), (3, 2), (7, 64), (4, 1), (5, 0)] {
+            with_team(num_threads, |team| {
+                for _ in 0..if cfg!(miri) { 3 } else { 50 } {
+                    let mut done = vec![Vec::new(); num_threads];
+                    let outcome = team.for_each_at_home(&mut done, num_tasks, |done, task| {
+                        done.push(task);
+                        Ok(())
+                    });
+                    let mut done = done.concat();
+                    done.sort_unstable();
+                    assert_eq!(outcome, Ok(()));
+                    assert_eq!(done, (0..num_tasks).collect::<Vec<usize>>());
+                }
+                let mut nothing = vec![(); num_threads];
+                let failed = team.for_each_at_home(&mut nothing, 9, |(), task| match task {
+                    4 => Err(Error::InvalidUtf8 { offset: task }),
+                    _ => Ok(()),
+                });
+                assert_eq!(failed, Err(Error::InvalidUtf8 { offset: 4 }));
+            });
+        }
     }
 
     #[test]
