@@ -145,7 +145,7 @@ pub(super) fn renew(
             .map(<[StringIndex]>::to_vec)
             .collect::<Vec<Strings>>())
     })?;
-    rings.set_chains(needed.into_iter().flatten());
+    rings.set_chains(needed.into_iter().flatten(), team)?;
     let rings = &*rings;
     team.map(batches.len(), |index| {
         enchain(&mut lock(&batches[index]), rings);

@@ -179,21 +179,22 @@ impl Rings {
     }
 
     /// Forget the chains that no link needs, and take `more`, which are needed.
-    pub(super) fn set_chains(&mut self, more: impl Iterator<Item = Strings>) {
+    pub(super) fn set_chains(
+        &mut self,
+        more: impl Iterator<Item = Strings>,
+        team: &Team,
+    ) -> Result<()> {
         let links = &self.links;
         self.long_chains
             .retain(|chain| links.contains_key(&Link::of_chain(chain)));
         self.long_chains
             .extend(more.filter(|chain| chain.len() > 2));
-        self.rows = Rows::default();
         let pairs = links.keys().filter(|link| !link.by_both);
         let pairs = pairs.map(|link| link.strings.as_slice());
-        for chain in pairs.chain(self.long_chains.iter().map(Vec::as_slice)) {
-            let link = links[&Link::of_chain(chain)];
-            let back: Strings = chain.iter().rev().copied().collect();
-            self.rows.add(chain, link);
-            self.rows.add(&back, link);
-        }
+        let long = self.long_chains.iter().map(Vec::as_slice);
+        let chains: Vec<&[StringIndex]> = pairs.chain(long).collect();
+        self.rows = Rows::new(&chains, |chain| links[&Link::of_chain(chain)], team)?;
+        Ok(())
     }
 
     fn find_members(&mut self) {

@@ -219,28 +219,34 @@ fn threshold(losses: &[f32], wanted: f64, slope: f32, mut low: f32, mut high: f3
     if more <= 0.0 {
         return low;
     }
-    let is_open = high == f32::INFINITY;
-    if is_open {
+    if high == f32::INFINITY {
+        // Here only those count that do for certain.
         let unknown = losses.iter().copied().filter(|&loss| loss < CERTAIN);
         high = unknown.fold(low, f32::max) + slope;
     }
     let mut fewer = wanted - counted(losses, high, slope);
-    if fewer < 0.0 && !is_open {
+    if fewer < 0.0 {
         return high;
     }
     // Where a straight line between the ends has it, a little beyond on the side of the farther end: so
-    // that end comes near. An end that stays counts half the next time (the Illinois method).
+    // that end comes near. In the middle if the last time that left more than half.
+    let mut by_line = true;
     while high - low > NARROW * high {
-        let part = (more / (more + fewer)).clamp(0.0, 1.0) as f32;
-        let beyond = if part < 0.5 { 0.4 } else { -0.4 } * NARROW * high;
-        let inside = [low + 0.1 * NARROW * high, high - 0.1 * NARROW * high];
-        let middle = (low + part * (high - low) + beyond).clamp(inside[0], inside[1]);
+        let (width, narrow) = (high - low, NARROW * high);
+        let middle = if by_line {
+            let part = (more / (more + fewer)) as f32;
+            let beyond = if part < 0.5 { 0.4 } else { -0.4 } * narrow;
+            (low + part * width + beyond).clamp(low + 0.1 * narrow, high - 0.1 * narrow)
+        } else {
+            f32::midpoint(low, high)
+        };
         let too_many = counted(losses, middle, slope) - wanted;
         if too_many > 0.0 {
-            (low, more, fewer) = (middle, too_many, fewer / 2.0);
+            (low, more) = (middle, too_many);
         } else {
-            (high, fewer, more) = (middle, -too_many, more / 2.0);
+            (high, fewer) = (middle, -too_many);
         }
+        by_line = !by_line || high - low <= 0.5 * width;
     }
     high
 }
@@ -259,6 +265,25 @@ mod tests {
             assert!((sum - expected).abs() < 0.51, "{sum} {expected}");
             assert!(shares.threshold >= floor);
             assert!(shares.of_strings.is_sorted());
+        }
+    }
+
+    #[test]
+    fn a_threshold_is_found_where_many_losses_are_equal_or_just_enough_count() {
+        let few = [9.0_f32, 9.0, 9.0, 2.0, 2.0, 1e6];
+        let many: Vec<f32> = (0..1000_u16)
+            .map(|index| f32::from(index % 3) + 5.0)
+            .collect();
+        for losses in [&few[..], &many] {
+            for wanted in [0.0, 1.0, 2.0, 3.0, 4.0, 333.0, 700.0] {
+                for slope in [0.002, 0.05, 3.0] {
+                    let found = threshold(losses, wanted, slope, 0.5, f32::INFINITY);
+                    let [above, below] = [1.0 + 2.0 * NARROW, 1.0 - 2.0 * NARROW];
+                    assert!(counted(losses, found * above, slope) <= wanted, "{found}");
+                    let is_lowest = found <= 0.5;
+                    assert!(is_lowest || counted(losses, found * below, slope) >= wanted);
+                }
+            }
         }
     }
 
