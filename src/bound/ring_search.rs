@@ -111,6 +111,7 @@ pub(super) struct Counting<'a> {
 }
 
 /// What a batch has of chains by which words gain too much.
+#[derive(Default)]
 struct Joined {
     /// Their strings, none for those that they lack of the longest.
     chains: FxHashSet<[StringIndex; LONGEST_CHAIN]>,
@@ -119,6 +120,20 @@ struct Joined {
 }
 
 type Weights = FxHashMap<Link, u64>;
+
+impl Joined {
+    /// Add a chain, in a word of this weight.
+    fn add(&mut self, strings: impl Iterator<Item = StringIndex>, weight: u64) {
+        let mut chain = [StringIndex::NONE; LONGEST_CHAIN];
+        for (to, string) in chain.iter_mut().zip(strings) {
+            *to = string;
+        }
+        let link = Link::of_chain(strings_of(&chain));
+        let part = link.strings[0].at() % PARTS;
+        *self.weights[part].entry(link).or_default() += weight;
+        self.chains.insert(chain);
+    }
+}
 
 /// The strings of a chain.
 fn strings_of(chain: &[StringIndex; LONGEST_CHAIN]) -> &[StringIndex] {
@@ -158,10 +173,7 @@ pub(super) fn renew(
 fn join(batch: &Batch, counting: Counting) -> Joined {
     let average = |string: StringIndex| counting.average[string.at()];
     let is_open = |share: f32| share > OPEN[0] && share < OPEN[1];
-    let mut joined = Joined {
-        chains: FxHashSet::default(),
-        weights: std::array::from_fn(|_| Weights::default()),
-    };
+    let mut joined = Joined::default();
     let mut crossed = Crossed::default();
     let (mut pulls, mut made, mut nothing) = (Vec::new(), Vec::new(), Vec::new());
     let mut names = Vec::new();
@@ -202,14 +214,7 @@ fn join(batch: &Batch, counting: Counting) -> Joined {
                     (shares[0] + shares[1] - 1.0).max(0.0)
                 };
                 if tokens > certain(chain.len()) as f32 + least + LEAST_GAIN {
-                    let mut of_chain = [StringIndex::NONE; LONGEST_CHAIN];
-                    for (string, &item) in of_chain.iter_mut().zip(chain) {
-                        *string = strings[item];
-                    }
-                    let link = Link::of_chain(strings_of(&of_chain));
-                    let part = link.strings[0].at() % PARTS;
-                    *joined.weights[part].entry(link).or_default() += piece.weight;
-                    joined.chains.insert(of_chain);
+                    joined.add(chain.iter().map(|&item| strings[item]), piece.weight);
                 }
             }
             // Of two that cross hardly more than one is made: so with two more it gains by the first two.
