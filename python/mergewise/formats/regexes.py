@@ -104,7 +104,9 @@ def from_oniguruma(regex: str) -> str | None:
 def other_spellings() -> dict[str, str]:
     """What a file with each of the other named expressions is read as, and the expression."""
     named = [expression for expression in OTHER_NAMES.values() if expression not in PATTERNS]
-    return {_core.from_oniguruma(to_oniguruma(expression) or ""): expression for expression in named}
+    return {
+        _core.from_oniguruma(to_oniguruma(expression) or ""): expression for expression in named
+    }
 
 
 def nameless(regex: str) -> str:
