@@ -30,6 +30,7 @@ mod descent;
 mod found;
 mod frequent;
 mod instance;
+mod items;
 mod late_spans;
 mod light;
 mod lists;

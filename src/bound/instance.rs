@@ -6,19 +6,18 @@
 //! vocabularies, a piece is a whole word. The items of a symbol are the symbol itself and the strings
 //! with a price that begin there, of the lengths 2, 3, ...; they lie in one row, in this order.
 
-use std::cmp::Reverse;
 use std::ops::Range;
-use std::sync::Mutex;
 
 use super::against::Against;
 use super::frequent::FrequentStrings;
+use super::items;
 use super::light::LightPart;
 use super::repeats::{self, Place, Repeats};
 use super::sections::{self, Section};
 use super::words::Words;
 use crate::error::{Error, Result};
 use crate::merges::Id;
-use crate::parallel;
+use crate::parallel::{Team, with_team};
 use crate::prices::StringIndex;
 use crate::watch::Watch;
 
@@ -74,6 +73,20 @@ impl Instance {
         num_threads: usize,
         watch: &Watch,
     ) -> Result<Self> {
+        with_team(num_threads, |team| {
+            Self::find(words, against, num_merges, floor, longest, team, watch)
+        })
+    }
+
+    fn find(
+        words: &Words,
+        against: Against,
+        num_merges: usize,
+        floor: u64,
+        longest: usize,
+        team: &Team,
+        watch: &Watch,
+    ) -> Result<Self> {
         watch.check()?;
         let words = words.iter().filter(|word| word.0.len() > 1 && word.1 > 0);
         let words = Words::united(words);
@@ -82,7 +95,7 @@ impl Instance {
         }
         let pieces = match against {
             Against::Vocabularies => words,
-            Against::Merges => cut(&words, floor, num_threads, watch)?,
+            Against::Merges => cut(&words, floor, team, watch)?,
         };
         let mut instance = Self {
             against,
@@ -99,23 +112,23 @@ impl Instance {
             repeats: Repeats::default(),
         };
         let room = CUTS_OF_A_SYMBOL * instance.pieces.symbols.len() + ROOM_FOR_CUTS;
-        instance.find_strings(room, num_threads, watch)?;
-        instance.make_sections(num_threads)?;
+        instance.find_strings(room, team, watch)?;
+        instance.make_sections(team)?;
         Ok(instance)
     }
 
     /// Find the strings that have a price, given how many cuts are worth their time.
-    fn find_strings(&mut self, room: usize, num_threads: usize, watch: &Watch) -> Result<()> {
-        // For each length the strings of that length, from left to right.
-        let mut lengths: Vec<Vec<StringIndex>> = Vec::new();
+    fn find_strings(&mut self, room: usize, team: &Team, watch: &Watch) -> Result<()> {
+        // The strings of two symbols, of three and so on, each length from left to right.
+        let mut lengths: Vec<FrequentStrings> = Vec::new();
         let mut frequent = FrequentStrings::of_one_symbol(&self.pieces);
         let mut num_cuts = 0;
         // The first strings for which there is no room.
         let mut beyond: Option<Beyond> = None;
         for length in 2..=self.longest + 1 {
             watch.check()?;
-            frequent = frequent.longer(&self.pieces, self.floor, num_threads, watch)?;
-            if frequent.num_strings == 0 {
+            frequent = frequent.longer(&self.pieces, self.floor, team, watch)?;
+            if frequent.num_strings() == 0 {
                 beyond = None;
                 break;
             }
@@ -130,16 +143,14 @@ impl Instance {
             if length > self.longest || num_cuts > ROOM_FOR_ALL * room {
                 break;
             }
-            let first = self.num_strings as u32;
-            self.num_strings += frequent.num_strings;
+            self.num_strings += frequent.num_strings();
             if self.num_strings >= MOST {
                 return Err(Error::CorpusTooLarge);
             }
             for &place in &frequent.places {
                 self.reach[place as usize] = length as u8;
             }
-            let strings = frequent.strings.iter().map(|string| first + string.0);
-            lengths.push(strings.map(StringIndex).collect());
+            lengths.push(frequent.without_places());
         }
         if let Some(beyond) = beyond {
             self.longest = beyond.length - 1;
@@ -151,41 +162,9 @@ impl Instance {
             let (strings, length) = (beyond.strings, beyond.length);
             self.repeats = repeats::find(&self.pieces, strings, length, self.floor, watch)?;
         }
-        self.fill_rows(&lengths);
-        self.number_by_places();
-        self.find_places();
+        self.places = items::number(&mut lengths, team)?;
+        self.strings = items::fill(&self.reach, &lengths, team)?;
         self.number_splits()
-    }
-
-    /// Number the strings anew, those with the most places first: so what a step looks up most often lies
-    /// together.
-    fn number_by_places(&mut self) {
-        let is_string = |string: &&mut StringIndex| **string != StringIndex::NONE;
-        let mut num_places = vec![0_u32; self.num_strings];
-        for string in self.strings.iter_mut().filter(is_string) {
-            num_places[string.at()] += 1;
-        }
-        let mut order: Vec<u32> = (0..self.num_strings as u32).collect();
-        order.sort_by_key(|&string| Reverse(num_places[string as usize]));
-        let mut numbers = num_places;
-        for (number, &string) in (0..).zip(&order) {
-            numbers[string as usize] = number;
-        }
-        for string in self.strings.iter_mut().filter(is_string) {
-            string.0 = numbers[string.at()];
-        }
-    }
-
-    fn find_places(&mut self) {
-        self.places = vec![(0, 0); self.num_strings];
-        let mut rest = self.strings.as_slice();
-        for (symbol, &reach) in (0..).zip(&self.reach) {
-            let (row, behind) = rest.split_at(reach.into());
-            for (length, string) in (1..).zip(row).skip(1) {
-                self.places[string.at()] = (symbol, length);
-            }
-            rest = behind;
-        }
     }
 
     /// The symbols of a string.
@@ -211,7 +190,7 @@ impl Instance {
     }
 
     /// Cut the pieces into sections, and number the strings anew in each.
-    fn make_sections(&mut self, num_threads: usize) -> Result<()> {
+    fn make_sections(&mut self, team: &Team) -> Result<()> {
         let heaviest_light = self.heaviest_light(LightPart::FIRST);
         let is_light = |weight| self.against == Against::Vocabularies || weight <= heaviest_light;
         let sections = sections::cut(&self.pieces, &self.reach, is_light);
@@ -221,17 +200,15 @@ impl Instance {
         for section in sections {
             let items;
             (items, rest) = rest.split_at_mut(section.items.len());
-            tasks.push(Mutex::new((section, items)));
+            tasks.push((section, items));
         }
-        parallel::map(num_threads, tasks.len(), |index| {
-            let (section, items) = &mut *parallel::lock(&tasks[index]);
+        team.with_each(&mut tasks, |(section, items)| {
             let repeats = self.repeats_in(&section.symbols).iter();
             let repeats = repeats.map(|place| place.repeat as usize);
             section.number(items, repeats, &self.splits, self.repeats.num_strings);
             Ok(())
         })?;
-        let tasks = tasks.into_iter().map(parallel::into_inner);
-        self.sections = tasks.map(|(section, _)| section).collect();
+        self.sections = tasks.into_iter().map(|(section, _)| section).collect();
         self.strings = strings;
         Ok(())
     }
@@ -256,23 +233,6 @@ impl Instance {
 
     pub(super) fn num_splits(&self) -> usize {
         self.splits[self.num_strings] as usize
-    }
-
-    fn fill_rows(&mut self, lengths: &[Vec<StringIndex>]) {
-        let num_items = self.reach.iter().map(|&reach| reach as usize).sum();
-        self.strings = vec![StringIndex::NONE; num_items];
-        let mut cursors: Vec<_> = lengths.iter().map(|strings| strings.iter()).collect();
-        let mut start = 0;
-        for &reach in &self.reach {
-            let reach = reach as usize;
-            for (slot, cursor) in self.strings[start + 1..start + reach]
-                .iter_mut()
-                .zip(&mut cursors)
-            {
-                *slot = cursor.next().copied().unwrap_or(StringIndex::NONE);
-            }
-            start += reach;
-        }
     }
 
     /// The number of cuts of all spans with a price, and of symbols: a measure for the work of a step.
@@ -315,9 +275,9 @@ struct Beyond {
 }
 
 /// The words cut at every pair that is not frequent, without pieces of one symbol.
-fn cut(words: &Words, floor: u64, num_threads: usize, watch: &Watch) -> Result<Words> {
+fn cut(words: &Words, floor: u64, team: &Team, watch: &Watch) -> Result<Words> {
     let symbols = FrequentStrings::of_one_symbol(words);
-    let pairs = symbols.longer(words, floor, num_threads, watch)?;
+    let pairs = symbols.longer(words, floor, team, watch)?;
     let mut is_joined = vec![false; words.symbols.len()];
     for &place in &pairs.places {
         is_joined[place as usize] = true;
@@ -359,7 +319,7 @@ mod tests {
             let mut found = of_length(9);
             found.reach.fill(1);
             found.num_strings = 0;
-            let done = found.find_strings(room, 1, &watch);
+            let done = with_team(1, |team| found.find_strings(room, team, &watch));
             assert_eq!(done, Ok(()));
             assert_eq!(found.longest, expected.longest);
             assert_eq!(found.reach, expected.reach);

@@ -139,10 +139,11 @@ struct SameLength {
 
 impl SameLength {
     fn of(pieces: &Words, frequent: FrequentStrings, length: usize) -> Self {
+        let groups = vec![NEW; frequent.num_strings()];
         let strings = frequent.strings.into_iter().map(|string| string.0);
         let mut same = Self {
             places: frequent.places.into_iter().zip(strings).collect(),
-            groups: vec![NEW; frequent.num_strings],
+            groups,
         };
         same.look_around(pieces, length);
         same
