@@ -31,6 +31,19 @@ TARGETS = {
     "aarch64-apple-darwin": None,
     "x86_64-pc-windows-gnu": None,
 }
+# What a crate below names of macOS, and zig has not: where it is, and which symbols it has.
+FRAMEWORK = "CoreFoundation"
+STUB = f"""\
+--- !tapi-tbd
+tbd-version: 4
+targets: [ arm64-macos, x86_64-macos ]
+install-name: /System/Library/Frameworks/{FRAMEWORK}.framework/Versions/A/{FRAMEWORK}
+exports:
+  - targets: [ arm64-macos, x86_64-macos ]
+    symbols: [ _CFRelease, _CFStringGetBytes, _CFStringGetCStringPtr, _CFStringGetLength,
+               _CFTimeZoneCopySystem, _CFTimeZoneGetName, _CFTimeZoneResetSystem ]
+...
+"""
 PYTHONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
 FIRST_EXAMPLE = re.compile(r"^```pycon\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # Run with the environment's Python: the example as a doctest, and how long it took from the import.
@@ -59,6 +72,12 @@ def build(targets: Sequence[str], folder: Path) -> None:
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     environment = {**os.environ, "PATH": path}
     subprocess.run([*maturin, "sdist", "--out", folder], cwd=ROOT, check=True)
+    # Always in the same place, or all crates would be compiled anew.
+    frameworks = ROOT / "target" / "frameworks"
+    stub = frameworks / f"{FRAMEWORK}.framework" / f"{FRAMEWORK}.tbd"
+    stub.parent.mkdir(parents=True, exist_ok=True)
+    stub.write_text(STUB, encoding="utf-8")
+    environment["CARGO_TARGET_AARCH64_APPLE_DARWIN_RUSTFLAGS"] = f"-Clink-arg=-F{frameworks}"
     for target in targets:
         compatibility = TARGETS[target]
         promise = [] if compatibility is None else ["--compatibility", compatibility]
