@@ -15,8 +15,7 @@ use crate::normalize::normalize;
 use crate::parallel::{for_each, group_bytes, in_groups, into_inner, lock, pieces};
 use crate::pattern::Pattern;
 use crate::reading::{
-    BLOCK_BYTES, Batch, Input, MOST_RECORD_BYTES, Order, Reading, Rows, for_each_block,
-    most_columns, reading_ahead,
+    BLOCK_BYTES, Batch, Column, Input, MOST_RECORD_BYTES, Order, Reading, Rows, for_each_block,
 };
 use crate::settings::{Normalization, Settings};
 use crate::specials::{Choice, Finders, Part, Phase, Specials};
@@ -159,10 +158,10 @@ impl Counter {
         })
     }
 
-    /// Count columns, each given by its rows. An error names the place of the rows.
-    pub fn add_columns<I: Iterator<Item = Result<Rows>> + Send>(
+    /// Count columns. An error names the place of the rows.
+    pub fn add_columns(
         &self,
-        columns: impl Iterator<Item = I> + Send,
+        columns: impl Iterator<Item = Column> + Send,
         watch: &Watch,
     ) -> Result<()> {
         let add = |adder: &mut Adder, rows: &Rows| {
@@ -175,14 +174,15 @@ impl Counter {
             Ok(ControlFlow::Continue(()))
         };
         self.with_adders(usize::MAX, |adders| {
-            let num_threads = adders.len();
-            reading_ahead(columns, num_threads, |columns| {
-                let columns = columns.map(|rows| (true, rows));
-                let most = most_columns(num_threads);
-                for_each_block(columns, Order::Free, most, adders, watch, |adder, taken| {
-                    add(adder, &taken.block)
-                })
-            })
+            let columns = columns.map(|rows| (true, rows));
+            for_each_block(
+                columns,
+                Order::Free,
+                usize::MAX,
+                adders,
+                watch,
+                |adder, taken| add(adder, &taken.block),
+            )
         })
     }
 

@@ -138,6 +138,14 @@ pub enum Error {
         /// Whether the object does not have the field.
         is_field_missing: bool,
     },
+    /// A file of Parquet that is damaged, or has no texts in a column.
+    #[error("{message}")]
+    InvalidTable {
+        /// What was found and expected.
+        message: String,
+        /// Whether there is no column of the name, or several.
+        is_column_missing: bool,
+    },
     /// An Arrow array that no exporter should make.
     #[error("an Arrow array with {found}")]
     DamagedArrow {
@@ -295,6 +303,7 @@ impl Error {
             Self::Malformed { .. }
             | Self::DamagedFile { .. }
             | Self::InvalidRecord { .. }
+            | Self::InvalidTable { .. }
             | Self::InvalidCount { .. }
             | Self::UnequalColumns { .. } => ErrorKind::Format,
             Self::Io { .. } => ErrorKind::Io,
@@ -353,8 +362,13 @@ impl Error {
             Self::CorpusTooLarge => Some(Hint::UsePatternOrPrune),
             Self::NoOffsets => Some(Hint::NormalizeFirst),
             Self::InvalidRecord {
-                is_field_missing, ..
-            } => is_field_missing.then_some(Hint::GiveField),
+                is_field_missing: is_missing,
+                ..
+            }
+            | Self::InvalidTable {
+                is_column_missing: is_missing,
+                ..
+            } => is_missing.then_some(Hint::GiveField),
             Self::DamagedFile { .. } => Some(Hint::FileDamaged),
             _ => None,
         }

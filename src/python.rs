@@ -8,7 +8,6 @@ mod array;
 mod arrow_tables;
 mod calls;
 mod choice;
-mod columns;
 mod counter;
 mod curvature;
 mod decoding;
@@ -57,7 +56,7 @@ mod _core {
         pipeline::{PyPipeline, from_oniguruma},
         ranks::PyRanks,
         session::{PySession, PyStreamEncoder},
-        sources::PyDocuments,
+        sources::{PyDocuments, table_metadata},
         tables::{PyPairs, PyTokens},
         tokenizer::PyTokenizer,
         tokenizer_json::PyTokenizerJson,

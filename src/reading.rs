@@ -7,12 +7,13 @@
 
 mod batch;
 mod block;
-mod column;
 mod compression;
 mod cutter;
 mod json;
 mod long;
 mod nameless;
+mod parquet;
+mod rows;
 mod streams;
 #[cfg(test)]
 mod tests;
@@ -26,10 +27,10 @@ use crate::watch::Watch;
 
 pub(crate) use batch::Batch;
 pub(crate) use block::Block;
-pub use column::{Rows, Strings};
-pub(crate) use column::{most_columns, reading_ahead};
 pub use compression::Compression;
 pub(crate) use nameless::nameless_file;
+pub use parquet::{Column, ReadAt, Table, columns, metadata_of};
+pub use rows::{Rows, Strings};
 pub(crate) use streams::{Compressible, Order, Part, Position, Taken, for_each_block};
 
 /// The bytes of text that are read at once: a block should fit the cache beside the frequent words.

@@ -25,8 +25,8 @@ use crate::encode::{Call, Encoder};
 use crate::error::{Error, Result};
 use crate::parallel::{into_inner, lock};
 use crate::reading::{
-    Batch, Block, Compressible, Input, MOST_RECORD_BYTES, Order, Part, Reading, Rows, Taken,
-    for_each_block, most_columns, reading_ahead,
+    Batch, Block, Column, Compressible, Input, MOST_RECORD_BYTES, Order, Part, Reading, Rows,
+    Taken, for_each_block,
 };
 use crate::watch::Watch;
 
@@ -42,6 +42,10 @@ pub use shares::Shares;
 
 /// The bytes of ids that wait in memory for their turn.
 const MOST_WAITING: usize = 1 << 24;
+
+/// To encode rows takes so many times as long as to decode them: so many threads share a column, and what
+/// they make of the next ones does not wait for long.
+const THREADS_OF_COLUMN: usize = 3;
 
 /// Rows that are so many times a block are encoded by all threads.
 const LONG_IN_BLOCKS: usize = 16;
@@ -120,11 +124,11 @@ impl<F: Files> Writer<F> {
         Ok(())
     }
 
-    /// Write the ids of columns, each given by its rows; returns how many blocks of each were written.
-    /// An error names the place of the rows.
-    pub fn add_columns<I: Iterator<Item = Result<Rows>> + Send>(
+    /// Write the ids of columns; returns how many blocks of each were written. An error names the place of
+    /// the rows.
+    pub fn add_columns(
         &self,
-        columns: impl Iterator<Item = I> + Send,
+        columns: impl Iterator<Item = Column> + Send,
         encoding: Encoding<'_>,
         watch: &Watch,
     ) -> Result<Vec<u64>> {
@@ -133,16 +137,10 @@ impl<F: Files> Writer<F> {
             piece.map_err(|error| rows.located(error))
         };
         let num_threads = encoding.num_threads;
-        // What decodes them takes as much as caches do.
-        let _shared = encoding.encoder.desks.sharing(num_threads, 2 * num_threads);
-        reading_ahead(columns, num_threads, |columns| {
-            // Most are compressed, and all are so slow to read that several are read at once.
-            let columns = columns.map(|rows| (true, rows));
-            let most = most_columns(num_threads);
-            // Some of the time, the threads that decode take the place of others.
-            let num_encoding = num_threads - most / 2;
-            self.add_blocks(columns, most, num_encoding, watch, encode)
-        })
+        let _shared = encoding.encoder.desks.sharing(num_threads, num_threads);
+        let columns = columns.map(|rows| (true, rows));
+        let most = num_threads.div_ceil(THREADS_OF_COLUMN);
+        self.add_blocks(columns, most, num_threads, watch, encode)
     }
 
     /// Write what `encode` makes of the blocks of inputs, of which `most_begun` are read at once. It is

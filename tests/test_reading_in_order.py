@@ -1,10 +1,10 @@
-"""Columns that are read at once: in order, what fails, and the ids of many files."""
+"""Parquet on several threads: in order, what fails first, and the ids of many files."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,84 +12,167 @@ import pyarrow.parquet as pq
 import pytest
 
 import mergewise as mw
-from mergewise import parquet
 from mergewise.demo import opticks
-from mergewise.errors import InputError
-from mergewise.parquet import Texts
-from mergewise.training import make_counter
+from mergewise.errors import FormatError, InputError
+
+LONG_ROW = 100_000
 
 
-def some_texts(*texts: str) -> Texts:
-    return Texts(pa.array(texts), "here", range(len(texts)))
+def write(path: Path, texts: Sequence[str | None], **options: object) -> Path:
+    """A file with one column."""
+    pq.write_table(pa.table({"text": pa.array(texts, pa.string())}), path, **options)
+    return path
 
 
-def test_columns_are_read_at_once() -> None:
-    meeting = threading.Barrier(4, timeout=60)
-
-    def column(number: int) -> Iterator[Texts]:
-        meeting.wait()
-        yield some_texts(f"a b{number}")
-
-    counter = make_counter("whitespace", None, (), "keep", 9)
-    counter.add_columns(map(column, range(8)))
-    assert mw.WordCounts(counter.finish()) == mw.count(
-        [f"a b{n}" for n in range(8)], pattern="whitespace"
-    )
+def texts_of(number: int) -> list[str | None]:
+    """Some texts, nulls and empty ones among them."""
+    texts = opticks().split(". ")[number * 50 : number * 50 + 300]
+    return [None if n % 7 == 0 else "" if n % 11 == 0 else text for n, text in enumerate(texts)]
 
 
-def test_columns_may_be_empty_or_all_null() -> None:
-    columns = [[], [some_texts("a")], [], [Texts(pa.array([None, "a"]), "there", range(3))], []]
-    counter = make_counter("whitespace", None, (), "keep", 3)
-    told: list[int] = []
-    counter.add_columns(iter(columns), progress=told.append)
-    assert mw.WordCounts(counter.finish()) == mw.count(["a", "a"], pattern="whitespace")
+OPTIONS: dict[str, dict[str, Any]] = {
+    **{name: {"compression": name} for name in ("none", "snappy", "gzip", "zstd", "lz4", "brotli")},
+    "version 2": {"data_page_version": "2.0", "compression": "zstd"},
+    "version 2, not compressed": {"data_page_version": "2.0", "compression": "none"},
+    "no dictionary": {"use_dictionary": False},
+    "lengths apart": {
+        "use_dictionary": False,
+        "column_encoding": {"text": "DELTA_LENGTH_BYTE_ARRAY"},
+    },
+    "beginnings apart": {
+        "use_dictionary": False,
+        "column_encoding": {"text": "DELTA_BYTE_ARRAY"},
+    },
+    "small pages": {"data_page_size": 500, "write_page_checksum": True, "write_page_index": True},
+    "small dictionary": {"dictionary_pagesize_limit": 2000},
+}
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_every_encoding_and_compression_is_read(name: str, tmp_path: Path) -> None:
+    texts = texts_of(0)
+    path = write(tmp_path / "a.parquet", texts, row_group_size=90, **OPTIONS[name])
+    assert pq.read_table(path)["text"].to_pylist() == texts
+    expected = mw.count([text for text in texts if text is not None])
+    for num_threads in (1, 3):
+        assert mw.count_files(path, num_threads=num_threads) == expected
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int32(), pa.string())],
+    ids=str,
+)
+@pytest.mark.parametrize("nullable", [True, False])
+def test_every_kind_of_texts_is_read(kind: pa.DataType, tmp_path: Path, *, nullable: bool) -> None:
+    texts = [text for text in texts_of(0) if nullable or text is not None]
+    field = pa.field("text", kind, nullable=nullable)
+    array = pa.array(texts, pa.string()).cast(kind)
+    table = pa.table([pa.array(range(len(texts))), array], pa.schema([("id", pa.int64()), field]))
+    pq.write_table(table, tmp_path / "a.parquet", row_group_size=90)
+    found = mw.count_files(tmp_path / "a.parquet")
+    assert found == mw.count([text for text in texts if text is not None])
+
+
+@pytest.mark.parametrize(
+    ("column", "kind"),
+    [
+        (pa.array([["a"]]), "lists"),
+        (pa.array([{"a": "b"}]), "structures"),
+        (pa.array([{"a": 1}], pa.map_(pa.string(), pa.int64())), "structures"),
+        (pa.array([b"a"]), "binary"),
+        (pa.array([1]), "int64"),
+        (pa.array([True]), "boolean"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_column_of_something_else_is_refused(column: pa.Array, kind: str, tmp_path: Path) -> None:
+    pq.write_table(pa.table({"text": column}), tmp_path / "a.parquet")
+    message = rf"a\.parquet: the column 'text' holds {kind}, expected strings"
+    with pytest.raises(FormatError, match=message):
+        mw.count_files(tmp_path / "a.parquet")
+
+
+@pytest.mark.parametrize("num_threads", [1, 3])
+def test_tables_may_have_no_rows_or_no_texts(num_threads: int, tmp_path: Path) -> None:
+    rows: list[list[str | None]] = [[], ["a"], [], [None, None], [None, "a"], []]
+    paths = [write(tmp_path / f"{n}.parquet", texts) for n, texts in enumerate(rows)]
+    pq.ParquetWriter(tmp_path / "7.parquet", pa.schema([("text", pa.string())])).close()
+    paths.append(tmp_path / "7.parquet")
+    counts = mw.count_files(paths, pattern="whitespace", num_threads=num_threads)
+    assert counts == mw.count(["a", "a"], pattern="whitespace")
+    tok = mw.train(counts, num_merges=0)
+    written = tok.encode_files(paths, tmp_path / "o.npy", num_threads=num_threads)
+    assert written.num_documents == 2
 
 
 @pytest.mark.parametrize("num_threads", [1, 4, 16])
-def test_what_the_first_column_raised_is_raised(num_threads: int) -> None:
-    is_failed = threading.Event()
-
-    def column(number: int) -> Iterator[Texts]:
-        if number == 5:
-            is_failed.set()
-            raise OSError("the sixth cannot be read")
-        yield some_texts("a")
-        if number == 2:
-            is_failed.wait(60 if num_threads > 4 else 0)
-            raise OSError("the third cannot be read")
-
-    counter = make_counter(None, None, (), "keep", num_threads)
-    with pytest.raises(OSError, match="the third"):
-        counter.add_columns(map(column, range(9)))
-
-
-def test_what_makes_the_columns_may_raise() -> None:
-    def columns() -> Iterator[list[Texts]]:
-        yield [some_texts("a")]
-        raise OSError("no more")
-
-    with pytest.raises(OSError, match="no more"):
-        make_counter(None, None, (), "keep", 2).add_columns(columns())
+def test_the_first_damaged_file_is_told(num_threads: int, tmp_path: Path) -> None:
+    paths = []
+    for number in range(9):
+        path = write(
+            tmp_path / f"{number}.parquet",
+            [f"{number} {line}" for line in range(3000)],
+            row_group_size=1000,
+            use_dictionary=False,
+            write_page_checksum=True,
+        )
+        if number in {3, 5}:
+            data = bytearray(path.read_bytes())
+            data[len(data) // 2] ^= 1
+            path.write_bytes(data)
+        paths.append(path)
+    for _ in range(5):
+        with pytest.raises(FormatError, match=r"3\.parquet: .*checksum"):
+            mw.count_files(paths, num_threads=num_threads)
 
 
-def test_an_error_names_the_place_of_the_rows() -> None:
-    array = pa.array([b"a", None, b"b\xff"]).view(pa.string())
-    counter = make_counter("whitespace", None, (), "strict", 2)
-    with pytest.raises(InputError, match="here: document 2") as caught:
-        counter.add_columns([[some_texts("a"), Texts(array, "here", range(3))]])
-    assert caught.value.path == "here"
+@pytest.mark.parametrize("num_threads", [1, 4])
+def test_a_file_that_lacks_the_column_is_told(num_threads: int, tmp_path: Path) -> None:
+    paths = [write(tmp_path / f"{number}.parquet", ["a"]) for number in range(4)]
+    pq.write_table(pa.table({"body": ["a"]}), paths[2])
+    with pytest.raises(FormatError, match=r"2\.parquet: found the columns 'body'") as caught:
+        mw.count_files(paths, num_threads=num_threads)
+    assert caught.value.hint == "give_field"
+
+
+def test_an_error_names_the_place_of_the_rows(tmp_path: Path) -> None:
+    texts = [b"a", None] * 2500 + [b"b\xff"]
+    array = pa.array(texts, pa.binary()).view(pa.string())
+    pq.write_table(pa.table({"text": array}), tmp_path / "a.parquet")
+    with pytest.raises(InputError, match=r"a\.parquet: row 4,096 and on: document 904") as caught:
+        mw.count_files(tmp_path / "a.parquet", errors="strict")
+    assert caught.value.offset == 1
+
+
+def test_a_text_that_many_rows_repeat_does_not_fill_the_memory(tmp_path: Path) -> None:
+    """A dictionary has it once: the file is small, and its rows have 40 GB."""
+    rows = pa.DictionaryArray.from_arrays(pa.array([0] * 4096, pa.int32()), ["a " * 5_000_000])
+    options = {"dictionary_pagesize_limit": 1 << 30}
+    pq.write_table(pa.table({"text": rows}), tmp_path / "a.parquet", **options)
+    assert (tmp_path / "a.parquet").stat().st_size < 1_000_000
+    stopped_at = 200_000_000
+
+    def stop(done: int, total: int) -> None:
+        assert total < stopped_at
+        if done:
+            raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        mw.count_files(tmp_path / "a.parquet", pattern="whitespace", progress=stop)
 
 
 @pytest.mark.parametrize("num_threads", [1, 4, 16])
 def test_ids_of_many_files_are_those_of_their_rows_in_order(
-    num_threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    num_threads: int, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(parquet, "BATCH_ROWS", 7)
+    # Some rows are so long that few are read at once.
     texts = [f"{n} {opticks()[n * 50 : n * 90]}" for n in range(300)]
+    texts += [f"{n} {opticks()[:LONG_ROW]}" for n in range(6)]
     tok = mw.train(mw.count(texts), num_merges=100)
-    for number in range(5):
-        table = pa.table({"text": texts[number * 60 : number * 60 + 60]})
-        pq.write_table(table, tmp_path / f"{number}.parquet", row_group_size=25 - number)
-    paths = [tmp_path / f"{number}.parquet" for number in range(5)]
+    paths = []
+    for number in range(6):
+        part = texts[number * 51 : number * 51 + 51]
+        paths.append(write(tmp_path / f"{number}.parquet", part, row_group_size=25 - number))
     tok.encode_files(paths, tmp_path / "o.npy", num_threads=num_threads)
     assert np.load(tmp_path / "o.npy").tolist() == [i for text in texts for i in tok.encode(text)]

@@ -12,6 +12,17 @@ from typing import Any
 ROOT = Path(__file__).parent.parent
 NOTICES = ROOT / "third_party" / "NOTICES.txt"
 BEGINNINGS = ("LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE")
+# Wheels are built for these.
+PLATFORMS = [
+    f"{processor}-{system}"
+    for processor in ("aarch64", "x86_64")
+    for system in (
+        "apple-darwin",
+        "pc-windows-msvc",
+        "unknown-linux-gnu",
+        "unknown-linux-musl",
+    )
+] + ["x86_64-pc-windows-gnu"]
 HEAD = """\
 The compiled part of mergewise contains the crates below, and of the standard library of Rust, which
 is MIT OR Apache-2.0: see rust-lang.org/policies/licenses. Where a crate may be used under one of
@@ -27,6 +38,7 @@ class Crate:
     version: str
     licence: str
     folder: Path
+    repository: str | None
 
     @property
     def title(self) -> str:
@@ -46,8 +58,9 @@ def is_licence(path: Path) -> bool:
 
 
 def linked_crates() -> list[Crate]:
-    """The crates in the wheel, on any platform: those of Cargo.lock that its code calls."""
+    """The crates in the wheels of all platforms: those of Cargo.lock that its code calls."""
     command = ["cargo", "metadata", "--format-version=1", "--locked", "--features=python"]
+    command += [f"--filter-platform={platform}" for platform in PLATFORMS]
     told = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True)  # noqa: S603
     metadata = json.loads(told.stdout)
     packages: dict[str, Any] = {package["id"]: package for package in metadata["packages"]}
@@ -64,7 +77,13 @@ def linked_crates() -> list[Crate]:
     found = [packages[crate] for crate in linked - {root}]
     return sorted(
         (
-            Crate(p["name"], p["version"], p["license"], Path(p["manifest_path"]).parent)
+            Crate(
+                p["name"],
+                p["version"],
+                p["license"],
+                Path(p["manifest_path"]).parent,
+                p["repository"],
+            )
             for p in found
         ),
         key=lambda crate: crate.title,
@@ -83,7 +102,9 @@ def notices() -> str:
     owners: dict[str, list[str]] = {}
     crates = linked_crates()
     for crate in crates:
-        texts = crate.texts()
+        # Some have none of their own, but come out of a repository with crates that do.
+        siblings = [other for other in crates if other.repository == crate.repository]
+        texts = crate.texts() or next(filter(None, (other.texts() for other in siblings)), [])
         if not texts:
             raise FileNotFoundError(f"{crate.title} has no licence in {crate.folder}")
         for text in texts:

@@ -5,7 +5,6 @@ from typing import Any, Literal, Protocol, TypeAlias, final, overload
 from typing_extensions import Self
 
 from mergewise.framing import Frame
-from mergewise.parquet import Texts
 from mergewise.sources import Source
 from mergewise.specials import Specials
 from mergewise.token_files import ShardFiles
@@ -17,8 +16,8 @@ __all__ = [
     "WordCounts", "Writer", "__version__", "check_pattern", "class_ranges", "counts_of_arrow",
     "curvature_units", "decode_tokens", "fewest_tokens", "find_bound", "from_oniguruma",
     "improve_merges", "measure_curvature", "measure_sigma", "named_patterns",
-    "other_names_of_patterns", "rows_of_counts", "solve_exactly", "train_greedily", "verify_bound",
-    "walk_curvature",
+    "other_names_of_patterns", "rows_of_counts", "solve_exactly", "table_metadata",
+    "train_greedily", "verify_bound", "walk_curvature",
 ]  # fmt: skip
 
 __version__: str
@@ -28,9 +27,9 @@ class _ArrowArray(Protocol):
 
 _Texts: TypeAlias = Sequence[str | bytes] | _ArrowArray
 _Sources: TypeAlias = Sequence[Source]
+_Starts: TypeAlias = Sequence[int]
 _Batches: TypeAlias = Iterable[tuple[_ArrowArray, _ArrowArray]]
-_Columns: TypeAlias = Iterable[Iterable[Texts]]
-_Progress: TypeAlias = Callable[[int], None] | None
+_Tell: TypeAlias = Callable[[int], None] | None
 _Pair: TypeAlias = tuple[int, int]
 _Rings: TypeAlias = tuple[list[tuple[list[bytes], int, list[int]]], list[list[bytes]]]
 
@@ -285,9 +284,9 @@ class Counter:
     def add_documents(self, documents: _Texts, /) -> None: ...
     @property
     def memory(self) -> int: ...
-    def add_columns(self, columns: _Columns, /, *, progress: _Progress = None) -> None: ...
+    def add_tables(self, sources: _Sources, /, *, field: str, progress: _Tell = None) -> None: ...
     def add_sources(
-        self, sources: _Sources, /, *, documents: str, field: str, progress: _Progress = None
+        self, sources: _Sources, /, *, documents: str, field: str, progress: _Tell = None
     ) -> None: ...
     def finish(self) -> WordCounts: ...
 
@@ -331,16 +330,11 @@ class Writer:
     @property
     def num_ids(self) -> int: ...
     def add_sources(
-        self,
-        sources: _Sources,
-        starts: Sequence[int],
-        /,
-        *,
-        documents: str,
-        field: str,
-        progress: _Progress = None,
+        self, sources: _Sources, starts: _Starts, /, *, documents: str, field: str, progress: _Tell
     ) -> None: ...
-    def add_columns(self, columns: _Columns, /, *, progress: _Progress = None) -> list[int]: ...
+    def add_tables(
+        self, sources: _Sources, starts: _Starts, /, *, field: str, first: int, progress: _Tell
+    ) -> list[_Pair]: ...
     @property
     def is_complete(self) -> bool: ...
     @property
@@ -353,6 +347,7 @@ def counts_of_arrow(
 def rows_of_counts(
     counts: WordCounts, first: int, num_bytes: int, num_parts: int, /
 ) -> list[tuple[bytes, bytes, bytes]]: ...
+def table_metadata(path: str | PathLike[str], /) -> dict[str, str]: ...
 def train_greedily(
     counts: WordCounts,
     /,
@@ -362,7 +357,7 @@ def train_greedily(
     min_frequency: int,
     max_token_length: int | None,
     overlaps: str,
-    progress: _Progress = None,
+    progress: _Tell = None,
 ) -> MergeList: ...
 def solve_exactly(
     counts: WordCounts,
@@ -379,10 +374,10 @@ def solve_exactly(
 ) -> tuple[MergeList, int, int, int, str | None]: ...
 def curvature_units(*, length: int, num_letters: int) -> list[int]: ...
 def measure_curvature(
-    letters: bytes, /, *, num_merges: int, columns: int, progress: _Progress = None
+    letters: bytes, /, *, num_merges: int, columns: int, progress: _Tell = None
 ) -> tuple[int, int, list[_Pair | None]]: ...
 def measure_sigma(
-    letters: bytes, /, *, num_merges: int, merges: Sequence[_Pair], progress: _Progress = None
+    letters: bytes, /, *, num_merges: int, merges: Sequence[_Pair], progress: _Tell = None
 ) -> tuple[int, _Pair]: ...
 def walk_curvature(
     first: int,
@@ -395,7 +390,7 @@ def walk_curvature(
     records: Sequence[Sequence[_Pair | None]],
     is_pruned: bool,
     num_threads: int,
-    progress: _Progress = None,
+    progress: _Tell = None,
 ) -> list[list[tuple[int, int, _Pair, bytes]]]: ...
 def named_patterns() -> list[tuple[str, str, list[str]]]: ...
 def other_names_of_patterns() -> list[tuple[str, str]]: ...

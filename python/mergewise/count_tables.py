@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from operator import itemgetter
@@ -73,7 +73,11 @@ def fingerprint_of(schema: Any) -> Fingerprint | None:  # noqa: ANN401 - pyarrow
 
     Reads the metadata of an Arrow table, or that of a column, as Spark writes it.
     """
-    metadata = schema.metadata or {}
+    return fingerprint_in(schema.metadata or {})
+
+
+def fingerprint_in(metadata: Mapping[bytes, bytes]) -> Fingerprint | None:
+    """The same for the metadata of a table."""
     if KEY.encode() in metadata:
         return Fingerprint.from_json(metadata[KEY.encode()])
     if SPARK_KEY in metadata:
@@ -180,8 +184,12 @@ def write_parquet(counts: _core.WordCounts, path: str | os.PathLike[str]) -> Non
 
 def parquet_fingerprint(path: str | os.PathLike[str]) -> Fingerprint | None:
     """How the words of a Parquet file of counts were cut; None if it holds something else."""
-    with open_parquet(path) as file:
-        return fingerprint_of(file.schema_arrow)
+    metadata = _core.table_metadata(path)
+    try:
+        return fingerprint_in({name.encode(): value.encode() for name, value in metadata.items()})
+    except FormatError as error:
+        error.path = os.fspath(path)
+        raise
 
 
 def read_parquet(path: str | os.PathLike[str]) -> Iterator[Any]:

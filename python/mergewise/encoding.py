@@ -13,7 +13,6 @@ from typing import Any, Literal, TypeAlias
 from mergewise import _core, sources
 from mergewise.arguments import check_choice
 from mergewise.errors import InputError
-from mergewise.parquet import columns_of
 from mergewise.progress import Progress, Reporter
 from mergewise.sources import DocumentMode, PathLike, Source
 from mergewise.token_files import (
@@ -253,7 +252,7 @@ def new_writer(
 
 def is_readable_again(found: list[Source]) -> bool:
     """Whether all sources are files."""
-    return all(source.reader is None for source in found)
+    return not any(source.is_standard_input for source in found)
 
 
 def write_sources(
@@ -263,12 +262,11 @@ def write_sources(
     done = 0
     for group in sources.consecutive(found):
         *starts, end = accumulate((source.num_bytes for source in group), initial=done)
+        field, tell = reading.field, reporter.after(done)
         if group[0].kind == "parquet":
-            paths = ((source.path, start) for source, start in zip(group, starts, strict=True))
-            columns = columns_of(paths, reading.field, num_threads=reading.num_threads)
-            writer.add_columns(columns, progress=reporter.after(done))
+            writer.add_tables(group, starts, field=field, first=0, progress=tell)
         else:
-            documents, field, tell = reading.documents, reading.field, reporter.after(done)
+            documents = reading.documents
             writer.add_sources(group, starts, documents=documents, field=field, progress=tell)
         done = end
         reporter(done)

@@ -1,6 +1,6 @@
 """What paths name: text, .gz, .zst, .jsonl, .parquet, folders, globs, standard input.
 
-The core reads all but Parquet.
+The core reads them all.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from typing import Literal, TypeAlias, cast
 from mergewise import _core
 from mergewise.errors import InputError
 from mergewise.files import checked_path, is_temporary
-from mergewise.parquet import InputPath, read_column
+from mergewise.storage import RemoteFile
 
 PathLike: TypeAlias = str | os.PathLike[str]
+InputPath: TypeAlias = Path | RemoteFile
 Document: TypeAlias = str | bytes
 DocumentMode: TypeAlias = Literal["file", "lines"]
 
@@ -45,14 +46,21 @@ class Source:
     kind: Literal["text", "jsonl", "parquet"]
 
     @property
-    def reader(self) -> StandardInput | None:
-        """What the core reads in place of a file."""
-        return StandardInput() if str(self.path) == "-" else None
+    def is_standard_input(self) -> bool:
+        """Whether it is no file."""
+        return str(self.path) == "-"
+
+    @property
+    def reader(self) -> StandardInput | RemoteFile | None:
+        """What the core reads in place of a file of this machine."""
+        if isinstance(self.path, RemoteFile):
+            return self.path
+        return StandardInput() if self.is_standard_input else None
 
     @property
     def num_bytes(self) -> int:
         """Its size on disk; 0 for standard input that is no file."""
-        return size_of_standard_input() if str(self.path) == "-" else self.path.stat().st_size
+        return size_of_standard_input() if self.is_standard_input else self.path.stat().st_size
 
 
 def find_sources(paths: PathLike | Iterable[PathLike]) -> list[Source]:
@@ -171,8 +179,6 @@ def documents_of(
     With a tokenizer a long document comes in parts: their ids, one after the other, are those of
     the whole.
     """
-    if source.kind == "parquet":
-        return ((texts.documents, True) for texts in read_column(source.path, field))
     return _core.Documents(
         [source],
         tokenizer=tokenizer,

@@ -53,10 +53,11 @@ class RemoteFile(os.PathLike[str]):
         """Its size and time."""
         return self.status
 
-    def open(self) -> Any:  # noqa: ANN401 - a file of fsspec
-        """The file, to be read anywhere."""
+    def read(self, start: int, num_bytes: int) -> bytes:
+        """Some of its bytes, which is one request."""
         system, path = file_system(self.url, self.options)
-        return system.open(path, "rb")
+        content: bytes = system.cat_file(path, start=start, end=start + num_bytes)
+        return content
 
     def fetch(self, folder: Path) -> Path:
         """Copy the file to a folder."""

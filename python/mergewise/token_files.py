@@ -301,7 +301,7 @@ def inputs_in_manifest(sources: Iterable[Source]) -> list[dict[str, Any]]:
     """The inputs as a manifest lists them: another size or time is another input."""
     inputs = []
     for source in sources:
-        status = None if source.reader is not None else source.path.stat()
+        status = None if source.is_standard_input else source.path.stat()
         size, time = (None, None) if status is None else (status.st_size, status.st_mtime_ns)
         inputs.append({"path": os.fspath(source.path), "bytes": size, "modified": time})
     return inputs

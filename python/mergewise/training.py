@@ -9,7 +9,6 @@ from typing import Literal, TypeAlias, cast
 from mergewise import _core, arguments, optimize
 from mergewise.counts import WordCounts
 from mergewise.merge_lists import no_merges, tokenizer_of
-from mergewise.parquet import columns_of
 from mergewise.progress import Progress, Reporter
 from mergewise.sources import (
     Document,
@@ -113,9 +112,7 @@ def count_files(
     for group in consecutive(sources):
         tell = reporter.after(done)
         if group[0].kind == "parquet":
-            files = ((source.path, 0) for source in group)
-            columns = columns_of(files, field, num_threads=num_threads)
-            counter.add_columns(columns, progress=tell)
+            counter.add_tables(group, field=field, progress=tell)
         else:
             counter.add_sources(group, documents=documents, field=field, progress=tell)
         done += sum(source.num_bytes for source in group)

@@ -5,13 +5,13 @@ use std::sync::Mutex;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
-use super::columns::PyColumns;
 use super::reader::Raised;
-use super::sources::{PySource, inputs_of, or_raised};
+use super::sources::{PySource, inputs_of, or_raised, tables_of};
 use super::texts::Texts;
 use super::waiting::fed;
 use super::{PyWordCounts, choose, settings, threads, watched};
 use crate::counting::{Counter, InvalidBytes};
+use crate::reading::columns;
 use crate::watch::Watch;
 
 const INVALID_BYTES: &[(&str, InvalidBytes)] = &[
@@ -101,24 +101,23 @@ impl PyCounter {
         })
     }
 
-    /// Count columns, each an iterable of `Texts`; progress is in bytes of their files.
-    #[pyo3(signature = (columns, /, *, progress=None))]
-    fn add_columns(
+    /// Count a column of sources of Parquet; progress is in bytes of their files.
+    #[pyo3(signature = (sources, /, *, field, progress=None))]
+    fn add_tables(
         &self,
         py: Python<'_>,
-        columns: &Bound<'_, PyAny>,
+        sources: Vec<PySource>,
+        field: &str,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        let columns = PyColumns::new(columns)?;
+        let raised = Raised::default();
+        let starts = vec![0; sources.len()];
+        let tables = tables_of(sources, &starts, field, &raised);
         self.with(|counter| {
-            let counted = columns.raising(|columns| {
-                watched(
-                    py,
-                    progress,
-                    |watch| Ok(counter.add_columns(columns, watch)),
-                )
+            let added = watched(py, progress, |watch| {
+                Ok(counter.add_columns(columns(tables, 0), watch))
             })?;
-            Ok(counted?)
+            or_raised(added, &raised)
         })
     }
 

@@ -1,5 +1,7 @@
 //! The core's errors as Python exceptions, with the same data as attributes.
 
+use std::path::Path;
+
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -24,7 +26,9 @@ impl From<Error> for PyErr {
 /// An exception of the package that holds what is known of an error.
 fn exception(py: Python<'_>, class: &str, error: &Error) -> PyResult<PyErr> {
     let data = PyDict::new(py);
-    data.set_item("path", error.path())?;
+    // As it was given: a `Path` of Python takes the slashes of a URL together.
+    let path = error.path().map(Path::as_os_str);
+    data.set_item("path", path)?;
     let place = error.line().map(|index| format!("line {}", index + 1));
     data.set_item("place", place)?;
     data.set_item("document", error.document())?;

@@ -8,6 +8,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::error::Error;
+use crate::reading::ReadAt;
 
 /// What the objects that are read raised first.
 pub(super) type Raised = Arc<Mutex<Option<PyErr>>>;
@@ -45,12 +46,50 @@ impl Read for PyReader {
         });
         match read {
             Ok(num_bytes) => num_bytes.ok_or_else(|| io::ErrorKind::WouldBlock.into()),
-            Err(error) => {
-                if let Ok(mut raised) = self.raised.lock() {
-                    raised.get_or_insert(error);
-                }
-                Err(io::Error::other("the object could not be read"))
-            }
+            Err(error) => Err(kept_aside(&self.raised, error)),
         }
     }
+}
+
+/// Reads a file of an object store: a Python object whose `read` takes the first byte and how many.
+pub(super) struct PyFar {
+    pub(super) object: Py<PyAny>,
+    pub(super) raised: Raised,
+}
+
+impl ReadAt for PyFar {
+    fn num_bytes(&self) -> io::Result<u64> {
+        let size = Python::attach(|py| {
+            let status = self.object.bind(py).call_method0("stat")?;
+            status.getattr("st_size")?.extract()
+        });
+        size.map_err(|error| kept_aside(&self.raised, error))
+    }
+
+    fn read_at(&self, start: u64, num_bytes: usize) -> io::Result<Vec<u8>> {
+        let read = Python::attach(|py| -> PyResult<Vec<u8>> {
+            let object = self.object.bind(py);
+            let read = object.call_method1("read", (start, num_bytes))?;
+            let bytes = read.extract::<&[u8]>()?;
+            if bytes.len() != num_bytes {
+                return Err(PyValueError::new_err(
+                    "read() returned another number of bytes than was asked for",
+                ));
+            }
+            Ok(bytes.to_vec())
+        });
+        read.map_err(|error| kept_aside(&self.raised, error))
+    }
+
+    fn is_far(&self) -> bool {
+        true
+    }
+}
+
+/// Keep the first that is raised, and return what stands for it.
+fn kept_aside(raised: &Raised, error: PyErr) -> io::Error {
+    if let Ok(mut raised) = raised.lock() {
+        raised.get_or_insert(error);
+    }
+    io::Error::other("the object could not be read")
 }

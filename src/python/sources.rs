@@ -1,5 +1,6 @@
 //! `Source` of the package as an input of the core, and `Documents` for Python.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock, Mutex};
 
@@ -7,11 +8,14 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use super::choose;
-use super::reader::{PyReader, Raised};
+use super::reader::{PyFar, PyReader, Raised};
 use super::tokenizer::PyTokenizer;
 use crate::error::{Error, Result};
 use crate::parallel::lock;
-use crate::reading::{Batch, Compression, Documents, Input, MOST_RECORD_BYTES, Reading};
+use crate::reading::{
+    Batch, Compression, Documents, Input, MOST_RECORD_BYTES, ReadAt, Reading, Rows, Table, columns,
+    metadata_of,
+};
 use crate::watch::Watch;
 
 const COMPRESSIONS: &[(&str, Compression)] =
@@ -21,7 +25,7 @@ const DOCUMENTS: &[(&str, bool)] = &[("file", false), ("lines", true)];
 /// A `Source` of the package, by its attributes.
 pub(super) struct PySource {
     path: PathBuf,
-    /// Standard input, which is read in place of a file.
+    /// Standard input, or a file of an object store, which is read in place of a file.
     reader: Option<Py<PyAny>>,
     compression: Option<String>,
     kind: String,
@@ -74,6 +78,37 @@ pub(super) fn inputs_of(
     sources.into_iter().map(input).collect()
 }
 
+/// The tables of sources of Parquet; `starts` are the bytes of all inputs before each.
+pub(super) fn tables_of(
+    sources: Vec<PySource>,
+    starts: &[u64],
+    field: &str,
+    raised: &Raised,
+) -> Vec<Table> {
+    let field: Arc<str> = field.into();
+    let table = |(source, &position): (PySource, &u64)| {
+        let far = source.reader.map(|object| PyFar {
+            object,
+            raised: Arc::clone(raised),
+        });
+        Table {
+            path: source.path,
+            source: far.map(|far| Arc::new(far) as Arc<dyn ReadAt>),
+            field: Arc::clone(&field),
+            position,
+        }
+    };
+    sources.into_iter().zip(starts).map(table).collect()
+}
+
+/// What a Parquet file says of itself beside its columns.
+#[pyfunction]
+#[pyo3(signature = (path, /))]
+pub(super) fn table_metadata(py: Python<'_>, path: PathBuf) -> PyResult<BTreeMap<String, String>> {
+    let pairs = py.detach(|| metadata_of(&path))?;
+    Ok(pairs.into_iter().collect())
+}
+
 /// What reading raised, where that is why the work failed: inputs are read ahead of it.
 pub(super) fn or_raised<T>(result: Result<T>, raised: &Raised) -> PyResult<T> {
     match (result, lock(raised).take()) {
@@ -82,11 +117,20 @@ pub(super) fn or_raised<T>(result: Result<T>, raised: &Raised) -> PyResult<T> {
     }
 }
 
+/// The kind of sources that are tables.
+const TABLE: &str = "parquet";
+
+/// Some documents of a source.
+enum Given {
+    Batch(Batch),
+    Rows(Rows),
+}
+
 /// The documents of sources, a block at a time: the ids of the parts of a document, one after the
 /// other, are those of the whole.
 #[pyclass(frozen, module = "mergewise._core", name = "Documents")]
 pub(super) struct PyDocuments {
-    batches: Mutex<Box<dyn Iterator<Item = Result<Batch>> + Send>>,
+    given: Mutex<Box<dyn Iterator<Item = Result<Given>> + Send>>,
     raised: Raised,
 }
 
@@ -104,7 +148,11 @@ impl PyDocuments {
         // Python code that reads hears Ctrl-C by itself.
         static UNWATCHED: LazyLock<Watch> = LazyLock::new(Watch::default);
         let raised = Raised::default();
-        let inputs = inputs_of(sources, documents, field, &raised)?;
+        let (tables, texts): (Vec<_>, Vec<_>) =
+            sources.into_iter().partition(|source| source.kind == TABLE);
+        let starts = vec![0; tables.len()];
+        let tables = tables_of(tables, &starts, field, &raised);
+        let inputs = inputs_of(texts, documents, field, &raised)?;
         let tokenizer = tokenizer.map(Arc::new);
         let reading = Reading {
             block_bytes,
@@ -116,9 +164,11 @@ impl PyDocuments {
         let blocks = inputs
             .into_iter()
             .flat_map(move |input| reading.blocks(input));
-        let batches = blocks.map(|block| block.and_then(|block| block.into_batch(false)));
+        let batches = blocks.map(|block| Ok(Given::Batch(block?.into_batch(false)?)));
+        let rows = columns(tables, 0).flatten();
+        let given = batches.chain(rows.map(|rows| rows.map(Given::Rows)));
         Ok(Self {
-            batches: Mutex::new(Box::new(batches)),
+            given: Mutex::new(Box::new(given)),
             raised,
         })
     }
@@ -130,11 +180,12 @@ impl PyDocuments {
     /// The next documents, and whether a document ends with the last of them.
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<(Vec<Bound<'py, PyBytes>>, bool)>> {
         py.check_signals()?;
-        let batch = py.detach(|| lock(&self.batches).next().transpose());
-        let batch = or_raised(batch, &self.raised)?;
-        Ok(batch.map(|batch| {
-            let documents = batch.documents().map(|document| PyBytes::new(py, document));
-            (documents.collect(), batch.is_end())
+        let given = py.detach(|| lock(&self.given).next().transpose());
+        let given = or_raised(given, &self.raised)?;
+        let bytes = |document: &[u8]| PyBytes::new(py, document);
+        Ok(given.map(|given| match given {
+            Given::Batch(batch) => (batch.documents().map(bytes).collect(), batch.is_end()),
+            Given::Rows(rows) => (rows.documents().into_iter().map(bytes).collect(), true),
         }))
     }
 }

@@ -2,19 +2,20 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::choice::PyChoice;
-use super::columns::PyColumns;
 use super::reader::{Raised, raised_error};
-use super::sources::{PySource, inputs_of, or_raised};
+use super::sources::{PySource, inputs_of, or_raised, tables_of};
 use super::tokenizer::PyTokenizer;
 use super::{choose, threads, watched};
 use crate::error::{Error, Result};
 use crate::merges::Id;
+use crate::parallel::{into_inner, lock};
+use crate::reading::{Column, columns};
 use crate::writing::{
     Encoding, Files, Format, Numbers, Options, Paths, Point, Shard, Sharding, Shares, Writer,
 };
@@ -180,8 +181,9 @@ impl PyWriter {
         self.with(|writer, _| Ok(writer.num_blocks()))
     }
 
-    /// Write the documents of sources, `starts` are the bytes of all inputs before each; progress is in bytes of their files.
-    #[pyo3(signature = (sources, starts, /, *, documents, field, progress=None))]
+    /// Write the documents of sources, `starts` are the bytes of all inputs before each; progress is in bytes
+    /// of their files.
+    #[pyo3(signature = (sources, starts, /, *, documents, field, progress))]
     fn add_sources(
         &self,
         py: Python<'_>,
@@ -200,24 +202,29 @@ impl PyWriter {
         })
     }
 
-    /// Write columns, each an iterable of `Texts`; returns how many blocks of each were written. Progress
-    /// is in bytes of their files.
-    #[pyo3(signature = (columns, /, *, progress=None))]
-    fn add_columns(
+    /// The same for a column of sources of Parquet, but for row groups that end before the byte `first` of
+    /// all inputs; returns the number of each row group in its file, and how many blocks were written.
+    #[pyo3(signature = (sources, starts, /, *, field, first, progress))]
+    fn add_tables(
         &self,
         py: Python<'_>,
-        columns: &Bound<'_, PyAny>,
+        sources: Vec<PySource>,
+        starts: Vec<u64>,
+        field: &str,
+        first: u64,
         progress: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Vec<u64>> {
-        let columns = PyColumns::new(columns)?;
-        self.with(|writer, encoding| {
-            let added = columns.raising(|columns| {
-                watched(py, progress, |watch| {
-                    Ok(writer.add_columns(columns, encoding, watch))
-                })
+    ) -> PyResult<Vec<(usize, u64)>> {
+        let tables = tables_of(sources, &starts, field, &self.raised);
+        let numbers = Mutex::new(Vec::new());
+        let columns = columns(tables, first);
+        let columns = columns.inspect(|column: &Column| lock(&numbers).push(column.number()));
+        let blocks = self.with(|writer, encoding| {
+            let added = watched(py, progress, |watch| {
+                Ok(writer.add_columns(columns, encoding, watch))
             })?;
             or_raised(added, &self.raised)
-        })
+        })?;
+        Ok(into_inner(numbers).into_iter().zip(blocks).collect())
     }
 
     /// Complete the files; how much was left out behind the last shards, and what was wrong with the

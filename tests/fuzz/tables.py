@@ -1,7 +1,7 @@
 """Parquet files of texts and of counts: read alike in every way, or refused by name.
 
-They are read in a process of its own, since pyarrow may end the process that reads a damaged file;
-`python -m fuzz.tables` is that process.
+They are read in a process of its own, since pyarrow, which reads counts, may end the process that
+reads a damaged file; `python -m fuzz.tables` is that process.
 """
 
 from __future__ import annotations

@@ -17,7 +17,6 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
@@ -36,7 +35,6 @@ from mergewise.encoding import (
     new_writer,
 )
 from mergewise.errors import InputError, MergewiseError
-from mergewise.parquet import row_groups
 from mergewise.sources import DocumentMode, PathLike, Source
 from mergewise.specials import Specials, choice_of
 from mergewise.storage import RemoteFile, is_url, local_path, remote_files
@@ -232,19 +230,20 @@ class ShardTask:
             if position + num_bytes < start:
                 pass
             elif source.kind == "parquet":
-                found = [*row_groups(source.path, self.reading.field, position, start)]
-                first = writer.num_blocks
-                is_alone = self.reading.num_threads == 1
-                columns = (row_group.texts(is_alone=is_alone) for row_group in found)
-                blocks = writer.add_columns(columns)
-                befores = accumulate(blocks[:-1], initial=first)
-                for row_group, before in zip(found, befores, strict=False):
-                    yield (index, row_group.number), before
+                before = writer.num_blocks
+                name = self.reading.field
+                for row_group, num_blocks in writer.add_tables(
+                    [source], [position], field=name, first=start, progress=None
+                ):
+                    yield (index, row_group), before
+                    before += num_blocks
             else:
                 yield (index, 0), writer.num_blocks
                 with on_disk(source, scratch) as local:
                     documents, name = self.reading.documents, self.reading.field
-                    writer.add_sources([local], [position], documents=documents, field=name)
+                    writer.add_sources(
+                        [local], [position], documents=documents, field=name, progress=None
+                    )
             if writer.is_complete:
                 return
             position += num_bytes
@@ -400,7 +399,7 @@ def find_inputs(given: Sequence[PathLike], storage: Mapping[str, Any]) -> list[S
         found += map(sources.classify, files)
     if not found:
         raise ValueError("no inputs: expected at least one file, folder or glob")
-    if any(source.reader is not None for source in found):
+    if any(source.is_standard_input for source in found):
         raise ValueError("standard input cannot be read by several machines: give files")
     return found
 
