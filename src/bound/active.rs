@@ -9,7 +9,7 @@ use super::batch::{Batch, items_of};
 use super::lists::{Cut, Dear};
 use super::split_prices::{Spans, SplitShares};
 use super::step::{self, Scratch, Step};
-use crate::prices::ramp;
+use crate::prices::{ramp, smooth_plus};
 
 /// List what matters of a batch, of which all splits were weighed, given which splits of its section do.
 pub(super) fn renew(batch: &mut Batch, is_active: &[bool]) {
@@ -64,19 +64,16 @@ pub(super) fn weigh(batch: &mut Batch, width: f32, most: f32, scratch: &mut Scra
     }
     let allowed = batch.chains.add_up_places(&lists.places);
     let prices = batch.prices.values.as_slice();
-    let (half, steepness) = (width * 0.5, 0.5 / width);
     // Every place is written, and kept if the cut is dear: so there is nothing to predict.
     lists.dear.resize(lists.cuts.len(), Dear::default());
     let mut num_dear = 0;
     for (index, cut) in (0..).zip(&lists.cuts) {
         let [span, left, right] = [cut.span, cut.left, cut.right].map(|at| at as usize);
         let excess = prices[left] + prices[right] - (prices[span] + allowed[span]);
-        // As `smooth_plus` does, without a division for each cut.
-        let inside = (excess + half).clamp(0.0, width);
-        let loss = inside * inside * steepness + (excess - half).max(0.0);
+        let loss = smooth_plus(excess, width);
         batch.split_losses[cut.split as usize] += cut.weight * loss;
         lists.dear[num_dear] = Dear { cut: index, excess };
-        num_dear += usize::from(inside > 0.0);
+        num_dear += usize::from(loss > 0.0);
     }
     lists.dear.truncate(num_dear);
 }

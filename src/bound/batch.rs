@@ -14,6 +14,7 @@ use super::lists::Lists;
 use super::overlaps::Overlaps;
 use super::repeats::Place;
 use super::sections::Section;
+use super::symbol_prices::DearSpan;
 use crate::prices::{Prices, StringIndex};
 
 /// The number of prices that are worked on side by side.
@@ -79,6 +80,8 @@ pub(super) struct Batch<'a> {
     /// What the dearest parts of each span with a price cost more than it does; -infinity if that is
     /// not counted.
     pub(super) excess: Vec<f32>,
+    /// The spans that may pull prices in pieces in which only symbols have one.
+    pub(super) dear: Vec<DearSpan>,
     /// Places of strings too long for a price, and what their symbols cost more than 1.
     pub(super) repeats: Vec<Repeat>,
     pub(super) repeat_excess: Vec<f32>,
@@ -105,6 +108,7 @@ impl<'a> Batch<'a> {
             overlaps: Overlaps::default(),
             prices: Prices::default(),
             excess: Vec::new(),
+            dear: Vec::new(),
             repeats: Vec::new(),
             repeat_excess: Vec::new(),
             pressure: Vec::new(),

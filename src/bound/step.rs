@@ -45,64 +45,67 @@ pub(super) fn weigh(
     by_split: bool,
     scratch: &mut Scratch,
 ) {
-    clear(batch, by_split);
+    batch.chains.clear();
+    batch.split_losses.clear();
+    if by_split {
+        let num_splits = batch.section.num_splits();
+        batch.split_losses.resize(num_splits, 0.0);
+    }
+    weigh_light(batch, width, most, scratch);
     for index in 0..batch.pieces.len() {
         let piece = batch.pieces[index];
-        if by_split && !piece.by_symbol {
-            weigh_splits(batch, &piece, width);
-        } else {
-            weigh_strings(batch, &piece, width, most, scratch);
+        match (piece.by_symbol, by_split) {
+            (true, _) => {}
+            (false, false) => weigh_spans(batch, &piece, width),
+            (false, true) => weigh_splits(batch, &piece, width),
         }
     }
 }
 
-/// The same of the light pieces alone.
+/// Sum up the losses of the strings in the light pieces alone, and list their dear spans.
 pub(super) fn weigh_light(batch: &mut Batch, width: f32, most: f32, scratch: &mut Scratch) {
     batch.losses[..batch.section.num_strings()].fill(0.0);
-    for index in 0..batch.pieces.len() {
-        let piece = batch.pieces[index];
-        if piece.by_symbol {
-            weigh_strings(batch, &piece, width, most, scratch);
+    batch.dear.clear();
+    for piece in batch.pieces.iter().filter(|piece| piece.by_symbol) {
+        let rows = piece.rows(&batch.rows);
+        let strings = &batch.strings[items_of(rows)];
+        let prices = &batch.prices.values[piece.prices(rows)];
+        let (first, before) = (piece.first_price, batch.dear.len());
+        symbol_prices::list(rows, strings, prices, first, -width / 2.0, &mut batch.dear);
+        let dear = &mut batch.dear[before..];
+        let groups = piece.overlaps();
+        if !groups.is_empty() {
+            let excess = &mut scratch.excess;
+            symbol_prices::find_excess(rows, prices, most, excess);
+            keep_heaviest(&batch.overlaps, groups, width, excess);
+            symbol_prices::set_excess(rows, first, excess, dear);
+        }
+        let weight = piece.weight as f32;
+        for span in dear {
+            let loss = smooth_plus(span.excess.min(most), width);
+            batch.losses[span.string.at()] += weight * loss;
         }
     }
 }
 
-/// Sum up the losses of the strings in a piece.
-fn weigh_strings(batch: &mut Batch, piece: &Piece, width: f32, most: f32, scratch: &mut Scratch) {
-    let beyond = -width / 2.0;
+/// Sum up the losses of the strings in a piece in which every span has a price.
+fn weigh_spans(batch: &mut Batch, piece: &Piece, width: f32) {
     let rows = piece.rows(&batch.rows);
     let strings = &batch.strings[items_of(rows)];
-    let weight = piece.weight as f32;
-    let mut lose = |item: usize, excess: f32| {
-        batch.losses[strings[item].at()] += weight * smooth_plus(excess, width);
-    };
-    let prices = &batch.prices.values[piece.first_price as usize..];
+    let prices = piece.prices(rows);
+    let excess = &mut batch.excess[prices.start..];
+    span_prices::find_excess(rows, &batch.prices.values[prices.start..], excess);
+    let excess = &mut excess[..strings.len()];
     let groups = piece.overlaps();
-    let excess = match (piece.by_symbol, groups.is_empty()) {
-        (true, true) => {
-            let all = f32::INFINITY;
-            symbol_prices::for_each_excess(rows, prices, beyond, all, |_, item, excess| {
-                lose(item, excess.min(most));
-            });
-            return;
-        }
-        (true, false) => {
-            symbol_prices::find_excess(rows, prices, most, &mut scratch.excess);
-            scratch.excess.as_mut_slice()
-        }
-        (false, _) => {
-            let excess = &mut batch.excess[piece.first_price as usize..];
-            span_prices::find_excess(rows, prices, excess);
-            &mut excess[..strings.len()]
-        }
-    };
     if !groups.is_empty() {
         keep_heaviest(&batch.overlaps, groups, width, excess);
     }
-    let items = excess.iter().enumerate();
-    items
-        .filter(|(_, excess)| **excess > beyond)
-        .for_each(|(item, &excess)| lose(item, excess));
+    let weight = piece.weight as f32;
+    for (string, &excess) in strings.iter().zip(&*excess) {
+        if excess > -width / 2.0 {
+            batch.losses[string.at()] += weight * smooth_plus(excess, width);
+        }
+    }
 }
 
 /// The same of a piece in which every span has a price, each split on its own.
@@ -135,16 +138,6 @@ fn weigh_splits(batch: &mut Batch, piece: &Piece, width: f32) {
     split_prices::weigh(spans, weight, width, &mut batch.split_losses);
 }
 
-/// Begin to sum up losses.
-fn clear(batch: &mut Batch, by_split: bool) {
-    batch.losses[..batch.section.num_strings()].fill(0.0);
-    batch.chains.clear();
-    batch.split_losses.clear();
-    if by_split {
-        batch.split_losses.resize(batch.section.num_splits(), 0.0);
-    }
-}
-
 /// Of overlapping spans of one string only the heaviest disjoint ones count.
 fn keep_heaviest(overlaps: &Overlaps, groups: Range<usize>, width: f32, excess: &mut [f32]) {
     let all = excess.to_vec();
@@ -155,6 +148,7 @@ fn keep_heaviest(overlaps: &Overlaps, groups: Range<usize>, width: f32, excess: 
 
 /// Move the prices of a batch, whose losses were weighed.
 pub(super) fn descend(batch: &mut Batch, step: &Step, scratch: &mut Scratch) {
+    let mut dear = batch.dear.as_slice();
     for piece in &batch.pieces {
         let rows = piece.rows(&batch.rows);
         let strings = &batch.strings[items_of(rows)];
@@ -162,7 +156,10 @@ pub(super) fn descend(batch: &mut Batch, step: &Step, scratch: &mut Scratch) {
         let prices = &batch.prices.values[from..];
         let excess = &batch.excess[from..];
         match (piece.by_symbol, step.splits) {
-            (true, _) => pull_symbols(batch, piece, step, scratch),
+            (true, _) => {
+                let (prices, pulls) = (piece.prices(rows), &mut scratch.pulls);
+                dear = symbol_prices::pull(prices, dear, step.shares, step.most, pulls);
+            }
             (false, None) => {
                 let pulls = &mut scratch.pulls;
                 span_prices::pull(rows, strings, prices, excess, step.shares, pulls);
@@ -198,32 +195,15 @@ pub(super) fn descend(batch: &mut Batch, step: &Step, scratch: &mut Scratch) {
     }
 }
 
-/// The pulls on the prices of a piece in which only symbols have one.
-fn pull_symbols(batch: &Batch, piece: &Piece, step: &Step, scratch: &mut Scratch) {
-    let Scratch { excess, pulls, .. } = scratch;
-    let (rows, groups) = (piece.rows(&batch.rows), piece.overlaps());
-    let strings = &batch.strings[items_of(rows)];
-    let prices = &batch.prices.values[piece.first_price as usize..];
-    if groups.is_empty() {
-        let all = |_, excess| excess;
-        symbol_prices::pull(rows, strings, prices, all, step.shares, step.most, pulls);
-    } else {
-        symbol_prices::find_excess(rows, prices, step.most, excess);
-        keep_heaviest(&batch.overlaps, groups, step.shares.width, excess);
-        let heaviest = |item: usize, _| excess[item];
-        let (shares, most) = (step.shares, step.most);
-        symbol_prices::pull(rows, strings, prices, heaviest, shares, most, pulls);
-    }
-}
-
 /// The pulls on the prices of the light pieces of a batch, and of long strings in all pieces.
 pub(super) fn pull_light(batch: &Batch, step: &Step, scratch: &mut Scratch) {
+    let mut dear = batch.dear.as_slice();
     for piece in &batch.pieces {
         if piece.by_symbol {
-            pull_symbols(batch, piece, step, scratch);
             let prices = piece.prices(piece.rows(&batch.rows));
-            let pulls = &scratch.pulls[..prices.len()];
-            scratch.all[prices].copy_from_slice(pulls);
+            let Scratch { pulls, all, .. } = scratch;
+            dear = symbol_prices::pull(prices.clone(), dear, step.shares, step.most, pulls);
+            all[prices.clone()].copy_from_slice(&pulls[..prices.len()]);
         }
         if !batch.pressure.is_empty() {
             for symbol in piece.symbols() {

@@ -10,8 +10,8 @@ pub(crate) fn ramp(x: f32) -> f32 {
 #[inline]
 pub(crate) fn smooth_plus(x: f32, width: f32) -> f32 {
     let inside = (x + width * 0.5).clamp(0.0, width);
-    // For x beyond the corner, inside is the width, and the sum is x.
-    inside * inside / (2.0 * width) + (x - width * 0.5).max(0.0)
+    // For x beyond the corner, inside is the width, and the sum is x. One division is enough for many x.
+    inside * inside * (0.5 / width) + (x - width * 0.5).max(0.0)
 }
 
 #[cfg(test)]
