@@ -210,7 +210,7 @@ impl<'a> Descent<'a> {
             }
             step?;
             progress.set_steps(self.num_steps);
-            if !has_more_spans && late_spans::is_due(&stride) {
+            if !has_more_spans && late_spans::is_due(stride.progress, stride.by_split) {
                 has_more_spans = true;
                 self.price_more_spans()?;
                 schedule.leave_out();

@@ -8,18 +8,25 @@ use std::sync::Mutex;
 use super::batch::Batch;
 use super::instance::Instance;
 use super::light::LightPart;
-use super::schedule::Stride;
 use super::start;
 use crate::error::Result;
 use crate::parallel::{Team, lock};
 
 /// The fraction of the way behind which fewer pieces are light, at the latest.
-const LATER: f64 = 0.6;
+pub(super) const LATER: f64 = 0.6;
+/// As long as how many steps without them a step with them takes.
+pub(super) const TIME: f64 = 1.3;
 
 /// Whether it is time to. Where the splits of strings are told apart it is, and so before there are rings:
 /// chains are not carried over.
-pub(super) fn is_due(stride: &Stride) -> bool {
-    stride.progress >= LATER || stride.by_split
+pub(super) fn is_due(progress: f64, by_split: bool) -> bool {
+    progress >= LATER || by_split
+}
+
+/// The weight of the heaviest light pieces then; None if no fewer pieces are light.
+pub(super) fn heaviest_light_later(instance: &Instance) -> Option<u64> {
+    let [now, later] = [LightPart::FIRST, LightPart::LATER].map(|p| instance.heaviest_light(p));
+    (now != later).then_some(later)
 }
 
 /// The pieces of `before` in new batches, with the prices that they have, and fewer light pieces among
@@ -29,10 +36,9 @@ pub(super) fn price_more<'a>(
     instance: &'a Instance,
     team: &Team,
 ) -> Result<Option<Vec<Mutex<Batch<'a>>>>> {
-    let [now, later] = [LightPart::FIRST, LightPart::LATER].map(|p| instance.heaviest_light(p));
-    if now == later {
+    let Some(later) = heaviest_light_later(instance) else {
         return Ok(None);
-    }
+    };
     let batches = team.map(before.len(), |index| {
         let before = lock(&before[index]);
         let mut batch = Batch::new(instance, before.section, later);

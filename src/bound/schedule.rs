@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::against::Against;
 use super::instance::Instance;
+use super::late_spans;
 use crate::watch::Watch;
 
 /// How to search for prices.
@@ -75,16 +76,18 @@ enum Detail {
 
 /// The steps from the first to the last.
 pub(super) struct Schedule {
-    begin: Instant,
     /// When the last evaluation should be done.
     pub(super) end: Option<Instant>,
     has_long_pieces: bool,
+    /// Whether the spans of more pieces will have prices.
+    has_more_spans: bool,
     most_detail: Detail,
     detail: Detail,
     /// The part of the way that another descent went.
     behind: f64,
-    /// The fraction of the own way that is behind.
+    /// The fraction of the own way that is behind, and how far the last step went.
     progress: f64,
+    advance: f64,
     num_steps: usize,
     most_steps: usize,
     /// How long a step takes, and how long an exact evaluation.
@@ -98,12 +101,11 @@ pub(super) struct Schedule {
 impl Schedule {
     /// `evaluation` is about how long an exact evaluation takes, before there was one.
     pub(super) fn new(instance: &Instance, options: &DescentOptions, evaluation: Duration) -> Self {
-        let begin = Instant::now();
         let end = options.deadline.filter(|_| options.num_steps.is_none());
         let usual = end.map_or(USUAL_STEPS, |_| MOST_STEPS);
         Self {
-            begin,
             end,
+            has_more_spans: late_spans::heaviest_light_later(instance).is_some(),
             has_long_pieces: instance.reach.len() > LONG * instance.pieces.ends.len(),
             most_detail: if instance.num_splits() > MOST_SPLITS {
                 Detail::Strings
@@ -115,12 +117,13 @@ impl Schedule {
             detail: Detail::Strings,
             behind: 0.0,
             progress: 0.0,
+            advance: 0.0,
             num_steps: 0,
             most_steps: options.num_steps.unwrap_or(usual),
             pace: Duration::ZERO,
             evaluation,
             is_evaluated: false,
-            since: begin,
+            since: Instant::now(),
         }
     }
 
@@ -146,8 +149,8 @@ impl Schedule {
             None => by_steps,
             Some(end) => {
                 let left = self.left_for_steps(end.saturating_duration_since(now));
-                let part = self.pace.as_secs_f64() / (self.pace + left).as_secs_f64().max(1e-9);
-                let by_time = self.progress + (1.0 - self.progress) * part;
+                self.advance = self.advance_in(left);
+                let by_time = self.progress + self.advance;
                 if left.is_zero() {
                     1.0
                 } else {
@@ -164,6 +167,17 @@ impl Schedule {
         // Once begun, it goes on.
         self.detail = self.detail.max(self.worth_its_time(progress));
         Some(self.stride(progress))
+    }
+
+    /// How far the next step goes, if so much time is left for those behind it, and all go as far.
+    fn advance_in(&self, left: Duration) -> f64 {
+        // The rest of the way, by the time that a step takes now.
+        let mut rest = 1.0 - self.progress;
+        let later = (late_spans::LATER - self.behind) / (1.0 - self.behind);
+        if self.has_more_spans && self.progress < later {
+            rest += (late_spans::TIME - 1.0) * (1.0 - later);
+        }
+        rest * self.pace.as_secs_f64() / (self.pace + left).as_secs_f64().max(1e-9)
     }
 
     /// What is left of some time without the next step and the evaluations. There is time for steps even if
@@ -220,9 +234,9 @@ impl Schedule {
     fn expected_steps(&self) -> f64 {
         match self.end {
             Some(_) if self.pace.is_zero() => 1.0,
-            Some(end) => {
-                let whole = end.saturating_duration_since(self.begin);
-                (whole.as_secs_f64() / self.pace.as_secs_f64()).min(self.most_steps as f64)
+            Some(_) => {
+                let to_come = (1.0 - self.progress) / self.advance.max(1e-9);
+                (self.num_steps as f64 + to_come).min(self.most_steps as f64)
             }
             None => self.most_steps as f64,
         }
@@ -292,6 +306,38 @@ mod tests {
         assert_eq!(schedule.left_for_steps(seconds(2)), seconds(0));
         schedule.is_evaluated = true;
         assert_eq!(schedule.left_for_steps(seconds(10)), seconds(7));
+    }
+
+    #[test]
+    fn steps_go_as_far_as_one_another_though_the_last_take_longer() {
+        let mut words = Words::default();
+        words.push(&[0, 1, 0, 1], 3);
+        let watch = Watch::default();
+        let instance = Instance::new(&words, Against::Merges, 1, 1, 4, 1, &watch);
+        let instance = instance.expect("nothing stops it");
+        let options = DescentOptions {
+            num_steps: None,
+            deadline: Some(Instant::now()),
+            bits: 10,
+            num_threads: 1,
+            num_cases: 1,
+        };
+        let mut schedule = Schedule::new(&instance, &options, Duration::ZERO);
+        schedule.has_more_spans = true;
+        let mut left = Duration::from_secs(1120);
+        let mut num_steps = 0;
+        while schedule.progress < 1.0 {
+            let is_late = schedule.progress >= late_spans::LATER;
+            schedule.pace = Duration::from_secs_f64(if is_late { late_spans::TIME } else { 1.0 });
+            left = left.saturating_sub(schedule.pace);
+            schedule.advance = schedule.advance_in(left);
+            schedule.num_steps = num_steps;
+            assert!((0.000_99..0.001_01).contains(&schedule.advance));
+            assert!((990.0..1010.0).contains(&schedule.expected_steps()));
+            schedule.progress += schedule.advance;
+            num_steps += 1;
+        }
+        assert_eq!(left, Duration::ZERO);
     }
 
     #[test]
