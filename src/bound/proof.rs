@@ -22,8 +22,8 @@ use crate::merges::{Alphabet, Id, MergeList};
 use crate::varint;
 use crate::watch::Watch;
 
-/// Prices are in units of 1 / 2^12: coarser units weaken the bound more than they shrink the file.
-pub const BITS: u32 = 12;
+/// Prices are in units of 1 / 2^14: coarser units weaken the bound more than they shrink the file.
+pub const BITS: u32 = 14;
 
 /// The unit of prices, and which strings have one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -262,7 +262,7 @@ impl Schedule {
         let expected = self.expected_steps();
         let leisure = (expected / MANY_STEPS).clamp(0.25, 1.0);
         let first_rate = if self.has_long_pieces {
-            (5.0 / expected).clamp(0.02, 0.05)
+            0.05
         } else {
             0.2 * leisure
         };
