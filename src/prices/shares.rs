@@ -20,6 +20,9 @@ impl StringIndex {
 /// The next threshold is first looked for where it differs from the last by at most this part.
 const NEAR: f32 = 0.1;
 
+/// At first it is looked for within this part of that from the last.
+const NEAREST: f32 = 1.0 / 64.0;
+
 /// A threshold is found up to this part of it.
 const NARROW: f32 = 1e-4;
 
@@ -80,14 +83,16 @@ impl Shares {
             high,
             slope,
         } = outlook;
-        let open: Vec<f32> = near.iter().flat_map(|near| &near.open).copied().collect();
+        let open: Vec<&[f32]> = near.iter().map(|near| near.open.as_slice()).collect();
+        let open = open.concat();
         let num_above: usize = near.iter().map(|near| near.num_above).sum();
         let wanted = num_merges as f64;
-        let found = threshold(&open, wanted - num_above as f64, slope, low, high);
+        let last = self.threshold;
+        let found = threshold(&open, wanted - num_above as f64, slope, low, high, last);
         self.threshold = if found < high && (found > low || low <= floor) {
             found
         } else {
-            threshold(&self.losses, wanted, slope, floor, f32::INFINITY)
+            threshold(&self.losses, wanted, slope, floor, f32::INFINITY, last)
         };
     }
 
@@ -212,22 +217,39 @@ fn counted(losses: &[f32], threshold: f32, slope: f32) -> f64 {
 }
 
 /// The threshold between `low` and `high` at which the shares sum to `wanted`; one of these if it is not
-/// between them.
-fn threshold(losses: &[f32], wanted: f64, slope: f32, mut low: f32, mut high: f32) -> f32 {
-    // By how much too many count at the one end, and too few at the other.
-    let mut more = counted(losses, low, slope) - wanted;
-    if more <= 0.0 {
-        return low;
-    }
-    if high == f32::INFINITY {
+/// between them. The nearer it is to `guess`, the fewer times all losses are looked at.
+fn threshold(losses: &[f32], wanted: f64, slope: f32, low: f32, high: f32, guess: f32) -> f32 {
+    let too_many_at = |at: f32| counted(losses, at, slope) - wanted;
+    let highest = if high == f32::INFINITY {
         // Here only those count that do for certain.
         let unknown = losses.iter().copied().filter(|&loss| loss < CERTAIN);
-        high = unknown.fold(low, f32::max) + slope;
-    }
-    let mut fewer = wanted - counted(losses, high, slope);
-    if fewer < 0.0 {
-        return high;
-    }
+        unknown.fold(low, f32::max) + slope
+    } else {
+        high
+    };
+    // Next to the threshold: where too many count, and where too few do; and by how much.
+    let (mut below, mut above) = (None, None);
+    let (mut at, mut reach) = (guess.max(low).min(highest), (highest - low) * NEAREST);
+    let ((mut low, mut more), (mut high, mut fewer)) = loop {
+        let too_many = too_many_at(at);
+        if too_many > 0.0 {
+            if at >= highest {
+                return highest;
+            }
+            below = Some((at, too_many));
+            at = highest.min(at + reach);
+        } else {
+            if at <= low {
+                return low;
+            }
+            above = Some((at, -too_many));
+            at = low.max(at - reach);
+        }
+        if let (Some(below), Some(above)) = (below, above) {
+            break (below, above);
+        }
+        reach *= 4.0;
+    };
     // Where a straight line between the ends has it, a little beyond on the side of the farther end: so
     // that end comes near. In the middle if the last time that left more than half.
     let mut by_line = true;
@@ -240,7 +262,7 @@ fn threshold(losses: &[f32], wanted: f64, slope: f32, mut low: f32, mut high: f3
         } else {
             f32::midpoint(low, high)
         };
-        let too_many = counted(losses, middle, slope) - wanted;
+        let too_many = too_many_at(middle);
         if too_many > 0.0 {
             (low, more) = (middle, too_many);
         } else {
@@ -277,11 +299,13 @@ mod tests {
         for losses in [&few[..], &many] {
             for wanted in [0.0, 1.0, 2.0, 3.0, 4.0, 333.0, 700.0] {
                 for slope in [0.002, 0.05, 3.0] {
-                    let found = threshold(losses, wanted, slope, 0.5, f32::INFINITY);
-                    let [above, below] = [1.0 + 2.0 * NARROW, 1.0 - 2.0 * NARROW];
-                    assert!(counted(losses, found * above, slope) <= wanted, "{found}");
-                    let is_lowest = found <= 0.5;
-                    assert!(is_lowest || counted(losses, found * below, slope) >= wanted);
+                    for guess in [0.0, 0.5, 5.01, 6.0, 9.0, 1e9] {
+                        let found = threshold(losses, wanted, slope, 0.5, f32::INFINITY, guess);
+                        let [above, below] = [1.0 + 2.0 * NARROW, 1.0 - 2.0 * NARROW];
+                        assert!(counted(losses, found * above, slope) <= wanted, "{found}");
+                        let is_lowest = found <= 0.5;
+                        assert!(is_lowest || counted(losses, found * below, slope) >= wanted);
+                    }
                 }
             }
         }
@@ -301,6 +325,7 @@ mod tests {
                 slope,
                 0.5,
                 f32::INFINITY,
+                0.5,
             );
             shares.update(num_merges as usize, 0.5, 0.1);
             let error = (shares.threshold - expected).abs();
