@@ -14,7 +14,7 @@ use crate::parallel::{Team, lock};
 
 /// The fraction of the way behind which fewer pieces are light, at the latest.
 pub(super) const LATER: f64 = 0.6;
-/// As long as how many steps without them a step with them takes.
+/// As long as how many steps without them a step with them takes, on 4.5 MB of Japanese.
 pub(super) const TIME: f64 = 1.3;
 
 /// Whether it is time to. Where the splits of strings are told apart it is, and so before there are rings:

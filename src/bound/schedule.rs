@@ -283,8 +283,8 @@ mod tests {
     use super::*;
     use crate::bound::words::Words;
 
-    #[test]
-    fn evaluations_are_no_time_for_steps() {
+    /// That of one word, given how long an evaluation takes.
+    fn schedule(deadline: Option<Instant>, evaluation: Duration) -> Schedule {
         let mut words = Words::default();
         words.push(&[0, 1, 0, 1], 3);
         let watch = Watch::default();
@@ -292,13 +292,18 @@ mod tests {
         let instance = instance.expect("nothing stops it");
         let options = DescentOptions {
             num_steps: None,
-            deadline: None,
+            deadline,
             bits: 10,
             num_threads: 1,
             num_cases: 1,
         };
+        Schedule::new(&instance, &options, evaluation)
+    }
+
+    #[test]
+    fn evaluations_are_no_time_for_steps() {
         let seconds = Duration::from_secs;
-        let mut schedule = Schedule::new(&instance, &options, seconds(2));
+        let mut schedule = schedule(None, seconds(2));
         schedule.pace = seconds(1);
         // Two evaluations and one step to come; if there is no time for the first, half of it is for steps.
         assert_eq!(schedule.left_for_steps(seconds(10)), seconds(5));
@@ -310,19 +315,7 @@ mod tests {
 
     #[test]
     fn steps_go_as_far_as_one_another_though_the_last_take_longer() {
-        let mut words = Words::default();
-        words.push(&[0, 1, 0, 1], 3);
-        let watch = Watch::default();
-        let instance = Instance::new(&words, Against::Merges, 1, 1, 4, 1, &watch);
-        let instance = instance.expect("nothing stops it");
-        let options = DescentOptions {
-            num_steps: None,
-            deadline: Some(Instant::now()),
-            bits: 10,
-            num_threads: 1,
-            num_cases: 1,
-        };
-        let mut schedule = Schedule::new(&instance, &options, Duration::ZERO);
+        let mut schedule = schedule(Some(Instant::now()), Duration::ZERO);
         schedule.has_more_spans = true;
         let mut left = Duration::from_secs(1120);
         let mut num_steps = 0;
@@ -342,22 +335,8 @@ mod tests {
 
     #[test]
     fn nothing_is_begun_that_takes_the_time_of_the_last_evaluation() {
-        let mut words = Words::default();
-        words.push(&[0, 1, 0, 1], 3);
-        let watch = Watch::default();
-        let instance = Instance::new(&words, Against::Merges, 1, 1, 4, 1, &watch);
-        let instance = instance.expect("nothing stops it");
         let seconds = Duration::from_secs;
-        let with = |deadline| {
-            let options = DescentOptions {
-                num_steps: None,
-                deadline,
-                bits: 10,
-                num_threads: 1,
-                num_cases: 1,
-            };
-            Schedule::new(&instance, &options, seconds(1000))
-        };
+        let with = |deadline| schedule(deadline, seconds(1000));
         let schedule = with(Some(Instant::now() + seconds(10_000)));
         assert!(schedule.leaves_time_for(seconds(2000)));
         assert!(!schedule.leaves_time_for(seconds(3000)));

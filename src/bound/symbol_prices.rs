@@ -117,7 +117,7 @@ pub(super) fn pull<'d>(
             break;
         }
         let share = shares.strings[span.string.at()];
-        if share > 0.0 && span.excess <= most {
+        if share > 0.0 && span.excess < most {
             let share = share * ramp(span.excess * steepness);
             pulls[start - prices.start] -= share;
             pulls[end - prices.start] += share;
@@ -225,5 +225,10 @@ mod tests {
             }
             assert_eq!(left, []);
         }
+        // What counts of the excess of spans that overlap is at most the most.
+        let of_both = dear.len();
+        set_excess(&rows, 7, &excess, &mut dear[..of_both / 2]);
+        pull(7..11, &dear, shares.of_spans(0.01), 1.0, &mut pulls);
+        assert_eq!(pulls[..4], [0.0, -1.0, -1.0, 0.0]);
     }
 }
