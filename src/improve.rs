@@ -17,10 +17,13 @@ mod draft;
 mod finish;
 mod list;
 mod moves;
+mod outcome;
 mod pairs;
 mod random;
+mod round;
 mod search;
 mod state;
+mod steering;
 mod suggested;
 #[cfg(test)]
 mod tests;

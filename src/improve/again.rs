@@ -1,12 +1,11 @@
 //! Drafts that are weighed again, after others of their round were made.
 
-use std::ops::Range;
-
 use rustc_hash::FxHashSet;
 
-use super::corpus::{Place, Word};
+use super::corpus::{Corpus, Place, Word};
 use super::draft::{Draft, Edit};
-use super::state::{Outcome, Scratch, State};
+use super::outcome::Outcome;
+use super::state::{Scratch, State};
 use crate::merges::Id;
 
 /// What the effect of a draft depends on.
@@ -19,27 +18,45 @@ pub(super) struct Reach {
 }
 
 /// What was made since drafts were weighed.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Made {
-    /// The words that derive otherwise, in ascending order.
-    words: Vec<Word>,
+    /// A bit for each word, set if it has the string of such a token: only these derive otherwise, or would
+    /// after a further change.
+    words: Vec<u64>,
     /// The tokens of another shape.
     tokens: FxHashSet<Id>,
     pub(super) is_any: bool,
 }
 
 impl Made {
+    /// Nothing yet, with a corpus of so many words.
+    pub(super) fn new(num_words: usize) -> Self {
+        Self {
+            words: vec![0; num_words.div_ceil(u64::BITS as usize)],
+            tokens: FxHashSet::default(),
+            is_any: false,
+        }
+    }
+
     /// Whether a token that a draft depends on has another shape.
     pub(super) fn concerns(&self, reach: &Reach) -> bool {
         reach.tokens.iter().any(|token| self.tokens.contains(token))
     }
 
-    pub(super) fn add(&mut self, edit: &Edit, outcome: &Outcome) {
+    pub(super) fn add(&mut self, edit: &Edit, corpus: &Corpus) {
         self.is_any = true;
-        self.tokens.extend(edit.changed().map(|change| change.id));
-        self.words.extend(&outcome.words);
-        self.words.sort_unstable();
-        self.words.dedup();
+        for change in edit.changed() {
+            self.tokens.insert(change.id);
+            for &place in &*change.places {
+                let word = corpus.word_at(place);
+                self.words[(word / u64::BITS) as usize] |= 1 << (word % u64::BITS);
+            }
+        }
+    }
+
+    /// Whether a word has the string of a token of another shape.
+    fn has(&self, word: Word) -> bool {
+        self.words[(word / u64::BITS) as usize] >> (word % u64::BITS) & 1 == 1
     }
 }
 
@@ -59,40 +76,48 @@ impl State<'_> {
         }
     }
 
-    /// The effect of a draft that was weighed before others were made, given its reach then.
+    /// The effect of a draft that was weighed before others were made, given what it was then, with its reach
+    /// and its effect.
     ///
     /// Where no token that it depends on changed its shape, only words that derive otherwise since then
-    /// can be concerned that were not; so the words that it may concern are those of its reach and some
-    /// of these.
+    /// can be concerned that were not. And where no string of a token occurs whose shape changed, a word
+    /// derives as it did, with the draft and without. So there it has the effect that it had.
     pub(super) fn weigh_again(
         &self,
         draft: &Draft<'_>,
-        reach: &Reach,
+        then: (&Edit, &Reach, Outcome),
         made: &Made,
         scratch: &mut Scratch,
     ) -> Outcome {
+        let (edit, reach, outcome) = then;
         if made.concerns(reach) {
             return self.weigh(draft, scratch);
         }
-        let spans: Vec<Range<Place>> = made
-            .words
-            .iter()
-            .map(|&word| self.places_of(word))
-            .collect();
-        self.find_words(&draft.edit, &spans, scratch);
-        let num_found = scratch.words.len();
-        for &word in &reach.words {
-            scratch.meet(word);
-        }
-        if num_found > 0 {
-            scratch.words.sort_unstable();
-        }
-        self.outcome(draft, false, scratch)
+        self.find_made(draft, reach, made, scratch);
+        let anew = self.outcome(draft, false, scratch);
+        let outcome = outcome.rebased(edit.base, draft.edit.base);
+        outcome.but_for(|word| made.has(word), &anew)
     }
 
-    /// The places of a word.
-    fn places_of(&self, word: Word) -> Range<Place> {
-        let range = self.corpus.range(word);
-        range.start as Place..range.end as Place
+    /// Leave the words that may derive otherwise and that a draft may concern in `scratch`, in ascending order.
+    fn find_made(&self, draft: &Draft<'_>, reach: &Reach, made: &Made, scratch: &mut Scratch) {
+        scratch.begin_draft(self.corpus.num_words());
+        for &word in reach.words.iter().filter(|&&word| made.has(word)) {
+            scratch.meet(word);
+        }
+        let sooner = draft.edit.sooner();
+        for change in draft.edit.changed() {
+            for &place in &*change.places {
+                let word = self.corpus.word_at(place);
+                if made.has(word)
+                    && self
+                        .derivations
+                        .concerns(&self.list, change, &sooner, place)
+                {
+                    scratch.meet(word);
+                }
+            }
+        }
+        scratch.words.sort_unstable();
     }
 }

@@ -101,7 +101,7 @@ impl Derivations {
 }
 
 /// The derivation of one word, and the memory for it.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(super) struct Derived {
     pub(super) tokens: Vec<Id>,
     pub(super) erasers: Vec<Id>,

@@ -26,7 +26,7 @@ pub(super) struct Change {
 /// The changes of a draft. Ids from `base` on are those of tokens that it adds.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Edit {
-    base: Id,
+    pub(super) base: Id,
     pub(super) changes: Vec<Change>,
     /// The merges that differ from those of the list.
     merges: Vec<(u64, Merge)>,
@@ -74,12 +74,18 @@ impl Edit {
         ranks.min().unwrap_or(NEVER)
     }
 
+    /// Whether no token of a list has a rank, neither without nor with the changes.
+    fn is_free(&self, list: &List, rank: Rank) -> bool {
+        let is_ours = |change: &Change| change.after.is_some_and(|shape| shape.rank == rank);
+        !list.has_rank(rank) && !self.changes.iter().any(is_ours)
+    }
+
     /// The same changes for a list that has more ids than when they were drafted; without the merges,
     /// whose keys have ids in them.
-    fn rebased(mut self, base: Id) -> Self {
-        let (old, shift) = (self.base, base - self.base);
-        let moved = |id: Id| if id >= old { id + shift } else { id };
-        for change in &mut self.changes {
+    fn rebased(&self, base: Id) -> Self {
+        let mut changes = self.changes.clone();
+        let moved = |id: Id| rebased(id, self.base, base);
+        for change in &mut changes {
             change.id = moved(change.id);
             if let Some(after) = &mut change.after {
                 after.left = moved(after.left);
@@ -88,10 +94,15 @@ impl Edit {
         }
         Self {
             base,
-            changes: self.changes,
+            changes,
             ..Self::default()
         }
     }
+}
+
+/// The id of a token in an edit whose base was `old` and is now `new`.
+pub(super) fn rebased(id: Id, old: Id, new: Id) -> Id {
+    if id >= old { id - old + new } else { id }
 }
 
 fn bit(key: u64) -> u64 {
@@ -114,21 +125,29 @@ impl<'a> Draft<'a> {
         Self { list, edit }
     }
 
-    /// A draft that was made for an earlier state of the list; None if it no longer fits.
-    pub(super) fn again(list: &'a List, edit: Edit) -> Option<Self> {
-        let edit = edit.rebased(list.num_ids() as Id);
-        let fits = |change: &Change| {
-            let is_as_before = if change.id >= edit.base {
+    /// A draft that was made for an earlier state of the list; None if it no longer fits. Where its rank was
+    /// taken meanwhile, a token comes right behind.
+    pub(super) fn again(list: &'a List, edit: &Edit) -> Option<Self> {
+        let mut edit = edit.rebased(list.num_ids() as Id);
+        let is_as_before = |change: &Change| {
+            if change.id >= edit.base {
                 list.id(&change.string).is_none()
             } else {
                 list.token(change.id).shape == change.before
-            };
-            let kept_rank = change.before.map(|shape| shape.rank);
-            let can_have = |rank| !list.has_rank(rank) || kept_rank == Some(rank);
-            is_as_before && change.after.is_none_or(|after| can_have(after.rank))
+            }
         };
-        if !edit.changes.iter().all(fits) {
+        if !edit.changes.iter().all(is_as_before) {
             return None;
+        }
+        for index in 0..edit.changes.len() {
+            let change = &edit.changes[index];
+            let rank = change.after.map(|after| after.rank);
+            let is_kept = rank == change.before.map(|before| before.rank);
+            if let Some(rank) = rank.filter(|&rank| !is_kept && list.has_rank(rank)) {
+                let rank = (rank..NEVER).find(|&rank| edit.is_free(list, rank))?;
+                let after = edit.changes[index].after.as_mut();
+                after?.rank = rank;
+            }
         }
         let changes = edit.changes.clone();
         let mut draft = Self { list, edit };
@@ -306,8 +325,7 @@ impl<'a> Draft<'a> {
 
     /// Whether no token has a rank, neither without nor with the changes.
     pub(super) fn is_free(&self, rank: Rank) -> bool {
-        let is_ours = |change: &Change| change.after.is_some_and(|shape| shape.rank == rank);
-        !self.list.has_rank(rank) && !self.edit.changes.iter().any(is_ours)
+        self.edit.is_free(self.list, rank)
     }
 
     /// The tokens that a string becomes by merges of ranks below `end`, at least two.

@@ -258,12 +258,13 @@ impl List {
     pub(super) fn spread_ranks(&mut self) {
         let order = self.in_order();
         let step = ROOM / (order.len() as u32 + 1);
-        self.ranks.clear();
+        let rank_at = |place: usize| (place as u32 + 1) * step;
+        self.ranks = (0..order.len()).map(rank_at).collect();
         self.filter.clear();
         let num_words = (order.len() / TOKENS_PER_FILTER_WORD).next_power_of_two();
         self.filter.resize(num_words, 0);
-        for (place, &id) in (1..).zip(&order) {
-            let rank = place * step;
+        for (place, &id) in order.iter().enumerate() {
+            let rank = rank_at(place);
             let Some(shape) = self.token(id).shape else {
                 continue;
             };
@@ -271,7 +272,6 @@ impl List {
             self.token_mut(id).shape = Some(shape);
             self.rank_of[id as usize] = rank;
             self.insert(shape.pair_key(), shape.merge(id));
-            self.ranks.insert(rank);
         }
     }
 }

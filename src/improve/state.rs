@@ -10,6 +10,7 @@ use super::corpus::{Corpus, Place, Sample, Word};
 use super::derivation::{Derivations, Derived, NOBODY};
 use super::draft::{Change, Draft, Edit};
 use super::list::{List, PinnedMerge, Rank, SYMBOL_RANK, Shape};
+use super::outcome::Outcome;
 use super::random::Random;
 use crate::error::Result;
 use crate::merges::Id;
@@ -41,9 +42,11 @@ pub(super) struct State<'a> {
 }
 
 /// The memory that a thread needs to weigh drafts.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(super) struct Scratch {
     derived: Derived,
+    /// The tokens of the words of the last effect, word after word.
+    tokens: Vec<Id>,
     /// For each word, the last draft that met it.
     met: Vec<u32>,
     draft: u32,
@@ -53,7 +56,7 @@ pub(super) struct Scratch {
 
 impl Scratch {
     /// Begin a new draft, which has met no word yet.
-    fn begin_draft(&mut self, num_words: usize) {
+    pub(super) fn begin_draft(&mut self, num_words: usize) {
         self.words.clear();
         if self.draft == u32::MAX {
             self.met.clear();
@@ -68,19 +71,6 @@ impl Scratch {
             self.words.push(word);
         }
     }
-}
-
-/// The effect of a draft.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Outcome {
-    /// The change of the cost.
-    pub(super) delta: i64,
-    /// The words whose derivation changes, in ascending order.
-    pub(super) words: Vec<Word>,
-    /// The tokens that then erase their boundaries, word after word.
-    erasers: Vec<Id>,
-    /// Whether the effect was estimated on a sample of the words.
-    pub(super) is_sampled: bool,
 }
 
 /// What happens in the words whose derivation a draft changes.
@@ -160,9 +150,10 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Bring the tokens, pairs and boundaries that moves draw from up to date; pairs must weigh
-    /// `least`.
+    /// Bring the tokens, pairs and boundaries that moves draw from up to date, and make room between all ranks;
+    /// pairs must weigh `least`.
     pub(super) fn refresh(&mut self, least: f64, team: &Team, watch: &Watch) -> Result<()> {
+        self.list.spread_ranks();
         self.drawn = self.list.ids().collect();
         let pairs = self.count_pairs(least, team, watch)?;
         self.pairs = pairs.into_iter().map(|pair| pair.0).collect();
@@ -246,28 +237,21 @@ impl<'a> State<'a> {
         is_sampled: bool,
         scratch: &mut Scratch,
     ) -> Outcome {
-        let mut words = std::mem::take(&mut scratch.words);
         let first_rank = draft.edit.first_rank();
-        let mut delta: i64 = 0;
-        let mut erasers = Vec::new();
-        words.retain(|&word| {
+        let mut outcome = Outcome::new(is_sampled);
+        scratch.tokens.clear();
+        for &word in &scratch.words {
             self.derive_by(draft, word, first_rank, &mut scratch.derived);
-            let before = i64::from(self.derivations.num_tokens(word));
-            let after = scratch.derived.tokens.len() as i64;
-            let weight = self.weight_for(word, is_sampled);
-            delta = delta.saturating_add(weight.saturating_mul(after - before));
-            let is_changed = scratch.derived.erasers != self.derivations.of(self.corpus, word);
-            if is_changed {
-                erasers.extend_from_slice(&scratch.derived.erasers);
+            let erasers = &scratch.derived.erasers;
+            if erasers != self.derivations.of(self.corpus, word) {
+                let before = i64::from(self.derivations.num_tokens(word));
+                let more = scratch.derived.tokens.len() as i64 - before;
+                let delta = self.weight_for(word, is_sampled).saturating_mul(more);
+                outcome.push((word, delta, erasers));
+                scratch.tokens.extend_from_slice(&scratch.derived.tokens);
             }
-            is_changed
-        });
-        Outcome {
-            delta,
-            words,
-            erasers,
-            is_sampled,
         }
+        outcome
     }
 
     /// The weight of a word, which stands for several if it is sampled. Only sums over a sample, in
@@ -313,21 +297,15 @@ impl<'a> State<'a> {
         }
     }
 
-    /// What a draft does to the words of its outcome.
-    pub(super) fn effects(
-        &self,
-        draft: &Draft<'_>,
-        outcome: &Outcome,
-        scratch: &mut Scratch,
-    ) -> Effects {
+    /// What a draft does to the words of its outcome, which `scratch` was last used for.
+    pub(super) fn effects(&self, outcome: &Outcome, scratch: &Scratch) -> Effects {
         let mut losses: FxHashMap<Id, i64> = FxHashMap::default();
         let mut pairs: FxHashMap<(Id, Id), i64> = FxHashMap::default();
-        let first_rank = draft.edit.first_rank();
-        for &word in &outcome.words {
-            self.derive_by(draft, word, first_rank, &mut scratch.derived);
+        let mut rest = &scratch.tokens[..];
+        for (word, _, erasers) in outcome.of_words() {
             let weight = self.weight_for(word, outcome.is_sampled);
             let before = self.derivations.of(self.corpus, word);
-            for (&old, &new) in before.iter().zip(&scratch.derived.erasers) {
+            for (&old, &new) in before.iter().zip(erasers) {
                 for (eraser, change) in [(old, weight), (new, -weight)] {
                     if old != new && eraser != NOBODY {
                         let loss = losses.entry(eraser).or_default();
@@ -335,7 +313,10 @@ impl<'a> State<'a> {
                     }
                 }
             }
-            for pair in scratch.derived.tokens.windows(2) {
+            let num_tokens = erasers.iter().filter(|&&eraser| eraser == NOBODY).count();
+            let tokens;
+            (tokens, rest) = rest.split_at(num_tokens);
+            for pair in tokens.windows(2) {
                 let sum = pairs.entry((pair[0], pair[1])).or_default();
                 *sum = sum.saturating_add(weight);
             }
@@ -363,10 +344,7 @@ impl<'a> State<'a> {
         for change in edit.changes.iter().filter(|change| change.after.is_some()) {
             self.list.reshape(change.id, change.after);
         }
-        let mut rest = outcome.erasers.as_slice();
-        for &word in &outcome.words {
-            let erasers;
-            (erasers, rest) = rest.split_at(self.corpus.word(word).len());
+        for (word, _, erasers) in outcome.of_words() {
             self.forget(word);
             self.remember(word, erasers);
         }

@@ -103,13 +103,12 @@ fn gains_of_moves_are_those_of_a_recount() {
             temperature: 0.0,
         };
         for number in 0..40 {
-            state.list.spread_ranks();
             refresh(&mut state);
             let mut random = Random::of_move(seed, number);
             let Some(edit) = drafted(&state, guide, &mut random, &mut scratch) else {
                 continue;
             };
-            let draft = Draft::again(&state.list, edit).expect("the list has not changed");
+            let draft = Draft::again(&state.list, &edit).expect("the list has not changed");
             let outcome = state.weigh(&draft, &mut scratch);
             let (before, edit) = (state.cost, draft.edit);
             state.make(&edit, &outcome);
@@ -180,23 +179,24 @@ fn drafts_weighed_again_are_weighed_as_if_anew() {
             temperature: 0.0,
         };
         for round in 0..8 {
-            state.list.spread_ranks();
             refresh(&mut state);
             let mut drafts = Vec::new();
             for number in 0..12 {
                 let mut random = Random::of_move(seed, 100 * round + number);
                 if let Some(edit) = drafted(&state, guide, &mut random, &mut scratch) {
-                    let draft = Draft::again(&state.list, edit).expect("the list has not changed");
+                    let draft = Draft::again(&state.list, &edit).expect("the list has not changed");
                     let reach = state.reach(&draft, &mut scratch);
-                    drafts.push((draft.edit, reach));
+                    let outcome = state.weigh(&draft, &mut scratch);
+                    drafts.push((draft.edit, reach, outcome));
                 }
             }
-            let mut made = Made::default();
-            for (edit, reach) in drafts {
-                let Some(draft) = Draft::again(&state.list, edit) else {
+            let mut made = Made::new(corpus.num_words());
+            for (edit, reach, outcome) in drafts {
+                let Some(draft) = Draft::again(&state.list, &edit) else {
                     continue;
                 };
-                let outcome = state.weigh_again(&draft, &reach, &made, &mut scratch);
+                let outcome =
+                    state.weigh_again(&draft, (&edit, &reach, outcome), &made, &mut scratch);
                 assert_eq!(outcome, state.weigh(&draft, &mut scratch));
                 num_weighed += 1;
                 num_fast += u32::from(made.is_any && !made.concerns(&reach));
@@ -204,7 +204,7 @@ fn drafts_weighed_again_are_weighed_as_if_anew() {
                 if dice.below(3) > 0 {
                     let edit = draft.edit;
                     state.make(&edit, &outcome);
-                    made.add(&edit, &outcome);
+                    made.add(&edit, &corpus);
                 }
             }
         }
@@ -221,7 +221,7 @@ fn drafted(
 ) -> Option<draft::Edit> {
     let draft = propose(state, guide, random)?;
     let outcome = state.weigh(&draft, scratch);
-    let effects = state.effects(&draft, &outcome, scratch);
+    let effects = state.effects(&outcome, scratch);
     let edit = draft.edit.clone();
     let repaired = repair(state, guide, draft, &effects, random);
     Some(repaired.map_or(edit, |draft| draft.edit))
