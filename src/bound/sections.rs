@@ -11,8 +11,9 @@ use std::ops::Range;
 use super::words::Words;
 use crate::prices::StringIndex;
 
-/// The more sections the better for many threads.
-const MOST_SECTIONS: usize = 64;
+/// The more sections the better for many threads: at the end of a step some wait for the last sections of
+/// others. But each takes a little time of its own.
+const MOST_SECTIONS: usize = 128;
 /// The smallest number of cuts and symbols that is worth a section.
 const LEAST_WORK: usize = 1 << 13;
 
