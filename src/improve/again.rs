@@ -38,9 +38,10 @@ impl Made {
         }
     }
 
-    /// Whether a token that a draft depends on has another shape.
-    pub(super) fn concerns(&self, reach: &Reach) -> bool {
-        reach.tokens.iter().any(|token| self.tokens.contains(token))
+    /// Whether a token that a draft depends on has another shape, or the draft as it is `now` has other ranks
+    /// than `then`: between these there may be any token.
+    pub(super) fn concerns(&self, reach: &Reach, then: &Edit, now: &Edit) -> bool {
+        !now.has_ranks_of(then) || reach.tokens.iter().any(|token| self.tokens.contains(token))
     }
 
     pub(super) fn add(&mut self, edit: &Edit, corpus: &Corpus) {
@@ -90,7 +91,7 @@ impl State<'_> {
         scratch: &mut Scratch,
     ) -> Outcome {
         let (edit, reach, outcome) = then;
-        if made.concerns(reach) {
+        if made.concerns(reach, edit, &draft.edit) {
             return self.weigh(draft, scratch);
         }
         self.find_made(draft, reach, made, scratch);

@@ -13,6 +13,9 @@ use crate::merges::Id;
 /// The depth to which users of users are followed.
 const DEEPEST: usize = 12;
 
+/// How far behind all others a rank can be.
+const FAR_BEHIND: u64 = 1 << 13;
+
 /// What a draft is judged by.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Guide {
@@ -70,9 +73,10 @@ impl Builder<'_, '_, '_> {
         rivals.map(|&rival| self.draft.rank(rival)).min()
     }
 
-    /// A rank after all others.
-    pub(super) fn last_rank(&self) -> Option<Rank> {
-        self.draft.rank_after(self.state.list.last_rank())
+    /// A rank after all others; a random one, as other moves of the round ask for one too.
+    pub(super) fn last_rank(&mut self) -> Option<Rank> {
+        let behind = 1 + self.random.below(FAR_BEHIND) as Rank;
+        self.draft.last_rank().checked_add(behind)
     }
 
     /// A random rank between two others.
@@ -113,7 +117,8 @@ impl Builder<'_, '_, '_> {
             self.last_rank()?
         } else {
             let low = self.draft.rank_of_parts(left, right);
-            self.rank_between(low, self.last_rank()?)?
+            let high = self.last_rank()?;
+            self.rank_between(low, high)?
         };
         self.add(string, left, right, rank)
     }

@@ -80,6 +80,13 @@ impl Edit {
         !list.has_rank(rank) && !self.changes.iter().any(is_ours)
     }
 
+    /// Whether the same changes, made again for another state of the list, have the same ranks.
+    pub(super) fn has_ranks_of(&self, other: &Self) -> bool {
+        let rank = |change: &Change| change.after.map(|after| after.rank);
+        let ranks = self.changes.iter().map(rank);
+        ranks.eq(other.changes.iter().map(rank))
+    }
+
     /// The same changes for a list that has more ids than when they were drafted; without the merges,
     /// whose keys have ids in them.
     fn rebased(&self, base: Id) -> Self {
@@ -313,6 +320,13 @@ impl<'a> Draft<'a> {
             Some(next) => Self::between(rank, next),
             None => rank.checked_add(1 << 12),
         }
+    }
+
+    /// The highest rank that is taken, without or with the changes.
+    pub(super) fn last_rank(&self) -> Rank {
+        let ours = self.edit.changes.iter().filter_map(|change| change.after);
+        let ours = ours.map(|shape| shape.rank);
+        ours.fold(self.list.last_rank(), Rank::max)
     }
 
     /// A free rank right before this one.

@@ -263,10 +263,11 @@ fn settle_one(
         made.add(&its.edit, state.corpus);
         return None;
     }
-    if made.concerns(&reach) && its.edit.num_places() > PLACES_OF_A_GROUP {
+    let draft = Draft::again(&state.list, &its.edit)?;
+    let is_long = draft.edit.num_places() > PLACES_OF_A_GROUP;
+    if is_long && made.concerns(&reach, &its.edit, &draft.edit) {
         return Some(its);
     }
-    let draft = Draft::again(&state.list, &its.edit)?;
     // The current price: at an old one, a round could remove too many and the next add too many.
     let cost_of_growth = draft.edit.growth() as f64 * steering.price(state.list.len());
     let outcome = state.weigh_again(&draft, (&its.edit, &reach, outcome), made, scratch);

@@ -199,7 +199,7 @@ fn drafts_weighed_again_are_weighed_as_if_anew() {
                     state.weigh_again(&draft, (&edit, &reach, outcome), &made, &mut scratch);
                 assert_eq!(outcome, state.weigh(&draft, &mut scratch));
                 num_weighed += 1;
-                num_fast += u32::from(made.is_any && !made.concerns(&reach));
+                num_fast += u32::from(made.is_any && !made.concerns(&reach, &edit, &draft.edit));
                 // Others stay for which the next are weighed again.
                 if dice.below(3) > 0 {
                     let edit = draft.edit;
