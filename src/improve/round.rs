@@ -110,6 +110,7 @@ fn draw_one(state: &State<'_>, number: u64, round: &Round<'_>) -> Option<Move> {
     let mut random = Random::of_move(round.seed, number);
     let allowed = -guide.temperature * (1.0 - random.unit()).ln();
     let draft = propose(state, guide, &mut random)?;
+    debug_assert!(draft.is_valid(), "{:?}", draft.edit);
     Some(Move {
         number,
         edit: draft.edit,
