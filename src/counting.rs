@@ -12,7 +12,7 @@ use std::sync::Mutex;
 use crate::counts::WordCounts;
 use crate::error::{Error, Result};
 use crate::normalize::normalize;
-use crate::parallel::{for_each, group_bytes, in_groups, into_inner, lock, pieces};
+use crate::parallel::{for_each_of, group_bytes, groups, into_inner, lock};
 use crate::pattern::Pattern;
 use crate::reading::{
     BLOCK_BYTES, Batch, Column, Input, MOST_RECORD_BYTES, Order, Reading, Rows, for_each_block,
@@ -95,13 +95,23 @@ impl Counter {
     /// Count documents. An error names the document by its index.
     pub fn add_documents(&self, documents: &[&[u8]], watch: &Watch) -> Result<()> {
         let num_bytes = documents.iter().map(|document| document.len()).sum();
+        self.add_coming(documents.iter().copied(), num_bytes, watch)
+    }
+
+    /// The same for documents that may be still to come, of about `num_bytes`: each is counted soon after it
+    /// is there.
+    pub fn add_coming<'t>(
+        &self,
+        documents: impl Iterator<Item = &'t [u8]> + Send,
+        num_bytes: usize,
+        watch: &Watch,
+    ) -> Result<()> {
         let most_bytes = group_bytes(num_bytes, self.tables.len()).unwrap_or(usize::MAX);
-        let pieces = pieces(documents, most_bytes, |text| self.last_cut(text));
-        let groups = in_groups(&pieces, most_bytes);
-        self.with_adders(groups.len(), |adders| {
-            for_each(adders, groups.len(), |adder, index| {
+        let groups = groups(documents, most_bytes, |text: &[u8]| self.last_cut(text));
+        self.with_adders(num_bytes.div_ceil(most_bytes), |adders| {
+            for_each_of(adders, groups, |adder, _, group| {
                 let mut num_bytes = 0;
-                for piece in groups[index] {
+                for piece in group {
                     watch.check()?;
                     self.add_text(piece.text, adder, watch)
                         .map_err(|error| error.moved(piece.start, 0))
@@ -114,21 +124,6 @@ impl Counter {
                 Ok(())
             })
         })
-    }
-
-    /// The same for documents that come in lots: each is counted as soon as it is there.
-    pub fn add_lots<'t>(
-        &self,
-        lots: impl IntoIterator<Item = Vec<&'t [u8]>>,
-        watch: &Watch,
-    ) -> Result<()> {
-        let mut num_before = 0;
-        for lot in lots {
-            let added = self.add_documents(&lot, watch);
-            added.map_err(|error| error.renumbered(|index| num_before + index))?;
-            num_before += lot.len();
-        }
-        Ok(())
     }
 
     /// Count inputs: files, or other texts that are read. An error names the file.

@@ -35,7 +35,7 @@ mod words;
 pub use crate::framing::{Frame, Padding, Side};
 pub use crate::pipeline::Place;
 pub use crate::specials::{Call, Choice, Search, Special};
-pub use batches::Encoded;
+pub use batches::{Encoded, Extent};
 pub(crate) use context::Context;
 pub use encoder::Encoder;
 pub(crate) use encoder::Steps;

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub(crate) use self::concatenating::concatenated;
-pub(crate) use self::documents::{Piece, group_bytes, in_groups, pieces};
+pub(crate) use self::documents::{Piece, group_bytes, groups};
 pub(crate) use self::team::{Team, with_team};
 use crate::error::{Error, Result};
 
@@ -56,15 +56,38 @@ pub(crate) fn for_each<W: Send>(
         tasks.take(worker, &work);
         Ok(())
     })?;
-    tasks.outcome()
+    tasks.failures.outcome()
+}
+
+/// Call `work(worker, number, task)` for tasks as they come; workers take them as they are free.
+pub(crate) fn for_each_of<W: Send, T>(
+    workers: &mut [W],
+    tasks: impl Iterator<Item = T> + Send,
+    work: impl Fn(&mut W, usize, T) -> Result<()> + Sync,
+) -> Result<()> {
+    let tasks = Mutex::new(tasks.fuse().enumerate());
+    let failures = Failures::default();
+    with_each(workers, |worker| {
+        while !failures.were_noted()
+            && let Some((number, task)) = next(&tasks)
+        {
+            failures.note(number, work(worker, number, task));
+        }
+        Ok(())
+    })?;
+    failures.outcome()
+}
+
+/// The lock is free again when this returns.
+fn next<T>(items: &Mutex<impl Iterator<Item = T>>) -> Option<T> {
+    lock(items).next()
 }
 
 /// Tasks that workers take in order, until one fails.
 struct Tasks {
     number: usize,
     next: AtomicUsize,
-    failure: Mutex<Option<(usize, Error)>>,
-    has_failed: AtomicBool,
+    failures: Failures,
 }
 
 impl Tasks {
@@ -72,40 +95,47 @@ impl Tasks {
         Self {
             number,
             next: AtomicUsize::new(0),
-            failure: Mutex::new(None),
-            has_failed: AtomicBool::new(false),
+            failures: Failures::default(),
         }
     }
 
     /// Do tasks while there are any; after a failure no further task begins.
     fn take<W>(&self, worker: &mut W, work: &impl Fn(&mut W, usize) -> Result<()>) {
-        while !self.has_failed() {
+        while !self.failures.were_noted() {
             let task = self.next.fetch_add(1, Ordering::Relaxed);
             if task >= self.number {
                 return;
             }
-            self.attempt(worker, task, work);
+            self.failures.note(task, work(worker, task));
         }
     }
+}
 
-    /// Do a task, and note its failure.
-    fn attempt<W>(&self, worker: &mut W, task: usize, work: &impl Fn(&mut W, usize) -> Result<()>) {
-        if let Err(error) = work(worker, task) {
-            self.has_failed.store(true, Ordering::Relaxed);
-            let mut failure = lock(&self.failure);
+/// Which task has failed, if one has.
+#[derive(Default)]
+struct Failures {
+    first: Mutex<Option<(usize, Error)>>,
+    were_noted: AtomicBool,
+}
+
+impl Failures {
+    fn note(&self, task: usize, result: Result<()>) {
+        if let Err(error) = result {
+            self.were_noted.store(true, Ordering::Relaxed);
+            let mut failure = lock(&self.first);
             if failure.as_ref().is_none_or(|&(first, _)| task < first) {
                 *failure = Some((task, error));
             }
         }
     }
 
-    fn has_failed(&self) -> bool {
-        self.has_failed.load(Ordering::Relaxed)
+    fn were_noted(&self) -> bool {
+        self.were_noted.load(Ordering::Relaxed)
     }
 
     /// The error of the first task that failed.
     fn outcome(self) -> Result<()> {
-        match into_inner(self.failure) {
+        match into_inner(self.first) {
             Some((_, error)) => Err(error),
             None => Ok(()),
         }
@@ -158,6 +188,28 @@ mod tests {
                 _ => Ok(()),
             });
             assert_eq!(result, Err(Error::InvalidUtf8 { offset: 30 }));
+        }
+    }
+
+    #[test]
+    fn tasks_that_come_are_all_done_until_one_fails() {
+        for num_threads in [1, 3] {
+            let done: Vec<Mutex<char>> = (0..26).map(|_| Mutex::default()).collect();
+            let note = |(): &mut (), number: usize, letter| {
+                *lock(&done[number]) = letter;
+                Ok(())
+            };
+            assert_eq!(
+                for_each_of(&mut vec![(); num_threads], 'a'..='z', note),
+                Ok(())
+            );
+            assert!(done.into_iter().map(into_inner).eq('a'..='z'));
+            let fail = |(): &mut (), offset, _| match offset {
+                9.. => Err(Error::InvalidUtf8 { offset }),
+                _ => Ok(()),
+            };
+            let failed = for_each_of(&mut vec![(); num_threads], 'a'..='z', fail);
+            assert_eq!(failed, Err(Error::InvalidUtf8 { offset: 9 }));
         }
     }
 

@@ -4,6 +4,7 @@ use std::io::Cursor;
 use std::thread;
 
 use mergewise::counting::{Counter, InvalidBytes};
+use mergewise::encode::Extent;
 use mergewise::reading::{Compression, Documents, Input};
 use mergewise::settings::Settings;
 use mergewise::{Choice, Id, Tokenizer, Watch, WordCounts};
@@ -57,14 +58,17 @@ fn a_tokenizer_serves_many_threads() {
     let found = encoder.encode_batch(&batch, &call, NUM_THREADS, &Watch::default());
     let found = found.expect("ids");
     assert_eq!(found.0, expected.concat());
-    for size in [1, 7, batch.len()] {
-        let lots = batch.chunks(size).map(<[_]>::to_vec);
-        // Right or wrong by far.
-        for num_bytes in [0, texts.concat().len(), usize::MAX] {
-            let lots = lots.clone();
-            let in_lots =
-                encoder.encode_lots(lots, num_bytes, &call, NUM_THREADS, &Watch::default());
-            assert_eq!(in_lots.as_ref(), Ok(&found));
+    // What is known of documents that are still to come is right, or wrong by far.
+    for num_bytes in [0, texts.concat().len(), usize::MAX] {
+        for num_documents in [0, batch.len(), usize::MAX] {
+            let extent = Extent {
+                num_documents,
+                num_bytes,
+            };
+            let coming = batch.iter().copied();
+            let watch = Watch::default();
+            let coming = encoder.encode_documents(coming, extent, &call, NUM_THREADS, &watch);
+            assert_eq!(coming.as_ref(), Ok(&found));
         }
     }
 }
@@ -84,8 +88,10 @@ fn a_counter_serves_many_threads() {
     }
     let together = counter();
     let watch = Watch::default();
-    let lots = documents.chunks(9).map(<[_]>::to_vec);
-    together.add_lots(lots, &watch).expect("counted");
+    let (coming, num_bytes) = (documents.iter().copied(), texts.concat().len());
+    together
+        .add_coming(coming, num_bytes, &watch)
+        .expect("counted");
     let inputs = documents.iter().map(|&document| Input {
         path: "text".into(),
         reader: Some(Box::new(Cursor::new(document))),

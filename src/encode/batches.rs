@@ -2,6 +2,7 @@
 //!
 //! A long document is cut where its ids do not change, so that one alone keeps all threads busy.
 
+use std::collections::VecDeque;
 use std::mem::MaybeUninit;
 use std::sync::Mutex;
 
@@ -12,7 +13,7 @@ use super::sink::Sink;
 use crate::error::Result;
 use crate::merges::Id;
 use crate::pages::{LARGE_PAGE, prefer_large_pages, take_at_once};
-use crate::parallel::{Piece, for_each, group_bytes, in_groups, into_inner, lock, pieces};
+use crate::parallel::{Piece, for_each_of, group_bytes, groups, into_inner, lock};
 use crate::specials::Call;
 use crate::watch::Watch;
 
@@ -24,10 +25,24 @@ type Group = (Vec<Id>, Vec<usize>);
 /// Hardly any text has fewer ids than one for so many bytes.
 const MOST_BYTES_PER_ID: usize = 8;
 
+/// One thread takes the documents of so many bytes at once.
+const MOST_BYTES_AT_ONCE: usize = 1 << 20;
+/// So many groups for each worker hardly ever wait for one before them.
+const MOST_WAITING: usize = 4;
+
 /// How many ids there is room for: enough for most texts. The system gives memory only to those that are
 /// written.
 fn room_for(num_bytes: usize) -> usize {
     num_bytes / 2
+}
+
+/// How many documents there are, and about how many bytes they have.
+#[derive(Debug, Clone, Copy)]
+pub struct Extent {
+    /// How many documents.
+    pub num_documents: usize,
+    /// About how many bytes all of them have.
+    pub num_bytes: usize,
 }
 
 impl Encoder {
@@ -40,72 +55,52 @@ impl Encoder {
         num_threads: usize,
         watch: &Watch,
     ) -> Result<Encoded> {
-        let mut encoded = (Vec::new(), vec![0]);
-        self.append_batch(documents, call, num_threads, &mut encoded, watch)?;
-        Ok(call.frame.fill(encoded))
+        let extent = Extent {
+            num_documents: documents.len(),
+            num_bytes: documents.iter().map(|document| document.len()).sum(),
+        };
+        let documents = documents.iter().copied();
+        self.encode_documents(documents, extent, call, num_threads, watch)
     }
 
-    /// The same for documents that come in lots, each of which is encoded as soon as it is there. All of
-    /// them have about `num_bytes`.
-    pub fn encode_lots<'t>(
+    /// The same for documents that may be still to come: each is encoded soon after it is there.
+    pub fn encode_documents<'t>(
         &self,
-        lots: impl IntoIterator<Item = Vec<&'t [u8]>>,
-        num_bytes: usize,
+        documents: impl Iterator<Item = &'t [u8]> + Send,
+        extent: Extent,
         call: &Call,
         num_threads: usize,
         watch: &Watch,
     ) -> Result<Encoded> {
-        let mut encoded = (Vec::new(), vec![0]);
-        // If they had to move, the system would take apart the large pages of those that are there.
-        encoded.0.try_reserve(room_for(num_bytes)).ok();
-        let mut num_before = 0;
-        for lot in lots {
-            self.append_batch(&lot, call, num_threads, &mut encoded, watch)
-                .map_err(|error| error.renumbered(|index| num_before + index))?;
-            num_before += lot.len();
-        }
-        Ok(call.frame.fill(encoded))
-    }
-
-    /// Append the ids of documents, and where each one's end.
-    fn append_batch(
-        &self,
-        documents: &[&[u8]],
-        call: &Call,
-        num_threads: usize,
-        encoded: &mut Encoded,
-        watch: &Watch,
-    ) -> Result<()> {
-        let num_bytes: usize = documents.iter().map(|document| document.len()).sum();
-        let (ids, offsets) = encoded;
-        ids.reserve(room_for(num_bytes));
-        prefer_large_pages(ids);
-        // At most up to the first large page.
-        let num_sure = num_bytes / MOST_BYTES_PER_ID;
-        take_at_once(ids, num_sure.min(LARGE_PAGE / size_of::<Id>()));
-        offsets.reserve(documents.len());
-        match group_bytes(num_bytes, num_threads) {
+        let mut encoded = extent.room();
+        match group_bytes(extent.num_bytes, num_threads) {
             None => {
-                let pieces = pieces(documents, usize::MAX, |_| None);
-                let encode = |desk: &mut _| self.encode_pieces(&pieces, call, desk, encoded, watch);
-                self.desks.with(encode)
+                // At most up to the first large page.
+                let num_sure = extent.num_bytes / MOST_BYTES_PER_ID;
+                take_at_once(&mut encoded.0, num_sure.min(LARGE_PAGE / size_of::<Id>()));
+                let mut groups = groups(documents, MOST_BYTES_AT_ONCE, |_: &[u8]| None);
+                self.desks.with(|desk| {
+                    groups.try_for_each(|group| {
+                        self.encode_pieces(&group, call, desk, &mut encoded, watch)
+                    })
+                })?;
             }
             Some(group_bytes) => {
                 // What is cut off depends on all ids of a document.
                 let is_cut = call.frame.limit.is_none();
                 let last_cut = |text: &[u8]| is_cut.then(|| self.last_cut(text))?;
-                let pieces = pieces(documents, group_bytes, last_cut);
-                let groups = in_groups(&pieces, group_bytes);
+                let groups = groups(documents, group_bytes, last_cut);
                 // A thread keeps its desk, which is in the caches of its processor.
-                let num_desks = num_threads.min(groups.len());
+                let num_desks = num_threads.min(extent.num_bytes.div_ceil(group_bytes));
                 let desks: Vec<Option<Lent<'_>>> = (0..num_desks).map(|_| None).collect();
-                let encode = |desk: &mut Option<_>, group, encoded: &mut _| {
+                let encode = |desk: &mut Option<_>, group: Vec<_>, encoded: &mut _| {
                     let desk = desk.get_or_insert_with(|| self.desks.lend());
-                    self.encode_pieces(group, call, desk, encoded, watch)
+                    self.encode_pieces(&group, call, desk, encoded, watch)
                 };
-                encode_in_groups(&groups, documents.len(), desks, encoded, encode)
+                encode_in_groups(groups, desks, &mut encoded, encode)?;
             }
         }
+        Ok(call.frame.fill(encoded))
     }
 
     /// Append the ids of pieces, and where the documents end that end with one of them.
@@ -135,38 +130,49 @@ impl Encoder {
     }
 }
 
+impl Extent {
+    /// The ids of no document yet, and room for those of all. If they had to move, the system would take
+    /// apart the large pages of those that are there.
+    fn room(self) -> Encoded {
+        let mut ids = Vec::new();
+        ids.try_reserve(room_for(self.num_bytes)).ok();
+        prefer_large_pages(&mut ids);
+        let mut offsets = vec![0];
+        offsets.try_reserve(self.num_documents).ok();
+        (ids, offsets)
+    }
+}
+
 /// Append the ids of groups, each by one of the workers, and where the documents end. `encode` appends
 /// the ids of a group, and where documents end in them.
-fn encode_in_groups<W: Send, G: Copy + Sync>(
-    groups: &[G],
-    num_documents: usize,
+fn encode_in_groups<W: Send, G>(
+    groups: impl Iterator<Item = G> + Send,
     workers: Vec<W>,
     (ids, offsets): &mut Encoded,
     encode: impl Fn(&mut W, G, &mut Group) -> Result<()> + Sync,
 ) -> Result<()> {
-    let num_before = offsets.len();
-    offsets.resize(num_before + num_documents, 0);
     let num_ids = ids.len();
+    let num_workers = workers.len();
     let assembly = Mutex::new(Assembly {
         room: ids.spare_capacity_mut(),
-        ends: &mut offsets[num_before..],
+        offsets,
         num_ids,
         without_room: Vec::new(),
         next: 0,
-        waiting: groups.iter().map(|_| None).collect(),
-        spare: Vec::with_capacity(groups.len()),
+        waiting: VecDeque::with_capacity(MOST_WAITING * num_workers),
+        spare: Vec::with_capacity(MOST_WAITING * num_workers),
     });
     // A worker has an empty buffer of its own, unless its last one waits.
     let mut workers: Vec<_> = workers
         .into_iter()
         .map(|worker| (worker, None, Vec::new()))
         .collect();
-    for_each(&mut workers, groups.len(), |worker, index| {
+    for_each_of(&mut workers, groups, |worker, index, group| {
         let (worker, buffer, placed) = worker;
         let buffered = buffer.take().or_else(|| lock(&assembly).spare.pop());
-        let mut group = buffered.unwrap_or_default();
-        encode(worker, groups[index], &mut group)?;
-        lock(&assembly).add(index, group, placed);
+        let mut encoded = buffered.unwrap_or_default();
+        encode(worker, group, &mut encoded)?;
+        lock(&assembly).add(index, encoded, placed);
         // Threads copy at the same time, and the system gives each of them its memory.
         for place in placed.drain(..) {
             let emptied = place.fill();
@@ -202,65 +208,60 @@ fn encode_in_groups<W: Send, G: Copy + Sync>(
 struct Assembly<'r> {
     /// Where the next ids belong.
     room: &'r mut [MaybeUninit<Id>],
-    /// Where the next ends of documents belong.
-    ends: &'r mut [usize],
+    /// Where the ends of documents belong.
+    offsets: &'r mut Vec<usize>,
     num_ids: usize,
     /// The ids for which there was no room, and all behind them.
     without_room: Vec<Id>,
     /// The group whose place is next.
     next: usize,
-    /// The groups that are encoded and have no place yet.
-    waiting: Vec<Option<Group>>,
+    /// The groups from there on, as far as they are encoded.
+    waiting: VecDeque<Option<Group>>,
     /// Empty buffers, to be used again.
     spare: Vec<Group>,
 }
 
-/// A group, and where its ids and the ends of its documents belong.
+/// A group, and where its ids belong.
 struct Placed<'r> {
     group: Group,
-    ids: &'r mut [MaybeUninit<Id>],
-    ends: &'r mut [usize],
-    /// How many ids are before it.
-    num_before: usize,
+    room: &'r mut [MaybeUninit<Id>],
 }
 
 impl<'r> Assembly<'r> {
     /// Take over a group; those that now have a place are appended to `placed`.
     fn add(&mut self, index: usize, group: Group, placed: &mut Vec<Placed<'r>>) {
-        self.waiting[index] = Some(group);
-        while let Some(mut group) = self.waiting.get_mut(self.next).and_then(Option::take) {
-            let num_before = self.num_ids;
-            self.num_ids += group.0.len();
+        let place = index - self.next;
+        if place >= self.waiting.len() {
+            self.waiting.resize_with(place + 1, || None);
+        }
+        self.waiting[place] = Some(group);
+        while let Some(mut group) = self.waiting.front_mut().and_then(Option::take) {
+            self.waiting.pop_front();
             self.next += 1;
+            let (ids, ends) = &mut group;
+            let num_before = self.num_ids;
+            self.num_ids += ids.len();
+            self.offsets
+                .extend(ends.drain(..).map(|end| num_before + end));
             let room = std::mem::take(&mut self.room);
-            let ids = if let Some((place, rest)) = room.split_at_mut_checked(group.0.len()) {
+            let room = if let Some((place, rest)) = room.split_at_mut_checked(ids.len()) {
                 self.room = rest;
                 place
             } else {
-                self.without_room.append(&mut group.0);
+                self.without_room.append(ids);
                 &mut []
             };
-            let (ends, rest) = std::mem::take(&mut self.ends).split_at_mut(group.1.len());
-            self.ends = rest;
-            placed.push(Placed {
-                group,
-                ids,
-                ends,
-                num_before,
-            });
+            placed.push(Placed { group, room });
         }
     }
 }
 
 impl Placed<'_> {
-    /// Copy the group to its place; returns its buffer.
+    /// Copy the ids to their place; returns the group, which is empty then.
     fn fill(self) -> Group {
-        let (mut ids, mut ends) = self.group;
-        for (slot, id) in self.ids.iter_mut().zip(ids.drain(..)) {
+        let (mut ids, ends) = self.group;
+        for (slot, id) in self.room.iter_mut().zip(ids.drain(..)) {
             slot.write(id);
-        }
-        for (slot, end) in self.ends.iter_mut().zip(ends.drain(..)) {
-            *slot = self.num_before + end;
         }
         (ids, ends)
     }
@@ -289,7 +290,8 @@ mod tests {
                 let mut found = (Vec::with_capacity(room), vec![0, 2]);
                 found.0.extend([7, 8]);
                 let workers = vec![(); num_threads];
-                assert!(encode_in_groups(&groups, 40, workers, &mut found, encode).is_ok());
+                let groups = groups.iter().copied();
+                assert!(encode_in_groups(groups, workers, &mut found, encode).is_ok());
                 assert_eq!(found, expected, "{room} {num_threads}");
             }
         }
@@ -297,7 +299,6 @@ mod tests {
 
     #[test]
     fn a_failure_is_that_of_the_first_group() {
-        let groups: Vec<Id> = (0..40).collect();
         let fail = |(): &mut (), group: Id, (ids, ends): &mut Group| {
             ids.push(group);
             ends.push(1);
@@ -309,7 +310,7 @@ mod tests {
             Ok(())
         };
         let mut encoded = (Vec::with_capacity(9), vec![0]);
-        let found = encode_in_groups(&groups, 40, vec![(); 3], &mut encoded, fail);
+        let found = encode_in_groups(0..40, vec![(); 3], &mut encoded, fail);
         assert!(matches!(found, Err(Error::InvalidUtf8 { offset: 9 })));
         assert!(encoded.0.is_empty());
     }

@@ -25,52 +25,48 @@ pub(crate) struct Piece<'t> {
     pub(crate) is_last: bool,
 }
 
-/// Documents, and parts of those that are longer than `most_bytes` and can be cut: `last_cut` is the
-/// last place where a beginning of a document can be.
-pub(crate) fn pieces<'t>(
-    documents: &[&'t [u8]],
+/// Documents in groups of at most `most_bytes`, or of one piece: those that are longer and can be cut are in
+/// pieces. `last_cut` is the last place where a beginning of a document can be.
+pub(crate) fn groups<'t>(
+    documents: impl IntoIterator<Item = &'t [u8]>,
     most_bytes: usize,
-    last_cut: impl Fn(&[u8]) -> Option<usize>,
-) -> Vec<Piece<'t>> {
-    let mut pieces = Vec::with_capacity(documents.len());
-    for (document, &text) in documents.iter().enumerate() {
-        let mut start = 0;
-        while let Some(part) = text[start..].get(..most_bytes)
-            && let Some(cut) = last_cut(part)
+    last_cut: impl Fn(&[u8]) -> Option<usize> + Copy,
+) -> impl Iterator<Item = Vec<Piece<'t>>> {
+    let mut pieces = pieces(documents, most_bytes, last_cut).peekable();
+    std::iter::from_fn(move || {
+        let first = pieces.next()?;
+        let mut num_bytes = first.text.len();
+        let mut group = vec![first];
+        while let Some(piece) =
+            pieces.next_if(|piece| num_bytes.saturating_add(piece.text.len()) <= most_bytes)
         {
-            pieces.push(Piece {
-                document,
-                start,
-                text: &part[..cut],
-                is_last: false,
-            });
-            start += cut;
+            num_bytes += piece.text.len();
+            group.push(piece);
         }
-        pieces.push(Piece {
-            document,
-            start,
-            text: &text[start..],
-            is_last: true,
-        });
-    }
-    pieces
+        Some(group)
+    })
 }
 
-/// Pieces in groups of at most `num_bytes`, or of one piece.
-pub(crate) fn in_groups<'p, 't>(pieces: &'p [Piece<'t>], num_bytes: usize) -> Vec<&'p [Piece<'t>]> {
-    let mut groups = Vec::new();
-    let (mut start, mut size) = (0, 0);
-    for (index, piece) in pieces.iter().enumerate() {
-        if index > start && size + piece.text.len() > num_bytes {
-            groups.push(&pieces[start..index]);
-            (start, size) = (index, 0);
-        }
-        size += piece.text.len();
-    }
-    if start < pieces.len() {
-        groups.push(&pieces[start..]);
-    }
-    groups
+fn pieces<'t>(
+    documents: impl IntoIterator<Item = &'t [u8]>,
+    most_bytes: usize,
+    last_cut: impl Fn(&[u8]) -> Option<usize> + Copy,
+) -> impl Iterator<Item = Piece<'t>> {
+    let documents = documents.into_iter().enumerate();
+    documents.flat_map(move |(document, text)| {
+        let mut next_start = Some(0);
+        std::iter::from_fn(move || {
+            let start = next_start.take()?;
+            let cut = text[start..].get(..most_bytes).and_then(last_cut);
+            next_start = cut.map(|cut| start + cut);
+            Some(Piece {
+                document,
+                start,
+                text: &text[start..next_start.unwrap_or(text.len())],
+                is_last: cut.is_none(),
+            })
+        })
+    })
 }
 
 #[cfg(test)]
@@ -92,7 +88,7 @@ mod tests {
             b"z",
         ];
         for most_bytes in [1, 3, 5, 100, usize::MAX] {
-            let pieces = pieces(&documents, most_bytes, last_cut);
+            let pieces: Vec<_> = pieces(documents, most_bytes, last_cut).collect();
             for (index, document) in documents.iter().enumerate() {
                 let own: Vec<_> = pieces.iter().filter(|p| p.document == index).collect();
                 let mut start = 0;
@@ -108,26 +104,24 @@ mod tests {
                 }
                 assert_eq!(start, document.len());
             }
-            for num_bytes in [0, 4, 1000] {
-                let groups = in_groups(&pieces, num_bytes);
-                assert_eq!(groups.concat(), pieces);
-                let sizes: Vec<usize> = groups
-                    .iter()
-                    .map(|group| group.iter().map(|piece| piece.text.len()).sum())
-                    .collect();
-                for (index, group) in groups.iter().enumerate() {
-                    assert!(group.len() == 1 || sizes[index] <= num_bytes);
-                    let next = groups
-                        .get(index + 1)
-                        .map_or(usize::MAX, |next| next[0].text.len());
-                    assert!(
-                        sizes[index].saturating_add(next) > num_bytes,
-                        "it did not fit"
-                    );
-                }
+            let groups: Vec<_> = groups(documents, most_bytes, last_cut).collect();
+            assert_eq!(groups.concat(), pieces);
+            let sizes: Vec<usize> = groups
+                .iter()
+                .map(|group| group.iter().map(|piece| piece.text.len()).sum())
+                .collect();
+            for (index, group) in groups.iter().enumerate() {
+                assert!(group.len() == 1 || sizes[index] <= most_bytes);
+                let next = groups
+                    .get(index + 1)
+                    .map_or(usize::MAX, |next| next[0].text.len());
+                assert!(
+                    most_bytes == usize::MAX || sizes[index].saturating_add(next) > most_bytes,
+                    "it did not fit"
+                );
             }
         }
-        assert!(in_groups(&[], 1).is_empty());
+        assert!(groups([], 1, last_cut).next().is_none());
     }
 
     #[test]

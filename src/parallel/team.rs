@@ -111,7 +111,7 @@ impl Team<'_> {
                 tasks.take(&mut **lock(worker), &work);
             }
         });
-        tasks.outcome()
+        tasks.failures.outcome()
     }
 
     /// The same, but a thread begins with the same tasks each time, whose data its processor may still
@@ -136,14 +136,14 @@ impl Team<'_> {
             let others = (home.end..num_tasks + home.start).rev();
             for task in home.chain(others).map(|task| task % num_tasks) {
                 if !is_taken[task].swap(true, Ordering::Relaxed) {
-                    tasks.attempt(worker, task, &work);
+                    tasks.failures.note(task, work(worker, task));
                 }
-                if tasks.has_failed() {
+                if tasks.failures.were_noted() {
                     return;
                 }
             }
         });
-        tasks.outcome()
+        tasks.failures.outcome()
     }
 
     /// [`super::map`], by the threads of this team.

@@ -67,19 +67,20 @@ impl PyCounter {
     fn add_documents(&self, py: Python<'_>, documents: Texts<'_>) -> PyResult<()> {
         let num_threads = self.with(|counter| Ok(counter.num_threads()))?;
         let mut lots = documents.lots(num_threads == 1);
-        let documents = lots.next().unwrap_or_else(|| Ok(Vec::new()))?;
+        let first = lots.next().unwrap_or_else(|| Ok(Vec::new()))?;
         self.with(|counter| {
             if !lots.is_over() {
-                return fed(py, documents, lots, |lots, watch| {
-                    counter.add_lots(lots, watch)
+                let num_bytes = documents.extent(&first).num_bytes;
+                return fed(py, first, lots, |documents, watch| {
+                    counter.add_coming(documents, num_bytes, watch)
                 });
             }
             // Engines hand over small arrays by the thousand: no thread for each of them.
-            if counter.is_quick(&documents) {
-                py.detach(|| counter.add_documents(&documents, &Watch::default()))?;
+            if counter.is_quick(&first) {
+                py.detach(|| counter.add_documents(&first, &Watch::default()))?;
                 return py.check_signals();
             }
-            watched(py, None, |watch| counter.add_documents(&documents, watch))
+            watched(py, None, |watch| counter.add_documents(&first, watch))
         })
     }
 

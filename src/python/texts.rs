@@ -10,6 +10,7 @@ use pyo3::types::{PyBytes, PySequence, PyString, PyTuple};
 
 use super::arguments::bytes_of;
 use super::arrow_tables::strings_of;
+use crate::encode::Extent;
 use crate::prefetch::prefetch_at;
 use crate::reading::Strings;
 
@@ -17,10 +18,11 @@ use crate::reading::Strings;
 const AHEAD: usize = 8;
 /// Before these bytes is what tells the kind, the length and the place of a text.
 const HEADER: usize = 40;
-/// So long a lot takes to be made if there are others behind it: ten times as long as it takes to start
-/// the threads that work on it. A clock is looked at after so many bytes.
-const LONG: Duration = Duration::from_millis(8);
-const LOOK: usize = 1 << 20;
+/// So long a lot takes to be made if there are others behind it: about as long as it takes to start the
+/// threads that work on it. A clock is looked at after so many bytes, or so many texts.
+const LONG: Duration = Duration::from_micros(250);
+const LOOK_BYTES: usize = 1 << 18;
+const LOOK_TEXTS: usize = 1 << 8;
 
 /// An argument of many texts: a sequence of them, or an Arrow array of strings.
 pub(super) enum Texts<'py> {
@@ -64,17 +66,23 @@ impl<'py> Texts<'py> {
         }
     }
 
-    /// About how many bytes all texts have, if those of the first are these.
-    pub(super) fn num_bytes(&self, first: &[&[u8]]) -> usize {
+    /// The extent of all texts, if the bytes of the first are these.
+    pub(super) fn extent(&self, first: &[&[u8]]) -> Extent {
         let known: usize = first.iter().map(|text| text.len()).sum();
         let Self::Sequence(texts) = self else {
-            return known;
+            return Extent {
+                num_documents: first.len(),
+                num_bytes: known,
+            };
         };
         let mut lengths = texts.iter_borrowed().map(|text| text.len().unwrap_or(0));
         let of_first: usize = lengths.by_ref().take(first.len()).sum();
         let of_others: usize = lengths.sum();
         let bytes_of_1024 = known / (of_first / 1024).max(1);
-        known + of_others / 1024 * bytes_of_1024
+        Extent {
+            num_documents: texts.len(),
+            num_bytes: known + of_others / 1024 * bytes_of_1024,
+        }
     }
 }
 
@@ -139,8 +147,8 @@ fn lot<'t, 'py>(
         }
         let bytes = bytes_of(text)?;
         lot.push(bytes);
-        num_unseen += bytes.len();
-        if num_unseen >= LOOK {
+        num_unseen += bytes.len().max(LOOK_BYTES / LOOK_TEXTS);
+        if num_unseen >= LOOK_BYTES {
             if began.elapsed() > longest {
                 break;
             }

@@ -73,11 +73,11 @@ impl PyTokenizer {
         let mut lots = texts.lots(num_threads == 1);
         let first = lots.next().unwrap_or_else(|| Ok(Vec::new()))?;
         if !lots.is_over() {
-            let num_bytes = texts.num_bytes(&first);
+            let extent = texts.extent(&first);
             let num_threads = threads(num_threads);
-            return fed(py, first, lots, |lots, watch| {
+            return fed(py, first, lots, |texts, watch| {
                 let encoder = self.0.encoder();
-                let ids = encoder.encode_lots(lots, num_bytes, &choice.0, num_threads, watch);
+                let ids = encoder.encode_documents(texts, extent, &choice.0, num_threads, watch);
                 ids.map(convert)
             });
         }

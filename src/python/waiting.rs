@@ -1,7 +1,8 @@
 //! Long-running work: other Python threads run, progress is reported, and Ctrl-C stops it.
 
 use std::io::{self, Read};
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::iter::Flatten;
+use std::sync::mpsc::{self, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use pyo3::call::PyCallArgs;
@@ -46,13 +47,13 @@ pub(super) fn watched<'py, T: Send>(
     raised_or_result(outcome)
 }
 
-/// Run `work` on a thread of its own with lots of things, the first of which is there. This thread makes
-/// the others meanwhile.
+/// Run `work` on a thread of its own with things that come in lots, the first of which is there. This thread
+/// makes the others meanwhile.
 pub(super) fn fed<I: Send, T: Send>(
     py: Python<'_>,
     first: Vec<I>,
     others: impl Iterator<Item = PyResult<Vec<I>>>,
-    work: impl FnOnce(&mut dyn Iterator<Item = Vec<I>>, &Watch) -> Result<T> + Send,
+    work: impl FnOnce(Flatten<mpsc::IntoIter<Vec<I>>>, &Watch) -> Result<T> + Send,
 ) -> PyResult<T> {
     let watch = Watch::default();
     let (sender, receiver) = channel();
@@ -66,12 +67,7 @@ pub(super) fn fed<I: Send, T: Send>(
         drop(sender);
         Ok(())
     };
-    let mut lots = std::iter::from_fn(move || {
-        let mut lot = receiver.recv().ok()?;
-        lot.extend(receiver.try_iter().flatten());
-        Some(lot)
-    });
-    let work = || work(&mut lots, &watch);
+    let work = || work(receiver.into_iter().flatten(), &watch);
     raised_or_result(attended(py, &watch, feed, None, || (), work)?)
 }
 
