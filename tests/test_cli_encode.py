@@ -145,6 +145,9 @@ def test_files_for_training(tokenizer: Path, tmp_path: Path) -> None:
         ["--offsets"],
         ["--shard-tokens", "9"],
         ["--end-of-document", "<|end|>"],
+        ["-o", "-", "--shards", "3"],
+        ["-o", "-", "--manifest"],
+        ["-o", "-", "--format", "megatron"],
     ],
 )
 def test_what_does_not_go_together_is_refused(tokenizer: Path, arguments: list[str]) -> None:

@@ -315,6 +315,11 @@ def test_refused_before_anything_runs(store: str, tmp_path: Path) -> None:
     fsspec.filesystem("memory").pipe_file(f"/{tmp_path.name}/o.json", b"{}")
     with pytest.raises(InputError, match="input"):
         plan(TOK, f"{store}/o.json", f"{store}/o.npy", shards=2)
+    for folder in (tmp_path, store):
+        with pytest.raises(InputError, match="found another file with the name of the manifest"):
+            plan(TOK, path, f"{folder}/o.npy", shards=2)
+    (tmp_path / "o.json").unlink()
+    fsspec.filesystem("memory").rm(f"/{tmp_path.name}/o.json")
     # Also one that is behind the last.
     (tmp_path / "o-00009.npy").touch()
     fsspec.filesystem("memory").pipe_file(f"/{tmp_path.name}/o-00009.npy", b"")

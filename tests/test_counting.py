@@ -28,7 +28,7 @@ from test_patterns import LANGUAGES, NAMED, nasty_texts
 
 import mergewise as mw
 from mergewise import _core
-from mergewise.errors import FormatError
+from mergewise.errors import FormatError, InputError
 from mergewise.sources import Source, StandardInput, classify
 from mergewise.training import make_counter
 
@@ -634,6 +634,16 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "a.txt").symlink_to("/proc/self/mem")
     with pytest.raises(OSError, match=r"a\.txt"):
         mw.count_files([tmp_path / "a.txt"])
+
+
+@pytest.mark.parametrize(
+    "name", ["a.txt.bz2", "a.jsonl.XZ", "a.tar.gz", "a.gz.zst", "a.parquet.gz"]
+)
+def test_compressions_that_are_not_read_are_no_text(name: str, tmp_path: Path) -> None:
+    write_text(tmp_path / name, "low lower")
+    for path in (tmp_path, tmp_path / name):
+        with pytest.raises(InputError, match=f"{name}: found a compression that is not read"):
+            mw.count_files(path)
 
 
 def test_an_empty_file_counts_nothing(tmp_path: Path) -> None:

@@ -122,10 +122,10 @@ def test_a_full_device_is_named(name: str, tmp_path: Path) -> None:
     assert Path("/dev/full").is_char_device()
 
 
-# Root may write everywhere, and another user may not read every Python: it is loaded before.
-CONVERT_AS_NOBODY = """
+# Root may write and read all, and another user may not read every Python: it is loaded before.
+AS_NOBODY = """
 from mergewise.cli import main
-arguments = ["convert", *sys.argv[1:3]]
+arguments = sys.argv[1:]
 main(arguments)
 os.setgroups([])
 os.setgid(65534)
@@ -135,24 +135,40 @@ print(main(arguments))
 """
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="only root can become a user who may not write")
-@pytest.mark.parametrize("name", ["x.json", "x.tiktoken"])
-def test_a_folder_that_is_read_only_is_an_error(name: str) -> None:
-    # Not below the folder of pytest, which only its owner may enter.
+@pytest.fixture
+def folder_of_root() -> Iterator[Path]:
+    """Only root may write to it; not below the folder of pytest, which only its owner enters."""
+    if os.getuid() != 0:
+        pytest.skip("only root can become a user who may not write")
     folder = Path(tempfile.mkdtemp())
     folder.chmod(0o755)
-    try:
-        source, path = folder / "tok.json", folder / name
-        TOKENIZER.save(source)
-        TOKENIZER.save(path)
-        before = {file.name: file.read_bytes() for file in folder.iterdir()}
-        *_, error, status = run_python(CONVERT_AS_NOBODY, str(source), str(path)).splitlines()
-        assert error.startswith(f"mergewise: error: {path}")
-        assert error.endswith(": Permission denied")
-        assert status == "1"
-        assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
-    finally:
-        shutil.rmtree(folder)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize("name", ["x.json", "x.tiktoken"])
+def test_a_folder_that_is_read_only_is_an_error(name: str, folder_of_root: Path) -> None:
+    source, path = folder_of_root / "tok.json", folder_of_root / name
+    TOKENIZER.save(source)
+    TOKENIZER.save(path)
+    before = {file.name: file.read_bytes() for file in folder_of_root.iterdir()}
+    *_, error, status = run_python(AS_NOBODY, "convert", str(source), str(path)).splitlines()
+    assert error.startswith(f"mergewise: error: {path}")
+    assert error.endswith(": Permission denied")
+    assert status == "1"
+    assert {file.name: file.read_bytes() for file in folder_of_root.iterdir()} == before
+
+
+def test_a_folder_that_cannot_be_read_is_not_left_out(folder_of_root: Path) -> None:
+    for name in ("open", "closed"):
+        (folder_of_root / name).mkdir()
+        (folder_of_root / name / "a.txt").write_text("low lower")
+    (folder_of_root / "closed").chmod(0o700)
+    TOKENIZER.save(folder_of_root / "tok.json")
+    arguments = ["encode", str(folder_of_root / "tok.json"), str(folder_of_root)]
+    *_, error, status = run_python(AS_NOBODY, *arguments).splitlines()
+    assert error == f"mergewise: error: {folder_of_root / 'closed'}: Permission denied"
+    assert status == "1"
 
 
 # Names that no file can have.

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import pickle
 import struct
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from processes import HANGS
 from test_doors import peer_tokenizer, with_bos
@@ -419,13 +419,96 @@ def test_an_input_with_the_name_of_a_shard_is_kept(number: int, tmp_path: Path) 
     assert path.read_text() == "\n".join(MANY[:100])
 
 
-def test_offsets_of_other_ids_are_refused(tmp_path: Path) -> None:
+def test_files_of_other_ids_do_not_stay_beside_new_ones(tmp_path: Path) -> None:
+    """Other documents of as many ids would be cut where the older ones were."""
+    first, second = write(tmp_path, "a.jsonl", MANY), write(tmp_path, "b.jsonl", MANY[::-1])
     out = tmp_path / "o.npy"
+    TOK.encode_files(first, out, offsets=True, manifest=True)
+    TOK.encode_files(second, out)
+    assert lists(mw.open_tokens(out)) == [[*chain(*map(TOK.encode, MANY[::-1]))]]
+    with pytest.raises(FormatError, match="no manifest"):
+        mw.open_tokens(tmp_path / "o.json")
+    TOK.encode_files(first, tmp_path / "m", format="megatron")
+    TOK.encode_files(second, tmp_path / "m.bin", offsets=True)
+    documents = mw.open_tokens(tmp_path / "m.bin", dtype="uint16")
+    assert lists(documents) == [TOK.encode(document) for document in MANY[::-1]]
+
+
+def test_offsets_of_other_ids_are_refused(tmp_path: Path) -> None:
+    out, offsets = tmp_path / "o.npy", tmp_path / "o.offsets.npy"
     TOK.encode_files(write(tmp_path, "a.jsonl", MANY[:9]), out, offsets=True)
     assert len(mw.open_tokens(out)) == 9
-    TOK.encode_files(write(tmp_path, "a.jsonl", MANY[:8]), out)
+    starts = np.load(offsets)
+    np.save(offsets, starts + 1)
     with pytest.raises(FormatError, match=r"o\.offsets\.npy: found offsets of other ids"):
         mw.open_tokens(out)
+    starts[3] = 10**9
+    np.save(offsets, starts)
+    with pytest.raises(FormatError, match="found document 3 from 1,000,000,000"):
+        mw.open_tokens(out)[3]
+
+
+@pytest.mark.parametrize("sharding", [{"shards": 2}, {"manifest": True}], ids=str)
+def test_a_file_with_the_name_of_the_manifest_is_not_replaced(
+    sharding: dict[str, Any], tmp_path: Path
+) -> None:
+    TOK.save(tmp_path / "t.json")
+    saved = (tmp_path / "t.json").read_bytes()
+    with pytest.raises(InputError, match=r"t\.json: found another file with the name"):
+        TOK.encode_files(write(tmp_path, "a.jsonl", MANY), tmp_path / "t.npy", **sharding)
+    assert (tmp_path / "t.json").read_bytes() == saved
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.jsonl", "t.json"]
+
+
+def test_files_that_no_run_made_stay(tmp_path: Path) -> None:
+    """Also if they have the names of shards."""
+    for number in (1, 2, 5):
+        (tmp_path / f"o-{number:05}.npy").write_text("mine")
+    TOK.encode_files(write(tmp_path, "a.jsonl", MANY), tmp_path / "o.npy", shards=1)
+    assert [(tmp_path / f"o-{n:05}.npy").read_text() for n in (1, 2, 5)] == ["mine"] * 3
+
+
+def test_files_of_an_older_run_go_whatever_it_was(tmp_path: Path) -> None:
+    path, out = write(tmp_path, "a.jsonl", MANY), tmp_path / "out"
+    out.mkdir()
+    TOK.encode_files(path, out / "o", shards=7, format="megatron")
+    TOK.encode_files(path, out / "o", shards=3, format="npy", offsets=True, validation=0.1)
+    TOK.encode_files(path, out / "o", shards=2, format="npy")
+    assert sorted(found.name for found in out.iterdir()) == ["o-00000", "o-00001", "o.json"]
+
+
+def test_two_runs_do_not_write_the_same_files(tmp_path: Path) -> None:
+    path, out = write(tmp_path, "a.jsonl", MANY), tmp_path / "o.npy"
+
+    def run_again(*_: int) -> None:
+        TOK.encode_files(path, out, shards=3)
+
+    with pytest.raises(InputError, match="another process"):
+        TOK.encode_files(path, out, shards=2, progress=run_again)
+    TOK.encode_files(path, out, shards=2)
+    assert sorted(found.name for found in tmp_path.glob("o*")) == [
+        "o-00000.npy",
+        "o-00001.npy",
+        "o.json",
+    ]
+    assert not [*tmp_path.glob(".mergewise*")]
+
+
+@pytest.mark.parametrize("name", ["o-00001.npy", "o-00001.offsets.npy"])
+def test_a_shard_that_was_cut_is_not_kept(name: str, tmp_path: Path) -> None:
+    path, out = write(tmp_path, "a.jsonl", MANY), tmp_path / "out"
+    out.mkdir()
+    options: dict[str, Any] = {"shard_tokens": 2000, "offsets": True}
+    TOK.encode_files(path, out / "o.npy", **options)
+    expected = files_in(out)
+    manifest = json.loads((out / "o.json").read_bytes())
+    (out / "o.json").write_text(json.dumps({**manifest, "is_complete": False}))
+    os.truncate(out / name, 200)
+    TOK.encode_files(path, out / "o.npy", **options)
+    assert files_in(out) == expected
+    os.truncate(out / name, 200)
+    with pytest.raises(FormatError, match=rf"{name}: found 200 bytes, expected .* as in the man"):
+        mw.open_tokens(out / "o.json")
 
 
 def test_one_file_has_a_manifest_if_asked_for(tmp_path: Path) -> None:
@@ -477,9 +560,24 @@ def test_what_cannot_be_opened(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"a\.idx: found no index"):
         mw.open_tokens(tmp_path / "a.idx")
     (tmp_path / "a.raw").write_bytes(b"")
-    with pytest.raises(ValueError, match="dtype"):
+    with pytest.raises(FormatError, match="dtype"):
         mw.open_tokens(tmp_path / "a.raw")
+    (tmp_path / "odd.raw").write_bytes(b"123")
+    with pytest.raises(FormatError, match=r"odd\.raw: found 3 bytes at byte 0"):
+        mw.open_tokens(tmp_path / "odd.raw", dtype="uint16")
+    for name, array in (("square", np.zeros((3, 3), int)), ("floats", np.zeros(3))):
+        np.save(tmp_path / f"{name}.npy", array)
+        with pytest.raises(FormatError, match=rf"{name}\.npy: found an array of .* expected a row"):
+            mw.open_tokens(tmp_path / f"{name}.npy")
+    (tmp_path / "cut.npy").write_bytes((tmp_path / "square.npy").read_bytes()[:140])
+    with pytest.raises(FormatError, match=r"cut\.npy: found no array"):
+        mw.open_tokens(tmp_path / "cut.npy")
     assert len(mw.open_tokens(tmp_path / "a.raw", dtype="uint16")[0]) == 0
-    pq.write_table(pa.table({"text": ["a"]}), tmp_path / "a.parquet")
+    wrong: list[Any] = [[{}], None, [{"path": "../a.raw"}]]
+    for shards in wrong:
+        content: dict[str, Any] = {"format": "mergewise tokens 1", "options": {}, "shards": shards}
+        (tmp_path / "a.json").write_text(json.dumps({**content, "is_complete": True}))
+        with pytest.raises(FormatError, match=r"a\.json: found no manifest"):
+            mw.open_tokens(tmp_path / "a.json")
     with pytest.raises(IndexError, match="no document 1"):
         mw.open_tokens(tmp_path / "a.raw", dtype="uint16")[1]

@@ -17,13 +17,15 @@ from mergewise.progress import Progress, Reporter
 from mergewise.sources import DocumentMode, PathLike, Source
 from mergewise.token_files import (
     MANIFEST_FORMAT,
-    Files,
     Names,
     Shard,
     ShardFiles,
     TokenFormat,
+    check_manifest,
+    files_of_run,
     inputs_in_manifest,
-    removing_parts,
+    names_in_manifest,
+    read_manifest,
 )
 
 Dtype: TypeAlias = Literal["uint16", "uint32"]
@@ -153,8 +155,7 @@ def encode_to_file(
     num_bytes = sum(source.num_bytes for source in found)
     if layout.shards is not None and not is_readable_again(found):
         raise ValueError("standard input has no size to share: give shard_tokens, not shards")
-    files = Files(names, facts)
-    with removing_parts(files):
+    with files_of_run(names, facts) as files:
         writer = new_writer(
             encoder,
             choice,
@@ -196,13 +197,25 @@ def check_outputs(
     names: Names, layout: Layout, paths: Sequence[PathLike], found: Iterable[Source]
 ) -> None:
     """Refuse outputs that are inputs, or lie in one."""
-    for path in [*names.paths(0, 0), *([names.manifest] if layout.is_listed else [])]:
+    manifest = [names.manifest] if layout.is_listed else []
+    for path in [*names.paths(0, 0), *names.companions(0, 0), *manifest]:
         sources.check_output(path, paths)
+        if len(names.paths(0, 0)) + len(manifest) > 1 and is_device(path):
+            message = "found a device or a pipe, expected a file: it has others beside it"
+            raise InputError(message, path=path)
+    if manifest and names.manifest.exists():
+        check_manifest(names.manifest.read_bytes(), names.manifest)
     folder = os.path.realpath(names.output.parent)
+    older = names_in_manifest(read_manifest(names.manifest))
     for source in found:
         where, name = os.path.split(os.path.realpath(source.path))
-        if where == folder and names.has(name):
+        if where == folder and (names.has(name) or name in older):
             raise InputError("found an input with the name of an output", path=source.path)
+
+
+def is_device(path: Path) -> bool:
+    """Whether something is there that is no file."""
+    return path.exists() and not path.is_file()
 
 
 def new_writer(

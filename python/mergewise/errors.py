@@ -18,6 +18,7 @@ HINTS = {
     "normalize_first": "normalise the text first",
     "give_pattern": 'give pattern="cl100k", another name, a regular expression or None',
     "give_format": "give format=",
+    "give_dtype": "give their dtype=",
     "give_template": "name one of these templates, or give one",
     "give_field": "give field=",
     "file_damaged": "the file is damaged or cut short",

@@ -36,6 +36,7 @@ except ImportError:  # Windows has no such locks: what a killed process leaves s
 # All are short, so that the name of the target may be as long as the system allows.
 TEMPORARY = re.compile(r"\.mergewise-[0-9a-f]{16}\.tmp")
 JOURNAL = re.compile(r"\.mergewise-[0-9a-f]{16}\.journal")
+LOCK = re.compile(r"\.mergewise-[0-9a-f]{16}\.lock")
 
 
 def checked_path(path: str | os.PathLike[str]) -> Path:
@@ -51,7 +52,7 @@ def checked_path(path: str | os.PathLike[str]) -> Path:
 
 def is_temporary(path: Path) -> bool:
     """Whether a file belongs to a write that is going on, or was killed."""
-    return bool(TEMPORARY.fullmatch(path.name) or JOURNAL.fullmatch(path.name))
+    return any(kind.fullmatch(path.name) for kind in (TEMPORARY, JOURNAL, LOCK))
 
 
 def write_text(text: str, path: str | os.PathLike[str]) -> None:
@@ -214,6 +215,26 @@ def create_locked(path: Path, mode: int = 0o666) -> int | None:
         return descriptor
     os.close(descriptor)
     return None
+
+
+@contextmanager
+def as_only_writer(path: Path) -> Iterator[None]:
+    """Refuse to write while another process does what is in such a block for the same path."""
+    target = Path(os.path.realpath(path))
+    digest = hashlib.sha256(os.fsencode(target.name)).hexdigest()[:16]
+    name = target.with_name(f".mergewise-{digest}.lock")
+    with naming(path):
+        descriptor = os.open(name, os.O_CREAT | os.O_RDWR)
+    try:
+        # Its last owner may have removed it meanwhile: then the next one has another file.
+        if try_lock(descriptor) is False or not is_at(name, descriptor):
+            raise InputError("found another process that writes these files", path=path)
+        try:
+            yield
+        finally:
+            name.unlink(missing_ok=True)
+    finally:
+        os.close(descriptor)
 
 
 def try_lock(descriptor: int) -> bool | None:

@@ -33,6 +33,8 @@ Tell: TypeAlias = Callable[[int], None] | None
 
 BATCH_DOCUMENTS = 4096
 BATCH_BYTES = 8_000_000
+# Suffixes of files that would be read as a text of their compressed bytes.
+NOT_READ = (".bz2", ".xz", ".lzma", ".lz4", ".br", ".zip", ".7z", ".tar", ".tgz")
 # The text that the core reads at once.
 BLOCK_BYTES = 1 << 18
 
@@ -85,12 +87,22 @@ def find_sources(paths: PathLike | Iterable[PathLike]) -> list[Source]:
 def files_of(given: str) -> list[Path]:
     """The files that one path, folder or glob names."""
     path = Path(given)
-    if path.is_dir():
-        return sorted(below for below in path.rglob("*") if is_input(below))
+    if given and path.is_dir():
+        return sorted(below for below in files_below(path) if is_input(below))
     if given == "-" or path.exists():
         return [path]
     matches = sorted(glob.glob(given, recursive=True))  # noqa: PTH207 - globs may be absolute
     return [Path(match) for match in matches if is_input(Path(match))]
+
+
+def files_below(folder: Path) -> Iterator[Path]:
+    """All that is in a folder and in those below it; an error if one cannot be read."""
+
+    def refuse(error: OSError) -> None:
+        raise error
+
+    for below, _, names in os.walk(folder, onerror=refuse):
+        yield from (Path(below, name) for name in names)
 
 
 def is_input(path: Path) -> bool:
@@ -119,6 +131,8 @@ def classify(path: InputPath) -> Source:
 
     >>> classify(Path("a.jsonl.gz")).kind
     'jsonl'
+
+    Raises InputError for compressions that are not read.
     """
     name = path.name.lower()
     compression: Literal["gz", "zst"] | None = None
@@ -126,9 +140,12 @@ def classify(path: InputPath) -> Source:
         compression, name = "gz", name[: -len(".gz")]
     elif name.endswith(".zst"):
         compression, name = "zst", name[: -len(".zst")]
+    if name.endswith(NOT_READ) or (compression and name.endswith((".gz", ".zst", ".parquet"))):
+        message = "found a compression that is not read, expected .gz or .zst of text or .jsonl"
+        raise InputError(message, path=path, hint="decompress the file first")
     if name.endswith((".jsonl", ".ndjson")):
         return Source(path, compression, "jsonl")
-    if name.endswith(".parquet") and compression is None:
+    if name.endswith(".parquet"):
         return Source(path, None, "parquet")
     return Source(path, compression, "text")
 

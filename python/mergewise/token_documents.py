@@ -71,6 +71,10 @@ class TokenDocuments(Sequence["NDArray[Any]"]):
             raise IndexError(f"no document {index}: there are {len(self)}")
         file = bisect_right(self._starts, number) - 1
         start, end = self.offsets[file][number - self._starts[file] :][:2]
+        if not 0 <= start <= end <= len(self.arrays[file]):
+            message = f"found document {number} from {start:,} to {end:,}"
+            message += f", expected a part of {len(self.arrays[file]):,} ids"
+            raise FormatError(message, path=self.opened[0], hint="file_damaged")
         ids: NDArray[Any] = self.arrays[file][start:end]
         return ids
 
@@ -90,8 +94,8 @@ def open_tokens(
 ) -> TokenDocuments:
     """The documents that `Tokenizer.encode_files` wrote, as arrays that are mapped into memory.
 
-    Without a file of offsets beside it, an array is one document. Raises FormatError if the offsets
-    are those of another array.
+    Without a file of offsets beside it, an array is one document. Raises FormatError if a file is
+    not as long as its manifest or its offsets say.
 
     Args:
         path: a .npy file; bare numbers, with their `dtype`; a .bin or .idx file of Megatron; or a
@@ -105,7 +109,7 @@ def open_tokens(
         files = [read_file(path, dtype)]
     else:
         check_choice("split", split, *SPLITS)
-        files = [read_file(shard.path, dtype) for dtype, shard in shards_of(path, split)]
+        files = [read_shard(shard, dtype) for dtype, shard in shards_of(path, split)]
     opened = (path.absolute(), dtype, split)
     return TokenDocuments([ids for ids, _ in files], [offsets for _, offsets in files], opened)
 
@@ -126,6 +130,15 @@ def shards_of(path: Path, split: str) -> list[tuple[Dtype, Shard]]:
     return [(dtype, shard) for shard in shards if shard.split == split]
 
 
+def read_shard(shard: Shard, dtype: Dtype) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The ids of a file that a manifest lists, and where its documents begin."""
+    for path, num_bytes in shard.files:
+        if (found := path.stat().st_size) != num_bytes:
+            message = f"found {found:,} bytes, expected {num_bytes:,} as in the manifest"
+            raise FormatError(message, path=path, hint="write all files again")
+    return read_file(shard.path, dtype)
+
+
 def read_file(path: Path, dtype: Dtype | None) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """The ids of a file, and where its documents begin and the last one ends."""
     numpy = import_optional("numpy", extra="numpy", package="numpy")
@@ -136,26 +149,45 @@ def read_file(path: Path, dtype: Dtype | None) -> tuple[NDArray[Any], NDArray[np
     with path.open("rb") as file:
         is_npy = file.read(len(NPY_MAGIC)) == NPY_MAGIC
     if is_npy:
-        ids = numpy.load(path, mmap_mode="r")
+        ids = mapped_array(path)
     elif dtype is None:
-        raise ValueError(f"{path}: give the dtype of bare numbers")
+        raise FormatError("found bare numbers", path=path, hint="give_dtype")
     else:
         ids = mapped(path, {"uint16": "<u2", "uint32": "<u4"}[dtype])
     if not offsets.exists():
         return ids, numpy.array([0, len(ids)])
-    starts = numpy.load(offsets, mmap_mode="r")
+    starts = mapped_array(offsets)
     if not len(starts) or starts[-1] != len(ids):
         message = f"found offsets of other ids: {path.name} has {len(ids):,}"
         raise FormatError(message, path=offsets, hint="remove the file, or write both again")
     return ids, starts
 
 
+def mapped_array(path: Path) -> NDArray[Any]:
+    """A row of whole numbers in .npy, mapped into memory."""
+    numpy = import_optional("numpy", extra="numpy", package="numpy")
+    try:
+        array: NDArray[Any] = numpy.load(path, mmap_mode="r", allow_pickle=False)
+    except ValueError as error:
+        raise FormatError(f"found no array ({error})", path=path, hint="file_damaged") from None
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        found = f"an array of {array.dtype} with {array.ndim} dimensions"
+        raise FormatError(f"found {found}, expected a row of whole numbers", path=path)
+    return array
+
+
 def mapped(path: Path, dtype: str, offset: int = 0, length: int = -1) -> NDArray[Any]:
     """Numbers of a file, mapped into memory."""
     numpy = import_optional("numpy", extra="numpy", package="numpy")
     shape = None if length < 0 else (length,)
+    num_bytes = path.stat().st_size - offset
+    size = numpy.dtype(dtype).itemsize
+    if num_bytes % size if length < 0 else num_bytes < length * size:
+        expected = f"numbers of {size} bytes" if length < 0 else f"{length:,} of {size} bytes"
+        message = f"found {num_bytes:,} bytes at byte {offset}, expected {expected}"
+        raise FormatError(message, path=path, hint="file_damaged")
     # An empty file cannot be mapped.
-    if length == 0 or path.stat().st_size <= offset:
+    if num_bytes <= 0 or length == 0:
         empty: NDArray[Any] = numpy.empty(0, dtype)
         return empty
     array: NDArray[Any] = numpy.memmap(path, dtype, "r", offset, shape)
@@ -174,4 +206,8 @@ def read_megatron(ids: Path, index: Path) -> tuple[NDArray[Any], NDArray[np.int6
     num_documents = int.from_bytes(header[18:26], "little")
     lengths = mapped(index, "<i4", MEGATRON_HEADER_BYTES, num_documents)
     offsets = numpy.concatenate([[0], numpy.cumsum(lengths, dtype=numpy.int64)])
-    return mapped(ids, MEGATRON_TYPES[code]), offsets
+    array = mapped(ids, MEGATRON_TYPES[code])
+    if len(array) != offsets[-1]:
+        message = f"found {len(array):,} ids, expected {offsets[-1]:,} as in {index.name}"
+        raise FormatError(message, path=ids, hint="file_damaged")
+    return array, offsets

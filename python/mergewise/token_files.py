@@ -7,17 +7,23 @@ import json
 import os
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from mergewise.errors import InputError
-from mergewise.files import replacing, replacing_together, write_text
-from mergewise.sources import Source
+from mergewise.files import (
+    as_only_writer,
+    is_name,
+    replacing,
+    replacing_together,
+    write_text,
+)
+from mergewise.sources import PathLike, Source
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -41,6 +47,8 @@ class Shard:
         num_documents: how many documents.
         num_skipped: how many lines and documents were left out of it.
         end: the block of the inputs, and the document of it, where the next shard begins.
+        num_bytes: the size of the file of ids.
+        num_index_bytes: the size of the index; 0 without one.
         sha256: of the file of ids, if there is a manifest.
     """
 
@@ -51,7 +59,28 @@ class Shard:
     num_documents: int
     num_skipped: int = 0
     end: tuple[int, int] = (0, 0)
+    num_bytes: int = 0
+    num_index_bytes: int = 0
     sha256: str | None = None
+
+    @classmethod
+    def of_files(
+        cls,
+        paths: Sequence[Path],
+        split: int,
+        counts: tuple[int, int, int],
+        end: tuple[int, int],
+    ) -> Shard:
+        """The shard of files that are there; counts: its tokens, documents and skipped lines."""
+        sizes = [path.stat().st_size for path in paths]
+        index, index_bytes = (paths[1], sizes[1]) if len(paths) > 1 else (None, 0)
+        return cls(paths[0], index, SPLITS[split], *counts, end, sizes[0], index_bytes)
+
+    @property
+    def files(self) -> list[tuple[Path, int]]:
+        """Its files, and how many bytes each has."""
+        index = [] if self.index is None else [(self.index, self.num_index_bytes)]
+        return [(self.path, self.num_bytes), *index]
 
     def to_json(self) -> dict[str, Any]:
         """The shard in a manifest, which names files of its folder."""
@@ -111,15 +140,14 @@ class Names:
         paths = [self.paths(split, int(number[1])) for split in range(len(SPLITS))]
         return name in {path.name for files in paths for path in files}
 
-    def surplus(self, shards: Iterable[Shard], exists: Callable[[Path], bool]) -> Iterator[Path]:
-        """The files of shards that an older run made behind the last of these."""
-        splits = [shard.split for shard in shards]
-        for split, name in enumerate(SPLITS):
-            number = splits.count(name)
-            while self.is_sharded and exists(ids := self.paths(split, number)[0]):
-                yield ids
-                yield self.index_path(split, number)
-                number += 1
+    def companions(self, split: int, number: int) -> list[Path]:
+        """The files there that would be read with these ids but are not written with them."""
+        written = self.paths(split, number)
+        stem, suffix = self.stem(split, number)
+        endings = [".offsets.npy", *([".idx"] if suffix == ".bin" else [])]
+        read = [self.output.with_name(f"{stem}{ending}") for ending in endings]
+        # Unlike `Path.exists`, this says of a name that is too long that nothing has it.
+        return [path for path in read if path not in written and os.path.lexists(path)]
 
     @property
     def manifest(self) -> Path:
@@ -154,6 +182,7 @@ class Files:
         names: the names of the files.
         facts: what decides the bytes of the files, for the manifest; None: there is no manifest.
         shards: those that are whole.
+        older: the names of the files that an older run made, and of those that this one begins.
         begun: what is to be done with the files of each split that are not.
         hashing: shards that are whole but not listed yet, with what finds their hashes meanwhile.
     """
@@ -161,12 +190,18 @@ class Files:
     names: Names
     facts: Mapping[str, Any] | None
     shards: list[Shard] = field(default_factory=list)
+    older: set[str] = field(init=False)
     begun: dict[int, ExitStack] = field(default_factory=dict)
     hashing: deque[tuple[Shard, Future[str]]] = field(default_factory=deque)
+
+    def __post_init__(self) -> None:
+        self.older = names_in_manifest(read_manifest(self.names.manifest))
 
     def open(self, split: int, number: int) -> tuple[Path, Path | None]:
         """Where to write the ids of a new shard, and where its documents begin."""
         paths = self.names.paths(split, number)
+        # Another run finds it in the manifest, should this one be killed before it is listed.
+        self.older.update(path.name for path in paths)
         stack = self.begun[split] = ExitStack()
         if len(paths) == 1:
             (path,) = paths
@@ -189,14 +224,19 @@ class Files:
         end: tuple[int, int],
     ) -> None:
         """A shard is whole."""
-        path, *index = self.names.paths(split, number)
+        paths = self.names.paths(split, number)
+        # Beside the new ids they would tell of other documents.
+        for companion in self.names.companions(split, number):
+            companion.unlink(missing_ok=True)
+        listed = names_in_manifest(read_manifest(self.names.manifest))
+        if self.facts is None and paths[0].name in listed:
+            self.names.manifest.unlink()
         self.begun.pop(split).close()
-        where = index[0] if index else None
-        shard = Shard(path, where, SPLITS[split], num_tokens, num_documents, num_skipped, end)
+        shard = Shard.of_files(paths, split, (num_tokens, num_documents, num_skipped), end)
         if self.facts is None:
             self.shards.append(shard)
         else:
-            self.hashing.append((shard, in_background(partial(sha256_of, path))))
+            self.hashing.append((shard, in_background(partial(sha256_of, shard.path))))
             self.list_hashed(waits=False)
 
     def list_hashed(self, *, waits: bool) -> None:
@@ -206,16 +246,20 @@ class Files:
             shard, sha256 = self.hashing.popleft()
             self.shards.append(replace(shard, sha256=sha256.result()))
         if len(self.shards) > num_listed:
-            self.write_manifest(is_complete=False)
+            self.write_unfinished()
 
     def remove_surplus(self) -> None:
-        """Remove the shards that an older run made behind the last of this one."""
-        for path in self.names.surplus(self.shards, Path.exists):
-            path.unlink(missing_ok=True)
+        """Remove the files of an older run that this one did not replace."""
+        for name in self.older - {path.name for shard in self.shards for path, _ in shard.files}:
+            self.names.output.with_name(name).unlink(missing_ok=True)
 
     def write_manifest(self, **more: Any) -> None:  # noqa: ANN401 - JSON
         """Write what is known of the files that are whole."""
         write_text(manifest_of(self.facts or {}, self.shards, **more), self.names.manifest)
+
+    def write_unfinished(self) -> None:
+        """Write what is known of the files that are whole, before the others are."""
+        self.write_manifest(is_complete=False, replaces=sorted(self.older))
 
     def keep(self) -> list[tuple[int, tuple[int, int]]]:
         """Keep the shards that a run of the same inputs and options made before it was stopped.
@@ -228,7 +272,7 @@ class Files:
             return []
         folder = self.names.manifest.parent
         kept = [Shard.from_json(value, folder) for value in content["shards"]]
-        if not all(path.exists() for shard in kept for path in (shard.path, shard.index) if path):
+        if not all(map(is_whole, kept)):
             return []
         self.shards = kept
         done = []
@@ -249,6 +293,15 @@ def removing_parts(files: Files) -> Iterator[None]:
                 stack.push(begun)
             files.list_hashed(waits=True)
             raise
+
+
+@contextmanager
+def files_of_run(names: Names, facts: Mapping[str, Any] | None) -> Iterator[Files]:
+    """The files of a run, the only one that writes them; if it fails, those that are whole stay."""
+    with nullcontext() if facts is None else as_only_writer(names.manifest):
+        files = Files(names, facts)
+        with removing_parts(files):
+            yield files
 
 
 def in_background(find: Callable[[], str]) -> Future[str]:
@@ -279,13 +332,60 @@ def manifest_of(
     return json.dumps(content, indent=1) + "\n"
 
 
+def is_whole(shard: Shard) -> bool:
+    """Whether the files of a shard are there, as long as they were."""
+    with suppress(FileNotFoundError):
+        return all(path.stat().st_size == num_bytes for path, num_bytes in shard.files)
+    return False
+
+
 def read_manifest(path: Path) -> dict[str, Any] | None:
     """What a manifest says; None if there is none."""
-    with suppress(OSError, ValueError):
-        content = json.loads(path.read_bytes())
-        if isinstance(content, dict) and content.get("format") == MANIFEST_FORMAT:
-            return content
+    with suppress(OSError):
+        return parse_manifest(path.read_bytes())
     return None
+
+
+def parse_manifest(text: bytes) -> dict[str, Any] | None:
+    """What a manifest says; None if it is something else."""
+    with suppress(ValueError, RecursionError):
+        content = json.loads(text)
+        if isinstance(content, dict) and content.get("format") == MANIFEST_FORMAT:
+            shards, options = content.get("shards"), content.get("options")
+            is_right = isinstance(shards, list) and all(map(is_shard, shards))
+            return content if is_right and isinstance(options, dict) else None
+    return None
+
+
+def is_shard(value: object) -> bool:
+    """Whether this is a shard as `Shard.to_json` writes it."""
+    if not isinstance(value, dict) or value.keys() != {name.name for name in fields(Shard)}:
+        return False
+    end = value["end"]
+    numbers = [value[name] for name in value if name.startswith("num_")]
+    numbers += end if isinstance(end, list) and len(end) == 2 else [None]
+    are_names = all(map(is_file_name, [value["path"], value["index"] or value["path"]]))
+    return are_names and value["split"] in SPLITS and all(type(n) is int for n in numbers)
+
+
+def is_file_name(value: object) -> bool:
+    """Whether this names a file of the same folder."""
+    return isinstance(value, str) and is_name(value)
+
+
+def names_in_manifest(content: Mapping[str, Any] | None) -> set[str]:
+    """The names of the files that a manifest lists, and of those that its run was to remove."""
+    if content is None:
+        return set()
+    listed = [shard[key] for shard in content["shards"] for key in ("path", "index")]
+    return {name for name in [*listed, *content.get("replaces", ())] if is_file_name(name)}
+
+
+def check_manifest(text: bytes | None, path: PathLike) -> None:
+    """Refuse to replace a file that is no manifest, such as the tokenizer."""
+    if text is not None and parse_manifest(text) is None:
+        message = "found another file with the name of the manifest"
+        raise InputError(message, path=path, hint="give the output another name")
 
 
 def sha256_of(path: Path) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from mergewise.arguments import check_num_threads
 from mergewise.cli.corpora import files_among, tell_awaited
-from mergewise.cli.options import INPUTS, Parser, keywords
+from mergewise.cli.options import INPUTS, STANDARD_OUTPUT, Parser, keywords
 from mergewise.cli.output import put_facts
 from mergewise.cli.tokenizers import add_tokenizer, read_tokenizer
 from mergewise.drawing import shown
@@ -28,6 +28,8 @@ LAYOUT = (
     "skip_bad",
     "manifest",
 )
+# Those of which there are several files.
+SEVERAL_FILES = ("offsets", "shards", "shard_tokens", "validation", "manifest")
 # Names of text, which an array is not.
 TEXTS = {".txt", ".csv", ".tsv", ".json", ".jsonl"}
 # The text that is encoded before its ids are written: as Python integers they take more memory.
@@ -120,6 +122,11 @@ def check_options(parsed: argparse.Namespace) -> None:
         found = parsed.output.name
         words = f"-o writes an array, found {found!r}; hint: leave -o out to write ids as text"
         parsed.refuse(f"{words} (`> {found}`), or give --format bin")
+    if parsed.output == STANDARD_OUTPUT:
+        several = [name.replace("_", "-") for name in SEVERAL_FILES if getattr(parsed, name)]
+        several += [f"format {name}" for name in [parsed.token_format] if name == "megatron"]
+        if several:
+            parsed.refuse(f"--{several[0]} makes several files, which standard output cannot be")
     for name in ("end_of_document", "documents", "dtype", *LAYOUT):
         if parsed.output is None and getattr(parsed, name):
             parsed.refuse(f"--{name.replace('_', '-')} needs -o")

@@ -38,7 +38,17 @@ from mergewise.errors import InputError, MergewiseError
 from mergewise.sources import DocumentMode, PathLike, Source
 from mergewise.specials import Specials, choice_of
 from mergewise.storage import RemoteFile, is_url, local_path, remote_files
-from mergewise.token_files import SPLITS, Names, Shard, TokenFormat, manifest_of, sha256_of
+from mergewise.token_files import (
+    SPLITS,
+    Names,
+    Shard,
+    TokenFormat,
+    check_manifest,
+    manifest_of,
+    names_in_manifest,
+    parse_manifest,
+    sha256_of,
+)
 from mergewise.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -121,9 +131,9 @@ class Drafts:
         end: tuple[int, int],
     ) -> None:
         """A shard is whole."""
-        ids, index = self.open(split, number)
-        found = (num_tokens, num_documents, num_skipped, end, sha256_of(ids))
-        self.shards.append(Shard(ids, index, SPLITS[split], *found))
+        paths = self.names.paths(split, number)
+        shard = Shard.of_files(paths, split, (num_tokens, num_documents, num_skipped), end)
+        self.shards.append(replace(shard, sha256=sha256_of(shard.path)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -205,15 +215,15 @@ class ShardTask:
         starts = list(self.read(writer, number, scratch))
         num_blocks = writer.num_blocks
         _, skipped = writer.finish()
-        files = [path for shard in drafts.shards for path in (shard.path, shard.index) if path]
-        for file in files:
+        files = [file for shard in drafts.shards for file in shard.files]
+        for file, _ in files:
             self.folder.put(file, file.name)
         ends = [(shard, unit_of(starts, shard.end)) for shard in drafts.shards]
         report = Report(
             self.run,
             [replace(shard, end=end).to_json() for shard, (_, end) in ends],
             [unit for _, (unit, _) in ends],
-            {file.name: file.stat().st_size for file in files},
+            {file.name: num_bytes for file, num_bytes in files},
             num_blocks_of(starts, num_blocks),
             skipped,
         )
@@ -251,7 +261,20 @@ class ShardTask:
     def begin(self) -> None:
         """Say that the files that are there are not, or not yet, those of this run."""
         self.folder.clean()
-        self.folder.write(self.manifest([], is_complete=False), self.names.manifest.name)
+        begun = (
+            path.name
+            for number in self.numbers
+            for split in range(len(SPLITS))
+            for path in self.names.paths(split, number)
+        )
+        replaces = sorted({*begun, *self.listed()})
+        manifest = self.manifest([], is_complete=False, replaces=replaces)
+        self.folder.write(manifest, self.names.manifest.name)
+
+    def listed(self) -> set[str]:
+        """The names of the files that the manifest in the folder lists."""
+        content = self.folder.read(self.names.manifest.name)
+        return names_in_manifest(parse_manifest(content or b""))
 
     def finish(self, reports: Iterable[str]) -> EncodedFile:
         """Write the manifest from all reports, and remove these."""
@@ -264,11 +287,12 @@ class ShardTask:
         # All that was left out is of a shard: the last one ends with the inputs.
         written = encoded_file(output, self.layout, whole, skipped[:MOST_TOLD], 0)
         manifest = self.manifest(whole, is_complete=True, **written.sums)
+        surplus = self.listed() - {path.name for shard in whole for path, _ in shard.files}
         self.folder.write(manifest, self.names.manifest.name)
         for number in self.numbers:
             self.folder.remove(self.report_name(number))
-        for path in self.names.surplus(whole, lambda path: self.folder.size(path.name) is not None):
-            self.folder.remove(path.name)
+        for name in surplus:
+            self.folder.remove(name)
         self.folder.clean()
         return written
 
@@ -372,6 +396,7 @@ def plan(
         check_outputs(replace(names, output=folder.path / name), layout, local, found)
     else:
         check_remote_outputs(names, folder, found)
+        check_manifest(folder.read(names.manifest.name), f"{folder.url}/{names.manifest.name}")
     facts = facts_of(tokenizer.core, found, layout, reading)
     return ShardTask(
         tokenizer=tokenizer,
