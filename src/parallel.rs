@@ -15,13 +15,15 @@ mod team;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::Builder;
 
 pub(crate) use self::concatenating::concatenated;
 pub(crate) use self::documents::{Piece, group_bytes, groups};
 pub(crate) use self::team::{Team, with_team};
 use crate::error::{Error, Result};
 
-/// Call `work` once for each worker: the first on this thread, each other on a thread of its own.
+/// Call `work` once for each worker: the first on this thread, each other on a thread of its own. If the
+/// system starts no more threads, those that there are do all: workers take what the others leave.
 pub(crate) fn with_each<W: Send>(
     workers: &mut [W],
     work: impl Fn(&mut W) -> Result<()> + Sync,
@@ -33,7 +35,10 @@ pub(crate) fn with_each<W: Send>(
     std::thread::scope(|scope| {
         let threads: Vec<_> = others
             .iter_mut()
-            .map(|worker| scope.spawn(move || work(worker)))
+            .map_while(|worker| {
+                let work = move || work(worker);
+                Builder::new().spawn_scoped(scope, work).ok()
+            })
             .collect();
         let mut result = work(first);
         for thread in threads {

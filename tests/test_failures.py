@@ -171,6 +171,36 @@ def test_a_folder_that_cannot_be_read_is_not_left_out(folder_of_root: Path) -> N
     assert status == "1"
 
 
+ENCODE_WITH_FEW_THREADS = """
+import resource, mergewise as mw
+source, text, out, most = sys.argv[1:]
+tokenizer = mw.Tokenizer.from_file(source)
+os.setgroups([])
+os.setgid(65534)
+os.setuid(65534)
+resource.setrlimit(resource.RLIMIT_NPROC, (int(most), int(most)))
+try:
+    print(tokenizer.encode_files(text, out, num_threads=16).num_tokens)
+except OSError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("most_threads", [1, 2, 4])
+def test_a_system_that_starts_few_threads(most_threads: int, folder_of_root: Path) -> None:
+    """As in containers that limit them: fewer threads do the work; without any it is an error."""
+    source, text, out = (folder_of_root / name for name in ("tok.json", "a.jsonl", "out"))
+    TOKENIZER.save(source)
+    text.write_text('{"text": "low lower"}\n' * 100_000)
+    out.mkdir()
+    out.chmod(0o777)
+    arguments = [*map(str, (source, text, out / "o.npy", most_threads))]
+    num_tokens = 100_000 * len(TOKENIZER.encode("low lower"))
+    expected = "Resource temporarily unavailable" if most_threads == 1 else str(num_tokens)
+    (printed,) = run_python(ENCODE_WITH_FEW_THREADS, *arguments).splitlines()
+    assert printed.startswith(expected)
+
+
 # Names that no file can have.
 
 NO_NAMES = ["a\ud800.json", "a\0.json"]

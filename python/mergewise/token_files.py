@@ -317,7 +317,10 @@ def in_background(find: Callable[[], str]) -> Future[str]:
         except BaseException as error:  # noqa: BLE001 - raised by result()
             found.set_exception(error)
 
-    Thread(target=run).start()
+    try:
+        Thread(target=run).start()
+    except RuntimeError:  # The system starts no more.
+        run()
     return found
 
 

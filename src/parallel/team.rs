@@ -10,6 +10,7 @@ use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError, RwLock};
+use std::thread::Builder;
 
 use super::{Tasks, into_inner, lock};
 use crate::error::Result;
@@ -24,13 +25,13 @@ type Job<'a> = &'a (dyn Fn(usize) + Sync + 'a);
 /// Threads that wait for loops. Only the thread that leads them may use it: so there is one loop at a
 /// time, and none inside another.
 pub(crate) struct Team<'a> {
+    num_threads: usize,
     shared: &'a Shared,
     only_one: PhantomData<Cell<()>>,
 }
 
 /// What the threads of a team share.
 struct Shared {
-    num_threads: usize,
     /// How often a thread looks before it sleeps.
     looks: u32,
     /// What is to be done now. Written while all are idle, and read by all at once.
@@ -53,12 +54,12 @@ struct Post {
     is_last: bool,
 }
 
-/// Call `lead` with a team of `num_threads` threads, of which the calling one is the first.
+/// Call `lead` with a team of `num_threads` threads, of which the calling one is the first; of fewer if the
+/// system does not start so many.
 pub(crate) fn with_team<T>(num_threads: usize, lead: impl FnOnce(&Team) -> T) -> T {
     let num_threads = num_threads.max(1);
     let num_cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let shared = Shared {
-        num_threads,
         looks: if num_threads > num_cores { 0 } else { LOOKS },
         post: RwLock::default(),
         asleep: Mutex::default(),
@@ -73,10 +74,12 @@ pub(crate) fn with_team<T>(num_threads: usize, lead: impl FnOnce(&Team) -> T) ->
         let shared = &shared;
         // Also if `lead` panics: the scope waits for the threads.
         let _end = AtEnd(shared);
-        for number in 1..num_threads {
-            scope.spawn(move || shared.serve(number));
-        }
+        let started = (1..num_threads).map_while(|number| {
+            let serve = move || shared.serve(number);
+            Builder::new().spawn_scoped(scope, serve).ok()
+        });
         lead(&Team {
+            num_threads: 1 + started.count(),
             shared,
             only_one: PhantomData,
         })
@@ -175,14 +178,14 @@ impl Team<'_> {
     }
 
     pub(crate) fn num_threads(&self) -> usize {
-        self.shared.num_threads
+        self.num_threads
     }
 
     /// Call `job` once in each thread, with the number of the thread; with a single task in this one
     /// alone.
     fn call(&self, num_tasks: usize, job: Job) {
         let shared = self.shared;
-        if shared.num_threads == 1 || num_tasks <= 1 {
+        if self.num_threads == 1 || num_tasks <= 1 {
             return job(0);
         }
         #[allow(unsafe_code, reason = "several times as fast as new threads")]
@@ -192,7 +195,7 @@ impl Team<'_> {
         let job = unsafe { std::mem::transmute::<Job<'_>, Job<'static>>(job) };
         shared
             .num_busy
-            .store(shared.num_threads - 1, Ordering::Relaxed);
+            .store(self.num_threads - 1, Ordering::Relaxed);
         shared.post(Post {
             job: Some(job),
             is_last: false,

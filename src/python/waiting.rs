@@ -3,6 +3,7 @@
 use std::io::{self, Read};
 use std::iter::Flatten;
 use std::sync::mpsc::{self, RecvTimeoutError, channel};
+use std::thread::Builder;
 use std::time::Duration;
 
 use pyo3::call::PyCallArgs;
@@ -106,7 +107,8 @@ fn attended<'py, T: Send, A: PyCallArgs<'py>>(
     const LOOK: Duration = Duration::from_millis(50);
     std::thread::scope(|scope| {
         let (sender, mut receiver) = channel();
-        let worker = scope.spawn(move || sender.send(work()));
+        let work = move || sender.send(work());
+        let worker = Builder::new().spawn_scoped(scope, work)?;
         let mut raised = feed().err();
         loop {
             if raised.is_some() {

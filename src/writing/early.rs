@@ -45,7 +45,11 @@ impl EarlyWriting {
         self.num_bytes = 0;
         let thread = match &self.thread {
             Some(thread) => thread,
-            None => self.thread.insert(Thread::start(file.try_clone()?)?),
+            None => match Thread::start(file.try_clone()?) {
+                Ok(thread) => self.thread.insert(thread),
+                // The system starts no more: the disk begins when it likes.
+                Err(_) => return Ok(()),
+            },
         };
         // If it is busy, it is called when there is more.
         thread.call.try_send(()).ok();
