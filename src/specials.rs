@@ -339,7 +339,8 @@ impl Specials {
             if start < place.start {
                 use_part(Part::Ordinary(start, &text[start..place.start]))?;
             }
-            // It may begin in white space that the token before it stripped, and be found all the same.
+            // It may begin in white space that the token before it stripped, and be found all the same
+            // if it strips none itself.
             start = place.end;
             use_part(Part::Special(special, place))?;
         }
@@ -352,14 +353,13 @@ impl Specials {
 
 impl Search {
     /// Where a token that stands at `place` begins and ends with the white space that it strips;
-    /// `None` if it does not count there. What is before `start` belongs to another token.
+    /// `None` if it does not count there. What is before `start` belongs to another token; one that
+    /// strips white space before it does not begin there, and does not count if nothing of it is left.
     #[inline]
     fn extended(self, place: Range<usize>, text: &[u8], start: usize) -> Option<Range<usize>> {
         let (before, behind) = (&text[..place.start], &text[place.end..]);
-        let is_word = |neighbour: Option<char>| {
-            neighbour.is_some_and(|c| regex_syntax::try_is_word_character(c).unwrap_or(false))
-        };
-        if self.single_word && (is_word(last_char(before)) || is_word(first_char(behind))) {
+        if self.single_word && (last_char(before).is_some_and(is_word) || begins_with_word(behind))
+        {
             return None;
         }
         let mut extended = place;
@@ -374,8 +374,19 @@ impl Search {
         {
             extended.end += space.len_utf8();
         }
-        Some(extended)
+        if self.strips_left {
+            extended.start = extended.start.max(start);
+        }
+        (extended.start < extended.end).then_some(extended)
     }
+}
+
+fn is_word(character: char) -> bool {
+    regex_syntax::try_is_word_character(character).unwrap_or(false)
+}
+
+fn begins_with_word(text: &[u8]) -> bool {
+    first_char(text).is_some_and(is_word)
 }
 
 /// The last character of bytes, unless they end in something else.

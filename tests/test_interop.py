@@ -40,7 +40,7 @@ from peers import (
 from sample_texts import CODE, LANGUAGES, OPTICKS, SPACES, random_text
 from subword_nmt.apply_bpe import BPE
 from subword_nmt.learn_bpe import learn_bpe
-from tokenizers import decoders, models, normalizers, pre_tokenizers, trainers
+from tokenizers import AddedToken, decoders, models, normalizers, pre_tokenizers, trainers
 from vocabularies import vocabulary
 
 import mergewise as mw
@@ -728,6 +728,53 @@ def test_special_tokens_that_begin_alike_or_overlap(tmp_path: Path) -> None:
     draw = random.Random(3)  # noqa: S311 (not for secrets)
     samples = ["".join(draw.choices([*names, *"<ab>\n c"], k=8)) for _ in range(500)]
     check_file(tok, tmp_path / "tokenizer.json", in_tokenizers, samples)
+
+
+def over_letters(added: list[AddedToken], **options: Any) -> tokenizers.Tokenizer:
+    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
+    peer = tokenizers.Tokenizer(models.BPE({c: i for i, c in enumerate(letters)}, [], **options))
+    peer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    peer.decoder = decoders.ByteLevel()
+    peer.add_tokens(added)
+    return peer
+
+
+@pytest.mark.parametrize(
+    "added",
+    [
+        {"<s>": ["rstrip"], "\n": ["lstrip", "rstrip"]},
+        {"<s>": ["rstrip"], " x": ["lstrip"], "\n": []},
+        {" ": ["lstrip", "rstrip"]},
+        {" ": ["rstrip", "single_word"], "\n\n": ["rstrip"]},
+    ],
+    ids=str,
+)
+def test_white_space_that_two_special_tokens_strip(
+    added: dict[str, list[str]], tmp_path: Path
+) -> None:
+    tokens = [
+        AddedToken(text, normalized=False, **dict.fromkeys(flags, True))
+        for text, flags in added.items()
+    ]
+    peer = over_letters(tokens)
+    peer.save(str(tmp_path / "tokenizer.json"))
+    tok = mw.Tokenizer.from_file(tmp_path / "tokenizer.json")
+    draw = random.Random(4)  # noqa: S311 (not for secrets)
+    for _ in range(500):
+        text = "".join(draw.choices(["<s>", *" \n x"], k=8))
+        expected = peer.encode(text)
+        found = tok.encode(text, allowed_special="all", offsets=True)
+        assert found == (expected.ids, expected.offsets), text
+
+
+def test_white_space_of_a_token_before_holds_none_that_strip_before_them(tmp_path: Path) -> None:
+    # Where tokenizers panics.
+    tokens = [AddedToken("<s>", normalized=False, rstrip=True)]
+    tokens.append(AddedToken("\n", normalized=False, lstrip=True))
+    over_letters(tokens).save(str(tmp_path / "tokenizer.json"))
+    tok = mw.Tokenizer.from_file(tmp_path / "tokenizer.json")
+    ids = [tok.vocabulary.added_tokens["<s>"], *tok.encode("x")]
+    assert tok.encode("<s>\n\nx", offsets=True) == (ids, [(0, 5), (5, 6)])
 
 
 @pytest.mark.parametrize("name", ["mistral-v1", "mistral-v3"])
