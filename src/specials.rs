@@ -221,7 +221,7 @@ impl Specials {
     }
 
     /// Whether a special token that is not at one side of `cut` alone may be found there, or one that
-    /// looks at what is before it begins there.
+    /// looks at its neighbours is found otherwise if the text is cut.
     fn split(&self, text: &[u8], cut: usize) -> bool {
         // Of so many that there is no trie, one may be anywhere.
         let Some(trie) = &self.trie else {
@@ -231,10 +231,15 @@ impl Specials {
             let found = self.all.get(trie.longest(&text[start..]).index());
             found.is_some_and(|special| start + special.text.len() > cut)
         };
+        let is_before_word = begins_with_word(&text[cut..]);
+        let loses_neighbour = |special: &Special| {
+            let token = special.text.as_bytes();
+            special.search.single_word
+                && (text[cut..].starts_with(token)
+                    || is_before_word && text[..cut].ends_with(token))
+        };
         ((cut + 1).saturating_sub(self.longest)..cut).any(is_across)
-            || self.all.iter().any(|special| {
-                special.search.single_word && text[cut..].starts_with(special.text.as_bytes())
-            })
+            || self.all.iter().any(loses_neighbour)
     }
 
     /// The end of the last special token of a phase that is found whatever follows the text, and behind
@@ -247,18 +252,33 @@ impl Specials {
         most: usize,
         finders: &Finders,
     ) -> (Option<usize>, usize) {
-        let (mut settled, mut next) = (None, text.len());
+        let mut found = (None, text.len());
+        // What was found before the last special token, and before those in whose white space it begins.
+        let (mut before, mut end) = (found, 0);
         let Ok(()) = self.for_each_part(phase, text, finders, |part| {
             if let Part::Special(_, place) = part {
-                if place.end <= most && !self.split(text, place.end) {
-                    (settled, next) = (Some(place.end), text.len());
-                } else {
-                    next = next.min(place.start);
+                if place.start >= end {
+                    before = (found.0, found.1.min(place.start));
                 }
+                end = place.end;
+                let is_sure = !self.split(text, end) && !self.may_strip(phase, &text[..end]);
+                found = if end <= most && is_sure {
+                    (Some(end), text.len())
+                } else {
+                    before
+                };
             }
             Ok::<(), Infallible>(())
         });
-        (settled, next)
+        found
+    }
+
+    /// Whether a token of the first phase may strip the end of a text that is searched in a later one.
+    fn may_strip(&self, phase: Phase, text: &[u8]) -> bool {
+        let mut all = self.all.iter().zip(&self.is_late);
+        phase == Phase::Late
+            && last_char(text).is_some_and(char::is_whitespace)
+            && all.any(|(special, is_late)| special.search.strips_left && !is_late)
     }
 
     pub(crate) fn finders(&self, choice: &Choice) -> Result<Finders> {
