@@ -777,6 +777,26 @@ def test_white_space_of_a_token_before_holds_none_that_strip_before_them(tmp_pat
     assert tok.encode("<s>\n\nx", offsets=True) == (ids, [(0, 5), (5, 6)])
 
 
+@pytest.mark.parametrize("is_live", [False, True])
+def test_whole_words_that_are_added_tokens(is_live: bool, tmp_path: Path) -> None:  # noqa: FBT001
+    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
+    vocab = {text: i for i, text in enumerate(["<s>", *letters, "hello", "Ġyou"])}
+    peer = over_letters([])
+    peer.model = models.BPE(vocab, [], ignore_merges=True)
+    peer.normalizer = normalizers.Lowercase()
+    peer.add_special_tokens(["<s>"])
+    single = AddedToken("Ġyou", normalized=False, single_word=True)
+    peer.add_tokens([AddedToken("hello", normalized=False), single])
+    peer.save(str(tmp_path / "tokenizer.json"))
+    if is_live:
+        tok = mw.Tokenizer.from_huggingface(peer)
+    else:
+        tok = mw.Tokenizer.from_file(tmp_path / "tokenizer.json")
+    samples = ["HELLO", "hello", "HELLO YOU", "hello you<s>HELLO", "Ġyou", "xĠyou you", "<S>"]
+    check(tok, of_tokenizers(peer), samples)
+    check_file(tok, tmp_path / "again.json", in_tokenizers, samples)
+
+
 @pytest.mark.parametrize("name", ["mistral-v1", "mistral-v3"])
 def test_control_pieces_are_texts_in_sentencepiece(name: str) -> None:
     tok, peer = read(name), in_sentencepiece(vocabulary(name))
