@@ -797,6 +797,22 @@ def test_whole_words_that_are_added_tokens(is_live: bool, tmp_path: Path) -> Non
     check_file(tok, tmp_path / "again.json", in_tokenizers, samples)
 
 
+def test_added_tokens_become_no_whole_words(tmp_path: Path) -> None:
+    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
+    peer = over_letters([])
+    vocab = {text: i for i, text in enumerate(["<s>", *letters])}
+    peer.model = models.BPE(vocab, [], ignore_merges=True)
+    peer.normalizer = normalizers.Lowercase()
+    peer.add_special_tokens(["<s>"])
+    peer.add_tokens([AddedToken("hello", normalized=False)])
+    peer.save(str(tmp_path / "tokenizer.json"))
+    tok = mw.Tokenizer.from_file(tmp_path / "tokenizer.json")
+    check_file(tok, tmp_path / "again.json", in_tokenizers, ["HELLO", "hello", "<s>HELLO"])
+    moved = replace(tok.vocabulary, added_tokens={"hello": 300})
+    with pytest.raises(ConversionError, match="would be a word"):
+        mw.Tokenizer(moved).save(tmp_path / "moved.json")
+
+
 @pytest.mark.parametrize("name", ["mistral-v1", "mistral-v3"])
 def test_control_pieces_are_texts_in_sentencepiece(name: str) -> None:
     tok, peer = read(name), in_sentencepiece(vocabulary(name))
