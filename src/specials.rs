@@ -221,7 +221,7 @@ impl Specials {
     }
 
     /// Whether a special token that is not at one side of `cut` alone may be found there, or one that
-    /// looks at what is before it begins there.
+    /// looks at its neighbours is found otherwise if the text is cut.
     fn split(&self, text: &[u8], cut: usize) -> bool {
         // Of so many that there is no trie, one may be anywhere.
         let Some(trie) = &self.trie else {
@@ -231,10 +231,15 @@ impl Specials {
             let found = self.all.get(trie.longest(&text[start..]).index());
             found.is_some_and(|special| start + special.text.len() > cut)
         };
+        let is_before_word = begins_with_word(&text[cut..]);
+        let loses_neighbour = |special: &Special| {
+            let token = special.text.as_bytes();
+            special.search.single_word
+                && (text[cut..].starts_with(token)
+                    || is_before_word && text[..cut].ends_with(token))
+        };
         ((cut + 1).saturating_sub(self.longest)..cut).any(is_across)
-            || self.all.iter().any(|special| {
-                special.search.single_word && text[cut..].starts_with(special.text.as_bytes())
-            })
+            || self.all.iter().any(loses_neighbour)
     }
 
     /// The end of the last special token of a phase that is found whatever follows the text, and behind
@@ -247,18 +252,33 @@ impl Specials {
         most: usize,
         finders: &Finders,
     ) -> (Option<usize>, usize) {
-        let (mut settled, mut next) = (None, text.len());
+        let mut found = (None, text.len());
+        // What was found before the last special token, and before those in whose white space it begins.
+        let (mut before, mut end) = (found, 0);
         let Ok(()) = self.for_each_part(phase, text, finders, |part| {
             if let Part::Special(_, place) = part {
-                if place.end <= most && !self.split(text, place.end) {
-                    (settled, next) = (Some(place.end), text.len());
-                } else {
-                    next = next.min(place.start);
+                if place.start >= end {
+                    before = (found.0, found.1.min(place.start));
                 }
+                end = place.end;
+                let is_sure = !self.split(text, end) && !self.may_strip(phase, &text[..end]);
+                found = if end <= most && is_sure {
+                    (Some(end), text.len())
+                } else {
+                    before
+                };
             }
             Ok::<(), Infallible>(())
         });
-        (settled, next)
+        found
+    }
+
+    /// Whether a token of the first phase may strip the end of a text that is searched in a later one.
+    fn may_strip(&self, phase: Phase, text: &[u8]) -> bool {
+        let mut all = self.all.iter().zip(&self.is_late);
+        phase == Phase::Late
+            && last_char(text).is_some_and(char::is_whitespace)
+            && all.any(|(special, is_late)| special.search.strips_left && !is_late)
     }
 
     pub(crate) fn finders(&self, choice: &Choice) -> Result<Finders> {
@@ -339,7 +359,8 @@ impl Specials {
             if start < place.start {
                 use_part(Part::Ordinary(start, &text[start..place.start]))?;
             }
-            // It may begin in white space that the token before it stripped, and be found all the same.
+            // It may begin in white space that the token before it stripped, and be found all the same
+            // if it strips none itself.
             start = place.end;
             use_part(Part::Special(special, place))?;
         }
@@ -352,14 +373,13 @@ impl Specials {
 
 impl Search {
     /// Where a token that stands at `place` begins and ends with the white space that it strips;
-    /// `None` if it does not count there. What is before `start` belongs to another token.
+    /// `None` if it does not count there. What is before `start` belongs to another token; one that
+    /// strips white space before it does not begin there, and does not count if nothing of it is left.
     #[inline]
     fn extended(self, place: Range<usize>, text: &[u8], start: usize) -> Option<Range<usize>> {
         let (before, behind) = (&text[..place.start], &text[place.end..]);
-        let is_word = |neighbour: Option<char>| {
-            neighbour.is_some_and(|c| regex_syntax::try_is_word_character(c).unwrap_or(false))
-        };
-        if self.single_word && (is_word(last_char(before)) || is_word(first_char(behind))) {
+        if self.single_word && (last_char(before).is_some_and(is_word) || begins_with_word(behind))
+        {
             return None;
         }
         let mut extended = place;
@@ -374,8 +394,19 @@ impl Search {
         {
             extended.end += space.len_utf8();
         }
-        Some(extended)
+        if self.strips_left {
+            extended.start = extended.start.max(start);
+        }
+        (extended.start < extended.end).then_some(extended)
     }
+}
+
+fn is_word(character: char) -> bool {
+    regex_syntax::try_is_word_character(character).unwrap_or(false)
+}
+
+fn begins_with_word(text: &[u8]) -> bool {
+    first_char(text).is_some_and(is_word)
 }
 
 /// The last character of bytes, unless they end in something else.

@@ -113,15 +113,19 @@ impl TokenizerJson {
         self.ids.contains(&id)
     }
 
-    /// The tokens that a text can have, without those that are only `added`, and the merges of these;
-    /// `None` if a merge makes no token, or is listed twice.
-    pub fn spelled(&self, spelling: Spelling<'_>, added: &[&str]) -> Option<Spelled> {
+    /// The tokens that a text can have, and the merges of these; `None` if a merge makes no token, or is
+    /// listed twice. No word has the tokens that are `found_alone`, unless merges have them. What is
+    /// written for `added` tokens is known.
+    pub fn spelled(
+        &self,
+        spelling: Spelling<'_>,
+        added: &[&str],
+        found_alone: &[&str],
+    ) -> Option<Spelled> {
         let products = self.products(spelling.prefix.len())?;
-        let (mut is_added, mut is_used) = (vec![false; self.len()], vec![false; self.len()]);
-        let added = added.iter();
-        for number in added.filter_map(|text| self.texts.find(text.as_bytes())) {
-            is_added[number.index()] = true;
-        }
+        let is_added = self.are_among(added);
+        let is_found_alone = self.are_among(found_alone);
+        let mut is_used = vec![false; self.len()];
         for (&(left, right), &product) in self.merges.iter().zip(&products) {
             for number in [left, right, product] {
                 is_used[number.index()] = true;
@@ -132,8 +136,9 @@ impl TokenizerJson {
         for (index, &id) in self.ids.iter().enumerate() {
             let text = str::from_utf8(self.texts.get(Number::new(index))).ok()?;
             let is_byte = spelling.has_byte_names && is_byte_name(text);
-            let is_only_added = is_added[index] && !is_used[index] && text.chars().nth(1).is_some();
-            let is_left_out = is_only_added || is_byte;
+            let is_no_word =
+                is_found_alone[index] && !is_used[index] && text.chars().nth(1).is_some();
+            let is_left_out = is_no_word || is_byte;
             let start = spelled.bytes.len();
             if !is_left_out && spelling.spell(text, &mut spelled.bytes) {
                 numbers[index] = Some(spelled.tokens.len() as u32);
@@ -156,6 +161,18 @@ impl TokenizerJson {
         });
         spelled.merges = merges.collect();
         Some(spelled)
+    }
+
+    /// Whether each token is one of these.
+    fn are_among(&self, texts: &[&str]) -> Vec<bool> {
+        let mut are_among = vec![false; self.len()];
+        for number in texts
+            .iter()
+            .filter_map(|text| self.texts.find(text.as_bytes()))
+        {
+            are_among[number.index()] = true;
+        }
+        are_among
     }
 
     /// The token that each merge makes; `None` if it makes none or is listed twice.

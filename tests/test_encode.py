@@ -988,6 +988,20 @@ def test_offsets_with_a_space_before_the_text_equal_tokenizers(tmp_path: Path) -
         assert tok.encode(text, offsets=True) == (expected.ids, expected.offsets)
 
 
+@pytest.mark.parametrize("mark", ["continuing_subword_prefix", "end_of_word_suffix"])
+def test_offsets_of_whole_words_of_dropped_letters_equal_tokenizers(
+    mark: str, tmp_path: Path
+) -> None:
+    vocab = {text: i for i, text in enumerate(["x", "xy", "yx", "##y", "y</w>"])}
+    peer = tokenizers.Tokenizer(models.BPE(vocab, [], ignore_merges=True, **{mark: "##"}))
+    peer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    peer.save(str(tmp_path / "tokenizer.json"))
+    tok = mw.Tokenizer.from_file(tmp_path / "tokenizer.json")
+    for text in ("x", "xy", "yx", "yx x xy"):
+        expected = peer.encode(text)
+        assert tok.encode(text, offsets=True) == (expected.ids, expected.offsets), text
+
+
 def test_offsets_around_special_tokens() -> None:
     tok = with_specials()
     ids, places = tok.encode("é</s>é", allowed_special="all", offsets=True)

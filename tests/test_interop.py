@@ -40,7 +40,7 @@ from peers import (
 from sample_texts import CODE, LANGUAGES, OPTICKS, SPACES, random_text
 from subword_nmt.apply_bpe import BPE
 from subword_nmt.learn_bpe import learn_bpe
-from tokenizers import decoders, models, normalizers, pre_tokenizers, trainers
+from tokenizers import AddedToken, decoders, models, normalizers, pre_tokenizers, trainers
 from vocabularies import vocabulary
 
 import mergewise as mw
@@ -728,6 +728,89 @@ def test_special_tokens_that_begin_alike_or_overlap(tmp_path: Path) -> None:
     draw = random.Random(3)  # noqa: S311 (not for secrets)
     samples = ["".join(draw.choices([*names, *"<ab>\n c"], k=8)) for _ in range(500)]
     check_file(tok, tmp_path / "tokenizer.json", in_tokenizers, samples)
+
+
+def over_letters(added: list[AddedToken], **options: Any) -> tokenizers.Tokenizer:
+    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
+    peer = tokenizers.Tokenizer(models.BPE({c: i for i, c in enumerate(letters)}, [], **options))
+    peer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    peer.decoder = decoders.ByteLevel()
+    peer.add_tokens(added)
+    return peer
+
+
+@pytest.mark.parametrize(
+    "added",
+    [
+        {"<s>": ["rstrip"], "\n": ["lstrip", "rstrip"]},
+        {"<s>": ["rstrip"], " x": ["lstrip"], "\n": []},
+        {" ": ["lstrip", "rstrip"]},
+        {" ": ["rstrip", "single_word"], "\n\n": ["rstrip"]},
+    ],
+    ids=str,
+)
+def test_white_space_that_two_special_tokens_strip(
+    added: dict[str, list[str]], tmp_path: Path
+) -> None:
+    tokens = [
+        AddedToken(text, normalized=False, **dict.fromkeys(flags, True))
+        for text, flags in added.items()
+    ]
+    peer = over_letters(tokens)
+    peer.save(str(tmp_path / "tokenizer.json"))
+    tok = mw.Tokenizer.from_file(tmp_path / "tokenizer.json")
+    draw = random.Random(4)  # noqa: S311 (not for secrets)
+    for _ in range(500):
+        text = "".join(draw.choices(["<s>", *" \n x"], k=8))
+        expected = peer.encode(text)
+        found = tok.encode(text, allowed_special="all", offsets=True)
+        assert found == (expected.ids, expected.offsets), text
+
+
+def test_white_space_of_a_token_before_holds_none_that_strip_before_them(tmp_path: Path) -> None:
+    # Where tokenizers panics.
+    tokens = [AddedToken("<s>", normalized=False, rstrip=True)]
+    tokens.append(AddedToken("\n", normalized=False, lstrip=True))
+    over_letters(tokens).save(str(tmp_path / "tokenizer.json"))
+    tok = mw.Tokenizer.from_file(tmp_path / "tokenizer.json")
+    ids = [tok.vocabulary.added_tokens["<s>"], *tok.encode("x")]
+    assert tok.encode("<s>\n\nx", offsets=True) == (ids, [(0, 5), (5, 6)])
+
+
+@pytest.mark.parametrize("is_live", [False, True])
+def test_whole_words_that_are_added_tokens(is_live: bool, tmp_path: Path) -> None:  # noqa: FBT001
+    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
+    vocab = {text: i for i, text in enumerate(["<s>", *letters, "hello", "Ġyou"])}
+    peer = over_letters([])
+    peer.model = models.BPE(vocab, [], ignore_merges=True)
+    peer.normalizer = normalizers.Lowercase()
+    peer.add_special_tokens(["<s>"])
+    single = AddedToken("Ġyou", normalized=False, single_word=True)
+    peer.add_tokens([AddedToken("hello", normalized=False), single])
+    peer.save(str(tmp_path / "tokenizer.json"))
+    if is_live:
+        tok = mw.Tokenizer.from_huggingface(peer)
+    else:
+        tok = mw.Tokenizer.from_file(tmp_path / "tokenizer.json")
+    samples = ["HELLO", "hello", "HELLO YOU", "hello you<s>HELLO", "Ġyou", "xĠyou you", "<S>"]
+    check(tok, of_tokenizers(peer), samples)
+    check_file(tok, tmp_path / "again.json", in_tokenizers, samples)
+
+
+def test_added_tokens_become_no_whole_words(tmp_path: Path) -> None:
+    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
+    peer = over_letters([])
+    vocab = {text: i for i, text in enumerate(["<s>", *letters])}
+    peer.model = models.BPE(vocab, [], ignore_merges=True)
+    peer.normalizer = normalizers.Lowercase()
+    peer.add_special_tokens(["<s>"])
+    peer.add_tokens([AddedToken("hello", normalized=False)])
+    peer.save(str(tmp_path / "tokenizer.json"))
+    tok = mw.Tokenizer.from_file(tmp_path / "tokenizer.json")
+    check_file(tok, tmp_path / "again.json", in_tokenizers, ["HELLO", "hello", "<s>HELLO"])
+    moved = replace(tok.vocabulary, added_tokens={"hello": 300})
+    with pytest.raises(ConversionError, match="would be a word"):
+        mw.Tokenizer(moved).save(tmp_path / "moved.json")
 
 
 @pytest.mark.parametrize("name", ["mistral-v1", "mistral-v3"])

@@ -7,9 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import tokenizers
 from pipelines import ROWS
 from sample_texts import CODE, LANGUAGES, OPTICKS, varied_texts
 from sessions import Operations, check
+from tokenizers import AddedToken
+from tokenizers.models import BPE
+from tokenizers.pre_tokenizers import ByteLevel
 
 import mergewise as mw
 from mergewise.framing import Framing
@@ -49,6 +53,32 @@ def test_streams_are_what_encode_makes_of_all() -> None:
             assert found == tok.encode("".join(parts), allowed_special="all")
             halves = [part for text in parts for part in in_two(text.encode(), draw)]
             assert list(tok.encode_stream(halves, allowed_special="all")) == found
+
+
+FLAGS = ["lstrip", "rstrip", "single_word"]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_added_tokens_that_look_around_do_so_wherever_a_text_is_cut(
+    seed: int, tmp_path: Path
+) -> None:
+    draw = random.Random(seed)  # noqa: S311 (not for secrets)
+    peer = tokenizers.Tokenizer(BPE({c: i for i, c in enumerate(sorted(ByteLevel.alphabet()))}, []))
+    peer.pre_tokenizer = ByteLevel(add_prefix_space=False, use_regex=seed % 2 == 0)
+    for text in draw.sample([" ", "\n", "\n\n", " \n", "a", "ab", "<s>", " a", "a "], 3):
+        flags = {flag: draw.random() < 0.5 for flag in FLAGS}
+        peer.add_tokens([AddedToken(text, normalized=draw.random() < 0.3, **flags)])
+    peer.save(str(tmp_path / "tokenizer.json"))
+    tok = mw.Tokenizer.from_file(tmp_path / "tokenizer.json")
+    for _ in range(60):
+        parts = ["".join(draw.choices([*"  \n\nab1.", "<s>"], k=3)) for _ in range(4)]
+        halves = [half.decode() for part in parts for half in in_two(part.encode(), draw)]
+        expected = tok.encode("".join(parts))
+        assert list(tok.encode_stream(halves)) == expected, halves
+        session = tok.session()
+        for part in halves:
+            session.append(part)
+        assert session.ids == expected, halves
 
 
 def in_two(data: bytes, draw: random.Random) -> list[bytes]:

@@ -115,6 +115,7 @@ class TokenizerJson:
         self,
         *,
         added: Sequence[str],
+        found_alone: Sequence[str],
         has_letters: bool,
         mark_is_space: bool,
         prefix: str,

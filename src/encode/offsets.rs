@@ -153,7 +153,7 @@ impl Encoder {
                 .encode(&text[from..to], &mut scratch, &mut pieces, watch)
                 .map_err(|error| error.moved(from, 0));
             let word = &text[from..to];
-            let kept = self.words.without_dropped(word);
+            let kept = self.words.kept(word);
             let mut at = 0;
             for &(id, length) in &pieces {
                 let token = &kept[at..at + length];

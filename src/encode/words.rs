@@ -159,7 +159,7 @@ impl Words {
     }
 
     /// A word without the symbols that are left out.
-    pub(super) fn without_dropped<'w>(&self, word: &'w [u8]) -> Cow<'w, [u8]> {
+    fn without_dropped<'w>(&self, word: &'w [u8]) -> Cow<'w, [u8]> {
         let vocabulary = &self.vocabulary;
         if self.unknown != Unknown::Dropped {
             return Cow::Borrowed(word);
@@ -171,8 +171,21 @@ impl Words {
         Cow::Owned(kept.flat_map(|(unit, _)| unit.iter().copied()).collect())
     }
 
-    /// The id of the token that a whole word is. A mark at the end of words is not looked up.
+    /// What the tokens of a word stand for: the word without the symbols that are left out, unless it is
+    /// looked up as a whole.
+    pub(super) fn kept<'w>(&self, word: &'w [u8]) -> Cow<'w, [u8]> {
+        match self.id_of_whole(word) {
+            Some(_) => Cow::Borrowed(word),
+            None => self.without_dropped(word),
+        }
+    }
+
+    /// The id of the token that a whole word is, if words are looked up. A mark at the end of words is
+    /// not looked up.
     fn id_of_whole(&self, word: &[u8]) -> Option<Id> {
+        if !self.looks_up_whole {
+            return None;
+        }
         let start = self.vocabulary.start_of_word();
         let number = match start {
             [] => self.vocabulary.number(word),
@@ -235,9 +248,7 @@ impl Words {
         pieces: &mut Vec<Piece>,
         watch: &Watch,
     ) -> Result<()> {
-        if self.looks_up_whole
-            && let Some(id) = self.id_of_whole(word)
-        {
+        if let Some(id) = self.id_of_whole(word) {
             pieces.push((id, word.len()));
             return Ok(());
         }

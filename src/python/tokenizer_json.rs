@@ -45,9 +45,9 @@ impl PyTokenizerJson {
         self.0.has(id)
     }
 
-    /// The tokens that a text can have, without those that are only `added`, the merges of these,
-    /// and what is written for ids where it does not follow from the string of a token; None if something about them is unusual.
-    #[pyo3(signature = (*, added, has_letters, mark_is_space, prefix, start_of_word, has_byte_names))]
+    /// The tokens that a text can have, without those that are only `found_alone`, the merges of
+    /// these, and what is written for ids where it does not follow from the string of a token; None if something about them is unusual.
+    #[pyo3(signature = (*, added, found_alone, has_letters, mark_is_space, prefix, start_of_word, has_byte_names))]
     #[allow(
         clippy::fn_params_excessive_bools,
         reason = "each is a property of the file"
@@ -56,6 +56,7 @@ impl PyTokenizerJson {
         &self,
         py: Python<'_>,
         added: Vec<PyBackedStr>,
+        found_alone: Vec<PyBackedStr>,
         has_letters: bool,
         mark_is_space: bool,
         prefix: &str,
@@ -70,7 +71,8 @@ impl PyTokenizerJson {
             has_byte_names,
         };
         let added: Vec<&str> = added.iter().map(|text| &**text).collect();
-        let spelled = py.detach(|| self.0.spelled(spelling, &added))?;
+        let found_alone: Vec<&str> = found_alone.iter().map(|text| &**text).collect();
+        let spelled = py.detach(|| self.0.spelled(spelling, &added, &found_alone))?;
         let strings = Arc::new(Strings {
             bytes: spelled.bytes,
             tokens: spelled.tokens,

@@ -91,8 +91,11 @@ class WrittenTokens(Protocol):
     def has(self, token_id: int) -> bool:
         """Whether a token has this id."""
 
-    def spelled(self, spelling: Spelling, added: Collection[str]) -> SpelledTokens:
-        """Tokens and merges, without tokens that are only added and those for single bytes."""
+    def spelled(self, spelling: Spelling, added: Mapping[str, bool]) -> SpelledTokens:
+        """Tokens and merges, without those for single bytes, and those that are only found.
+
+        Added tokens are false if words may have them, too, which they may if merges have them.
+        """
 
 
 class TokensOfCore:
@@ -112,9 +115,13 @@ class TokensOfCore:
         """Whether a token has this id."""
         return self.table.has(token_id)
 
-    def spelled(self, spelling: Spelling, added: Collection[str]) -> SpelledTokens:
-        """Tokens and merges, without tokens that are only added and those for single bytes."""
-        spelled = self.table.spelled(added=list(added), **asdict(spelling))
+    def spelled(self, spelling: Spelling, added: Mapping[str, bool]) -> SpelledTokens:
+        """Tokens and merges, without those for single bytes, and those that are only found.
+
+        Added tokens are false if words may have them, too, which they may if merges have them.
+        """
+        found_alone = [text for text, is_found_alone in added.items() if is_found_alone]
+        spelled = self.table.spelled(added=list(added), found_alone=found_alone, **asdict(spelling))
         if spelled is None:
             raise UnusualError
         tokens, merges, written = spelled
@@ -159,16 +166,19 @@ class TokensOfDocument:
         """Whether a token has this id."""
         return token_id in self.ids.values()
 
-    def spelled(self, spelling: Spelling, added: Collection[str]) -> SpelledTokens:
-        """Tokens and merges, without tokens that are only added and those for single bytes."""
+    def spelled(self, spelling: Spelling, added: Mapping[str, bool]) -> SpelledTokens:
+        """Tokens and merges, without those for single bytes, and those that are only found.
+
+        Added tokens are false if words may have them, too, which they may if merges have them.
+        """
         used = self.used(spelling)
         strings: dict[str, bytes] = {}
         written: dict[int, str] = {}
         for text, token_id in self.ids.items():
             string = spelling.spell(text)
-            is_added = text in added and text not in used and len(text) > 1
+            is_no_word = added.get(text, False) and text not in used and len(text) > 1
             is_byte = spelling.has_byte_names and text in BYTE_NAMES
-            if string and not is_added and not is_byte:
+            if string and not is_no_word and not is_byte:
                 strings[text] = string
             if (text not in strings or spelling.prefix) and text not in added and not is_byte:
                 written[token_id] = text

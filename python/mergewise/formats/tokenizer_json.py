@@ -68,7 +68,10 @@ def vocabulary_of(document: Value, written: WrittenTokens) -> Vocabulary:
         start_of_word=START_OF_WORD if prefix else b"",
         has_byte_names=steps.alphabet == "chars" and model.get("byte_fallback").flag(),
     )
-    tokens, merges, single_bytes, unspelled = written.spelled(spelling, added)
+    whole_words = model.get("ignore_merges").flag()
+    # A special token is no text unless it is asked for; any other may be what a whole word is.
+    found_alone = {text: token.special or not whole_words for text, token in added.items()}
+    tokens, merges, single_bytes, unspelled = written.spelled(spelling, found_alone)
     suffix = model.get("end_of_word_suffix")
     end_of_word = suffix.text(default="").encode()
     if end_of_word and end_of_word in tokens:
@@ -96,7 +99,7 @@ def vocabulary_of(document: Value, written: WrittenTokens) -> Vocabulary:
         unknown_token=unknown,
         fuse_unknown=model.get("fuse_unk").flag(),
         drops_unknown=unknown is None and not is_closed,
-        whole_words=model.get("ignore_merges").flag(),
+        whole_words=whole_words,
         start_of_word=spelling.start_of_word,
         end_of_word=end_of_word,
         special_tokens={text: token.id for text, token in added.items() if token.special},

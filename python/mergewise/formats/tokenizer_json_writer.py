@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from mergewise.errors import ConversionError
 from mergewise.formats.huggingface_decoders import is_sentencepiece, written_decoder
 from mergewise.formats.json_values import Json
-from mergewise.formats.letters import BYTE_NAMES, MARK
+from mergewise.formats.letters import BYTE_NAMES, MARK, from_letters
 from mergewise.formats.naming import CONTINUING_PREFIX, names_of, writer_of
 from mergewise.formats.post_processors import (
     written_padding,
@@ -111,20 +111,39 @@ class Names:
         for token_id, text in vocabulary.written.items():
             self.add(text, token_id, path)
         others = {**vocabulary.special_tokens, **vocabulary.added_tokens}
-        # tokenizers numbers added tokens itself, starting after the ids of the model, unless the
-        # model has them.
-        size = len(self.ids)
-        follows = list(others.values()) == list(range(size, size + len(others)))
-        is_dense = max(self.ids.values(), default=-1) < size
-        has_unknown = vocabulary.unknown_token in others.values()
-        if not (follows and is_dense) or has_unknown:
-            for text, token_id in others.items():
-                self.add(text, token_id, path)
+        end = self.end_of_model(others, vocabulary.unknown_token)
+        listed = {text for text, token_id in others.items() if token_id < end or text in self.ids}
+        if vocabulary.whole_words:
+            self.refuse_words(listed & vocabulary.added_tokens.keys(), vocabulary.alphabet, path)
+        for text in sorted(listed, key=others.__getitem__):
+            self.add(text, others[text], path)
         by_id = {token_id: text for text, token_id in self.ids.items()}
         self.unknown = None
         if vocabulary.unknown_token is not None:
             self.unknown = by_id.get(vocabulary.unknown_token, "<unk>")
             self.add(self.unknown, vocabulary.unknown_token, path)
+
+    def end_of_model(self, others: Mapping[str, int], unknown: int | None) -> int:
+        """The id from which on tokenizers numbers tokens that are added; the model has all before.
+
+        They may follow the ids of the model if these have no gap. The model has the unknown token.
+        """
+        added = {text: token_id for text, token_id in others.items() if text not in self.ids}
+        ids = sorted([*self.ids.values(), *added.values()])
+        end = max(ids, default=-1) + 1
+        if ids == list(range(end)):
+            while end - 1 in added.values() and end - 1 != unknown:
+                end -= 1
+        return end
+
+    def refuse_words(self, added: Collection[str], alphabet: str, path: Path) -> None:
+        """Refuse tokens that words would be looked up as if the model had them."""
+        for text in sorted(added):
+            is_word = alphabet == "chars" or from_letters(text) is not None
+            if text not in self.ids and is_word:
+                raise ConversionError(
+                    f"{path}: {text!r}, which is only added, would be a word, too"
+                )
 
     def add(self, text: str, token_id: int, path: Path) -> None:
         """Add a token that is written as it is; refuses a text that is taken."""
