@@ -127,7 +127,7 @@ pub enum Error {
     DamagedFile {
         /// What the decompressor says.
         message: String,
-        /// How far the file was read.
+        /// How far it was decompressed, in bytes of the file.
         offset: u64,
     },
     /// A line that is no object of JSON, or has no text in a field.
