@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use flate2::bufread::GzDecoder;
 use zstd::stream::read::Decoder;
+use zstd::zstd_safe::get_error_name;
+use zstd::zstd_safe::zstd_sys::ZSTD_ErrorCode;
 
 use crate::error::Error;
 use crate::watch::Watch;
@@ -126,7 +128,17 @@ fn undecompressed(error: io::Error, offset: u64) -> io::Error {
         return error;
     }
     let message = error.to_string();
-    io::Error::other(Error::DamagedFile { message, offset })
+    io::Error::other(if message == words_of_large_window() {
+        Error::WindowTooLarge { offset }
+    } else {
+        Error::DamagedFile { message, offset }
+    })
+}
+
+/// What zstd says of a window that is larger than it allows; the crate passes on its words alone.
+fn words_of_large_window() -> &'static str {
+    let code = ZSTD_ErrorCode::ZSTD_error_frameParameter_windowTooLarge as usize;
+    get_error_name(code.wrapping_neg())
 }
 
 /// Skip zeros; true if the file ends behind them.
@@ -220,6 +232,19 @@ mod tests {
             let place = format!(" at byte {cut} of the compressed file");
             assert!(failure_of(compression, &whole[..cut]).ends_with(&place));
         }
+    }
+
+    #[test]
+    fn a_window_that_is_too_large_is_no_damage() {
+        let mut encoder = zstd::Encoder::new(Vec::new(), 1).expect("the level is right");
+        encoder.window_log(28).expect("zstd writes such windows");
+        encoder.write_all(b"one").expect("memory can be written");
+        let file = encoder.finish().expect("memory can be written");
+        let message = failure_of(Compression::Zstd, &file);
+        assert!(
+            message.contains("a window of more than 128 MB at byte 0 "),
+            "{message}"
+        );
     }
 
     #[test]
