@@ -127,7 +127,15 @@ pub enum Error {
     DamagedFile {
         /// What the decompressor says.
         message: String,
-        /// How far the file was read.
+        /// How far it was decompressed, in bytes of the file.
+        offset: u64,
+    },
+    /// A zstd frame that asks for more memory than it is given.
+    #[error(
+        "found a zstd frame with a window of more than 128 MB at byte {offset} of the compressed file"
+    )]
+    WindowTooLarge {
+        /// Where the frame begins.
         offset: u64,
     },
     /// A line that is no object of JSON, or has no text in a field.
@@ -302,6 +310,7 @@ impl Error {
             }
             Self::Malformed { .. }
             | Self::DamagedFile { .. }
+            | Self::WindowTooLarge { .. }
             | Self::InvalidRecord { .. }
             | Self::InvalidTable { .. }
             | Self::InvalidCount { .. }
@@ -370,6 +379,7 @@ impl Error {
                 ..
             } => is_missing.then_some(Hint::GiveField),
             Self::DamagedFile { .. } => Some(Hint::FileDamaged),
+            Self::WindowTooLarge { .. } => Some(Hint::UseSmallerWindow),
             _ => None,
         }
     }

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import inspect
 import io
 import json
 import os
 import pty
+import struct
 import subprocess
+import termios
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,10 +20,11 @@ from command_line import PROGRAM, call, low_tokenizer, start
 from processes import HANGS
 
 import mergewise as mw
+from mergewise.cli import main
 from mergewise.cli.completion import commands_of
 from mergewise.cli.parser import COMMANDS, make_parser
 from mergewise.optimize import improving
-from mergewise.progress import Reporter, SearchReporter, Ticker
+from mergewise.progress import Reporter, SearchReporter, Ticker, columns_of
 from mergewise.sources import size_of_standard_input
 
 TEXT = "low lower lowest\n" * 20
@@ -192,6 +196,59 @@ def test_the_end_of_a_pipe_tells_no_wrong_size(capsys: pytest.CaptureFixture[str
     first, second = capsys.readouterr().err.splitlines()
     assert first.startswith("count: done in")
     assert second.startswith("count: 1.5 kB, ")
+
+
+class Terminal(io.StringIO):
+    """A terminal that does not say how wide it is."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("columns", "shown"),
+    [
+        (63, "encode: 25% 1.5 MB, 100 s left, 12.3 MB/s, 16,417,856 tokens/s"),
+        (62, "encode: 25% 1.5 MB, 100 s left, 12.3 MB/s"),
+        (41, "encode: 25% 1.5 MB, 100 s left"),
+        (19, "encode: 25% 1.5 MB"),
+        (10, "encode: 2"),
+    ],
+)
+def test_a_bar_fits_the_terminal(columns: int, shown: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mergewise.progress.columns_of", lambda _: columns)
+    ticker = Ticker("encode", out=(terminal := Terminal()))
+    ticker("25% 1.5 MB, 100 s left, 12.3 MB/s, 16,417,856 tokens/s")
+    ticker.close("1.5 MB, 12.3 MB/s")
+    line, last = terminal.getvalue().split("\r\x1b[K")[1:]
+    assert line == shown
+    assert last.startswith("encode: 1.5 MB, 12.3 MB/s in ")
+
+
+def test_a_terminal_says_how_wide_it_is() -> None:
+    screen, side_of_process = pty.openpty()
+    with os.fdopen(side_of_process, "w") as terminal:
+        assert columns_of(terminal) == 80
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("4H", 24, 33, 0, 0))
+        assert columns_of(terminal) == 33
+    os.close(screen)
+    assert columns_of(Terminal()) == 80
+
+
+def test_what_is_said_begins_below_an_unfinished_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_: object) -> None:
+        Ticker("count")("25%")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sys.stderr", terminal := Terminal())
+    Ticker("count")("50%")
+    assert main(["count", "missing.txt", "-o", "c.counts"]) == 1
+    monkeypatch.setattr("mergewise.cli.run", interrupted)
+    assert main([]) == 130
+    first, error, second, last, end = terminal.getvalue().split("\n")
+    assert (first, second) == ("\r\x1b[Kcount: 50%", "\r\x1b[Kcount: 25%")
+    assert error.startswith("mergewise: error: ")
+    assert (last, end) == ("mergewise: interrupted", "")
 
 
 @pytest.mark.parametrize("options", [[], ["--json"], ["--pieces"], ["--pieces", "--json"]])

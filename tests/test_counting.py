@@ -693,6 +693,16 @@ def test_damaged_files(name: str, damage: str, tmp_path: Path) -> None:
         mw.count_files(path)
 
 
+def test_a_window_that_is_too_large_is_no_damage(tmp_path: Path) -> None:
+    wide = zstandard.ZstdCompressionParameters.from_level(1, window_log=28)
+    frame = zstandard.ZstdCompressor(compression_params=wide).compressobj()
+    path = write_text(tmp_path / "a.txt.zst", frame.compress(b"low") + frame.flush())
+    message = r"a\.txt\.zst: found a zstd frame with a window of more than 128 MB at byte 0"
+    with pytest.raises(FormatError, match=message) as caught:
+        mw.count_files(path)
+    assert caught.value.hint == "use_smaller_window"
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
@@ -708,7 +718,14 @@ def test_damaged_files(name: str, damage: str, tmp_path: Path) -> None:
             b'{"text": "\xff"}',
             r"line 3: found no JSON \(invalid unicode code point at column 1\d\)",
         ),
-        (b'{"text": "\\ud800"}', r"line 3: found no JSON \(.* at column 1\d\)"),
+        (
+            b'{"text": "\\ud800"}',
+            r"line 3: found a lone surrogate at column 1\d, which no text can hold",
+        ),
+        (
+            b'{"text": "\\ude00"}',
+            r"line 3: found a lone surrogate at column 1\d, which no text can hold",
+        ),
         (b'{"text": "a"} {"text": "b"}', r"line 3: found no JSON"),
         (b"[" * 100_000, r"line 3"),
     ],

@@ -22,6 +22,7 @@ HINTS = {
     "give_template": "name one of these templates, or give one",
     "give_field": "give field=",
     "file_damaged": "the file is damaged or cut short",
+    "use_smaller_window": "compress it without --long, or decompress it first",
     "write_lossy": "lossy=True writes the rest",
     "read_lossy": "lossy=True reads the file without it",
 }

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable
-from typing import TextIO, TypeAlias
+from typing import ClassVar, TextIO, TypeAlias
 
 Progress: TypeAlias = bool | Callable[[int, int], None]
 SearchProgress: TypeAlias = bool | Callable[..., None]
 
 SECONDS_IN_TERMINAL, SECONDS_IN_LOG = 0.1, 10.0
+USUAL_COLUMNS = 80
 
 
 class Ticker:
     """Writes the state of work to standard error, at most once in an interval."""
+
+    # The one that wrote the line of a terminal in which the cursor still is.
+    unfinished: ClassVar[Ticker | None] = None
 
     def __init__(self, label: str, *, out: TextIO | None = None) -> None:
         self.label = label
@@ -35,19 +40,27 @@ class Ticker:
         now = time.monotonic()
         if now >= self.next:
             self.next = now + self.interval
-            self.write(f"{self.label}: {state}")
+            line = f"{self.label}: {state}"
+            self.write(fitted(line, columns_of(self.out)) if self.in_terminal else line)
 
     def close(self, state: str) -> None:
         """Write the last state and how long the work took."""
         self.write(f"{self.label}: {state} in {self.seconds:.1f} s")
-        if self.in_terminal:
-            self.out.write("\n")
-            self.out.flush()
+        self.end_line()
 
     def write(self, line: str) -> None:
         """Replace the line in a terminal, append it elsewhere."""
         self.out.write(f"\r\x1b[K{line}" if self.in_terminal else f"{line}\n")
         self.out.flush()
+        if self.in_terminal:
+            Ticker.unfinished = self
+
+    def end_line(self) -> None:
+        """Move to the next line of a terminal."""
+        if self.in_terminal:
+            self.out.write("\n")
+            self.out.flush()
+            Ticker.unfinished = None
 
 
 class Reporter:
@@ -160,6 +173,33 @@ class SearchReporter:
         """Show the end of the search."""
         if self.ticker is not None:
             self.ticker.close(state)
+
+
+def end_line() -> None:
+    """Move below a bar that did not come to its end: what is said begins on a line of its own."""
+    if Ticker.unfinished is not None:
+        Ticker.unfinished.end_line()
+
+
+def columns_of(terminal: TextIO) -> int:
+    """How wide a terminal is; the usual width if it does not say."""
+    try:
+        return os.get_terminal_size(terminal.fileno()).columns or USUAL_COLUMNS
+    except (OSError, ValueError):  # not a terminal of the system
+        return USUAL_COLUMNS
+
+
+def fitted(line: str, columns: int) -> str:
+    """As much of a line as does not wrap: the last facts are left out, the first is cut.
+
+    >>> fitted("count: 50 B, 9 s left, 5 B/s", 24)
+    'count: 50 B, 9 s left'
+    """
+    # In the last column, some terminals wrap already.
+    most = max(columns - 1, 0)
+    while len(line) > most and ", " in line:
+        line = line.rpartition(", ")[0]
+    return line[:most]
 
 
 def bar(done: int, total: int, unit: str, seconds: float) -> str:

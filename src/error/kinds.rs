@@ -50,6 +50,8 @@ pub enum Hint {
     GiveField,
     /// A compressed file is damaged or was cut short.
     FileDamaged,
+    /// Compress with a smaller window, or decompress the file first.
+    UseSmallerWindow,
 }
 
 impl Hint {
@@ -64,6 +66,7 @@ impl Hint {
             Self::NormalizeFirst => "normalize_first",
             Self::GiveField => "give_field",
             Self::FileDamaged => "file_damaged",
+            Self::UseSmallerWindow => "use_smaller_window",
         }
     }
 }

@@ -69,7 +69,6 @@ pub(super) struct Blocks<'a> {
     reader: Box<dyn Read + Send + 'a>,
     cutter: Cutter,
     block_bytes: usize,
-    compression: Compression,
     place: Place,
     /// The record that is read in parts, if there is one.
     long: Option<Long<'a>>,
@@ -130,10 +129,7 @@ impl<'a> Blocks<'a> {
                 watch,
             })
         });
-        let reader = reader.map_err(|error| {
-            let num_read = num_read.load(Ordering::Relaxed);
-            failure(&place.path, &error, compression, num_read, watch)
-        })?;
+        let reader = reader.map_err(|error| failure(&place.path, &error, watch))?;
         let most_bytes = match place.documents {
             Documents::JsonLines(_) => most_record_bytes,
             Documents::File | Documents::Lines => usize::MAX,
@@ -142,7 +138,6 @@ impl<'a> Blocks<'a> {
             reader,
             cutter: Cutter::new(block_bytes, most_bytes),
             block_bytes,
-            compression,
             place,
             long: None,
             most_kept: most_bytes.saturating_mul(KEPT_IN_RECORDS),
@@ -257,8 +252,7 @@ impl<'a> Blocks<'a> {
     ) -> Result<Block> {
         let mut text = Vec::new();
         let read = long.cutter.next(&mut long.reader, last_cut, &mut text);
-        let end = read
-            .map_err(|error| failure(&long.place.path, &error, Compression::None, 0, self.watch))?;
+        let end = read.map_err(|error| failure(&long.place.path, &error, self.watch))?;
         let is_end = end == End::Last;
         if long.place.is_start && !is_end {
             long.place.key = Some(key_of_beginning(&text, &long.cutter));
@@ -291,9 +285,7 @@ impl<'a> Blocks<'a> {
 
     /// Why the input could not be read.
     fn failure(&self, error: &io::Error) -> Error {
-        let num_read = self.num_read.load(Ordering::Relaxed);
-        let (path, compression) = (&self.place.path, self.compression);
-        failure(path, error, compression, num_read, self.watch)
+        failure(&self.place.path, error, self.watch)
     }
 }
 
@@ -314,23 +306,13 @@ fn open_file(path: &Path) -> io::Result<(Box<dyn Read + Send>, bool)> {
 }
 
 /// Why an input could not be read.
-fn failure(
-    path: &Path,
-    error: &io::Error,
-    compression: Compression,
-    num_read: u64,
-    watch: &Watch,
-) -> Error {
+fn failure(path: &Path, error: &io::Error, watch: &Watch) -> Error {
     if watch.is_stopped() {
         return Error::Interrupted;
     }
-    // What the system refuses has a number; a decompressor has words alone.
-    if compression == Compression::None || error.raw_os_error().is_some() {
-        return io_error(path, error);
-    }
-    let damage = Error::DamagedFile {
-        message: error.to_string(),
-        offset: num_read,
-    };
-    damage.in_file(path)
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
+    inner.map_or_else(
+        || io_error(path, error),
+        |undecompressed: &Error| undecompressed.clone().in_file(path),
+    )
 }

@@ -17,6 +17,7 @@ from mergewise.cli.options import STANDARD_OUTPUT
 from mergewise.cli.parser import COMMANDS, make_parser, parse
 from mergewise.cli.wording import message_of
 from mergewise.errors import MergewiseError
+from mergewise.progress import end_line
 
 __all__ = ["main"]
 
@@ -33,7 +34,7 @@ def main(arguments: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except KeyboardInterrupt:
-        sys.stderr.write("mergewise: interrupted\n")
+        say("interrupted")
         return 130
 
 
@@ -57,11 +58,17 @@ def run(arguments: list[str] | None) -> int:
         except BrokenPipeError:
             raise
         except (MergewiseError, OSError, ValueError, OverflowError, ImportError) as error:
-            sys.stderr.write(f"mergewise: error: {message_of(error, parsed)}\n")
+            say(f"error: {message_of(error, parsed)}")
             return 1
     return 0
 
 
 def show_warning(message: Warning | str, *_: object, **__: object) -> None:
     """Write a warning as one line."""
-    sys.stderr.write(f"mergewise: warning: {' '.join(str(message).splitlines())}\n")
+    say(f"warning: {' '.join(str(message).splitlines())}")
+
+
+def say(line: str) -> None:
+    """Write a line to standard error, below a bar if one is there."""
+    end_line()
+    sys.stderr.write(f"mergewise: {line}\n")

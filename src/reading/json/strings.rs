@@ -128,16 +128,16 @@ impl<R: Read> Line<R> {
         if (lowest..lowest_second).contains(&number) {
             for expected in *b"\\u" {
                 if self.next_in_string()? != expected {
-                    return Err(self.wrong(Wrong::EndOfPair));
+                    return Err(self.lone_surrogate());
                 }
             }
             let second = self.hex_digits()?;
             if !(lowest_second..=highest).contains(&second) {
-                return Err(self.wrong(Wrong::Surrogate));
+                return Err(self.lone_surrogate());
             }
             number = 0x1_0000 + ((number - lowest) << 10) + (second - lowest_second);
         }
-        char::from_u32(number).ok_or_else(|| self.wrong(Wrong::Surrogate))
+        char::from_u32(number).ok_or_else(|| self.lone_surrogate())
     }
 
     fn hex_digits(&mut self) -> Result<u32, Stop> {

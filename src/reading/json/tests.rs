@@ -110,6 +110,10 @@ fn what_is_wrong_is_said() {
             r#"{"b": 1, "a'": 1}"#,
             r"found the fields 'a\'', 'b', expected 'text'",
         ),
+        (
+            r#"{"text":"a\ud83d b"}"#,
+            "found a lone surrogate at column 17, which no text can hold, expected a pair",
+        ),
     ] {
         let error = field(line).expect_err("it is wrong");
         assert_eq!(error.to_string(), message);
@@ -136,6 +140,16 @@ fn scanned(line: &[u8], piece_bytes: usize) -> Result<Option<Vec<u8>>> {
 fn worded(failure: &serde_json::Error) -> String {
     let failure = failure.to_string();
     let failure = failure.replace(" at line 1 column ", " at column ");
+    for surrogate in [
+        "lone leading surrogate in hex escape",
+        "unexpected end of hex escape",
+    ] {
+        if let Some(column) = failure.strip_prefix(surrogate) {
+            return format!(
+                "found a lone surrogate{column}, which no text can hold, expected a pair"
+            );
+        }
+    }
     format!("found no JSON ({failure}), expected an object")
 }
 

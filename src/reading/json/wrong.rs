@@ -1,4 +1,4 @@
-//! What is wrong with a line of JSON: in the words of `serde_json`, and at its columns.
+//! What is wrong with a line of JSON: at the columns of `serde_json`, and mostly in its words.
 
 use std::io::{self, Read};
 
@@ -55,10 +55,8 @@ pub(super) enum Wrong {
     CodePoint,
     Control,
     Key,
-    Surrogate,
     LastComma,
     Behind,
-    EndOfPair,
     TooDeep,
 }
 
@@ -79,10 +77,8 @@ impl Wrong {
             Self::CodePoint => "invalid unicode code point",
             Self::Control => "control character (\\u0000-\\u001F) found while parsing a string",
             Self::Key => "key must be a string",
-            Self::Surrogate => "lone leading surrogate in hex escape",
             Self::LastComma => "trailing comma",
             Self::Behind => "trailing characters",
-            Self::EndOfPair => "unexpected end of hex escape",
             Self::TooDeep => "recursion limit exceeded",
         }
     }
@@ -92,6 +88,13 @@ impl<R: Read> Line<R> {
     /// Something is wrong with the last byte that was gone over.
     pub(super) fn wrong(&self, wrong: Wrong) -> Stop {
         Stop::no_json(wrong, self.column())
+    }
+
+    /// The last byte that was gone over shows that a surrogate is no part of a pair.
+    pub(super) fn lone_surrogate(&self) -> Stop {
+        let column = self.column();
+        let found = format!("found a lone surrogate at column {column}, which no text can hold");
+        Stop::unexpected(&found, "a pair", false)
     }
 
     /// Something is wrong with the next byte, or with the end of the line.
