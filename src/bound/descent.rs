@@ -217,7 +217,12 @@ impl<'a> Descent<'a> {
             }
             if stride.with_rings && schedule.leaves_time_for(calendar.duration()) {
                 let began = Instant::now();
-                if self.look_for_rings(&mut calendar, &stride)? {
+                let is_late = || schedule.is_late(watch);
+                let looked = self.look_for_rings(&mut calendar, &stride, is_late);
+                if looked == Err(Error::Interrupted) {
+                    break;
+                }
+                if looked? {
                     calendar.note_search(stride.progress, began);
                     schedule.leave_out();
                 }
@@ -329,8 +334,13 @@ impl<'a> Descent<'a> {
         Ok(())
     }
 
-    /// Look for rings if it is time to; whether it was.
-    fn look_for_rings(&mut self, calendar: &mut Calendar, stride: &Stride) -> Result<bool> {
+    /// Look for rings if it is time to; whether it was. [`Error::Interrupted`] if it is too late.
+    fn look_for_rings(
+        &mut self,
+        calendar: &mut Calendar,
+        stride: &Stride,
+        is_late: impl Fn() -> bool + Sync,
+    ) -> Result<bool> {
         calendar.count();
         if calendar.is_noting(stride.progress) {
             self.sums.note(self.instance.num_strings);
@@ -351,7 +361,7 @@ impl<'a> Descent<'a> {
                 average: &average,
                 threshold: shares.threshold,
             };
-            ring_search::renew(&mut self.rings, &self.batches, counting, self.team)?;
+            ring_search::renew(&mut self.rings, &self.batches, counting, is_late, self.team)?;
             self.weighed = None;
         }
         Ok(is_due)

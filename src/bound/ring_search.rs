@@ -19,7 +19,7 @@ use super::ring_graph::odd_rings;
 use super::rows::Row;
 use super::split_prices::{self, Spans, SplitShares};
 use super::tolls::{Around, Link, Rings, Strings};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::parallel::{Team, lock};
 use crate::prices::StringIndex;
 
@@ -38,6 +38,11 @@ const LEAST_MADE: f32 = 0.03;
 const LEAST_GAIN: f32 = 0.15;
 /// They are linked by words of at least this part of what the last merge gains.
 const LEAST_WEIGHT: f32 = 0.1;
+
+/// A piece with more chains than this has no say in which strings are linked. All parts of a row of sixty dots
+/// cross each other: there are more chains than could be looked at, and rings of them would have so many places
+/// that each step took seconds.
+const MOST_CHAINS: usize = 1 << 14;
 
 /// The number 1 in lengths of edges. Each is a little longer: of equal rings the shortest is the best.
 const ONE: f32 = 1000.0;
@@ -110,11 +115,13 @@ pub(super) struct Counting<'a> {
     pub(super) threshold: f32,
 }
 
+/// The strings of a chain, none for those that it lacks of the longest.
+type Chain = [StringIndex; LONGEST_CHAIN];
+
 /// What a batch has of chains by which words gain too much.
 #[derive(Default)]
 struct Joined {
-    /// Their strings, none for those that they lack of the longest.
-    chains: FxHashSet<[StringIndex; LONGEST_CHAIN]>,
+    chains: FxHashSet<Chain>,
     /// The strings at their ends, with the weight of the words, in parts that threads add up.
     weights: [Weights; PARTS],
 }
@@ -123,11 +130,7 @@ type Weights = FxHashMap<Link, u64>;
 
 impl Joined {
     /// Add a chain, in a word of this weight.
-    fn add(&mut self, strings: impl Iterator<Item = StringIndex>, weight: u64) {
-        let mut chain = [StringIndex::NONE; LONGEST_CHAIN];
-        for (to, string) in chain.iter_mut().zip(strings) {
-            *to = string;
-        }
+    fn add(&mut self, chain: Chain, weight: u64) {
         let link = Link::of_chain(strings_of(&chain));
         let part = link.strings[0].at() % PARTS;
         *self.weights[part].entry(link).or_default() += weight;
@@ -135,20 +138,33 @@ impl Joined {
     }
 }
 
+fn chain_of(strings: impl Iterator<Item = StringIndex>) -> Chain {
+    let mut chain = [StringIndex::NONE; LONGEST_CHAIN];
+    for (to, string) in chain.iter_mut().zip(strings) {
+        *to = string;
+    }
+    chain
+}
+
 /// The strings of a chain.
-fn strings_of(chain: &[StringIndex; LONGEST_CHAIN]) -> &[StringIndex] {
+fn strings_of(chain: &Chain) -> &[StringIndex] {
     let len = chain.iter().position(|&string| string == StringIndex::NONE);
     &chain[..len.unwrap_or(LONGEST_CHAIN)]
 }
 
-/// Look for rings, and find the chains of their strings.
+/// Look for rings, and find the chains of their strings; [`Error::Interrupted`] as soon as it is late, and
+/// nothing is changed.
 pub(super) fn renew(
     rings: &mut Rings,
     batches: &[Mutex<Batch>],
     counting: Counting,
+    is_late: impl Fn() -> bool + Sync,
     team: &Team,
 ) -> Result<()> {
     let joined = team.map(batches.len(), |index| {
+        if is_late() {
+            return Err(Error::Interrupted);
+        }
         Ok(join(&lock(&batches[index]), counting))
     })?;
     let found = find(&joined, counting, rings, team)?;
@@ -200,7 +216,9 @@ fn join(batch: &Batch, counting: Counting) -> Joined {
             }
         }
         crossed.find(rows, |item| made[item] > LEAST_MADE);
+        let (mut num_chains, mut of_piece) = (0, Vec::new());
         crossed.for_each_chain(|chain| {
+            num_chains += 1;
             let (one, other) = (strings[chain[0]], strings[chain[chain.len() - 1]]);
             let shares = [average(one), average(other)];
             if !is_open(shares[0]) {
@@ -214,12 +232,12 @@ fn join(batch: &Batch, counting: Counting) -> Joined {
                     (shares[0] + shares[1] - 1.0).max(0.0)
                 };
                 if tokens > certain(chain.len()) as f32 + least + LEAST_GAIN {
-                    joined.add(chain.iter().map(|&item| strings[item]), piece.weight);
+                    of_piece.push(chain_of(chain.iter().map(|&item| strings[item])));
                 }
             }
             // Of two that cross hardly more than one is made: so with two more it gains by the first two.
             let by_first = made[chain[0]] + made[chain[1]];
-            chain.len() < 3 || by_first > shares[0] + LEAST_GAIN / 2.0
+            num_chains < MOST_CHAINS && (chain.len() < 3 || by_first > shares[0] + LEAST_GAIN / 2.0)
         });
     }
     joined
