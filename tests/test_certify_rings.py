@@ -24,6 +24,7 @@ from certificates import (
 )
 
 import mergewise as mw
+from mergewise.demo import opticks
 from mergewise.errors import CertificateError
 from mergewise.formal.rings import Chains, Rings
 from mergewise.optimize.certificate import numbers_in
@@ -318,3 +319,14 @@ def test_the_core_refuses_rings_that_the_proof_does_not_allow(
     against, numbers = proof.pop("against"), proof.pop("numbers")
     with pytest.raises(ValueError, match=message):
         core_bound(TRIANGLE, against, 2, numbers, SETTING, **proof)
+
+
+def test_rings_are_found_but_not_for_rows_of_one_letter() -> None:
+    """All parts of such a row cross each other: rings of them would have places without end."""
+    counts = mw.count([opticks()[:60_000] + " " + "." * 70], pattern="gpt2")
+    tokenizer = mw.train(counts, num_merges=800)
+    proof = mw.certify(tokenizer, counts, num_steps=650, num_threads=1, num_cases=1)
+    proof.verify(counts, tokenizer=tokenizer)
+    strings = {string for ring, *_ in proof.rings or () for string in ring}
+    assert strings
+    assert not [string for string in strings if set(bytes.fromhex(string)) == {ord(".")}]

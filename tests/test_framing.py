@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
@@ -200,3 +201,22 @@ def test_tokens_with_a_role(tmp_path: Path) -> None:
     assert (tok.bos_token_id, tok.eos_token_id) == (0, 1)
     assert (tok.pad_token_id, tok.unk_token_id) == (None, None)
     assert tok.with_padding("<pad>").pad_token_id == 2
+
+
+@pytest.mark.parametrize(
+    ("frame", "name"),
+    [
+        (lambda tok: tok.with_truncation(-1), "max_length"),
+        (lambda tok: tok.with_truncation("7"), "max_length"),
+        (lambda tok: tok.with_padding("<pad>", length=-3), "length"),
+        (lambda tok: tok.with_padding("<pad>", multiple_of=-1), "multiple_of"),
+        (lambda tok: tok.with_padding("<pad>", multiple_of=None), "multiple_of"),
+        (lambda tok: tok.with_padding(""), "special token"),
+    ],
+)
+def test_lengths_that_are_none_are_refused(
+    frame: Callable[[mw.Tokenizer], mw.Tokenizer], name: str
+) -> None:
+    tok = mw.train(mw.count(["low lower"]), num_merges=1, special_tokens=["<pad>"])
+    with pytest.raises((ValueError, TypeError), match=name):
+        frame(tok)

@@ -185,6 +185,13 @@ def test_pinned_tokens_and_lengths_are_kept() -> None:
     assert max(map(len, tokens)) <= 4
 
 
+def test_pinned_tokens_may_come_one_by_one() -> None:
+    counts = mw.count(["aaabaab"], pattern=None)
+    greedy = mw.train(counts, num_merges=2, min_frequency=1)
+    better = mw.improve(greedy, counts, num_moves=1000, pinned=iter([b"aa"]))
+    assert (b"a", b"a") in better.merges
+
+
 def test_special_tokens_and_ids_stay() -> None:
     counts = corpus(4)
     greedy = mw.train(counts, num_merges=40, special_tokens=["<|end|>"])

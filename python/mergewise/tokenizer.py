@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, overload
 
 from mergewise import _core, formats, live
-from mergewise.arguments import check_choice, check_num_threads
+from mergewise.arguments import check_choice, check_count, check_num_threads, check_optional
 from mergewise.chat import Message, rendered
 from mergewise.coder import Coder
 from mergewise.encoding import Dtype, EncodedFile, Layout, Reading, encode_to_file
@@ -224,6 +224,7 @@ class Tokenizer(Coder):
         """
         check_choice("side", side, "left", "right")
         check_choice("strategy", strategy, "longest_first", "only_first", "only_second")
+        check_optional(max_length=max_length)
         limit = None if max_length is None else Truncation(max_length, side, strategy)
         return self._framed(replace(self._framing, truncation=limit))
 
@@ -245,8 +246,12 @@ class Tokenizer(Coder):
             side: where the token is put.
         """
         check_choice("side", side, "left", "right")
-        padding = token and Padding(self._special_id(token), length, multiple_of, side)
-        return self._framed(replace(self._framing, padding=padding or None))
+        check_optional(length=length)
+        check_count("multiple_of", multiple_of)
+        padding = None
+        if token is not None:
+            padding = Padding(self._special_id(token), length, multiple_of, side)
+        return self._framed(replace(self._framing, padding=padding))
 
     def _framed(self, framing: Framing) -> Tokenizer:
         framed = Tokenizer(self.core)

@@ -42,7 +42,7 @@ const LEAST_WEIGHT: f32 = 0.1;
 /// A piece with more chains than this has no say in which strings are linked. All parts of a row of sixty dots
 /// cross each other: there are more chains than could be looked at, and rings of them would have so many places
 /// that each step took seconds.
-const MOST_CHAINS: usize = 1 << 14;
+const MOST_CHAINS: usize = 1 << 16;
 
 /// The number 1 in lengths of edges. Each is a little longer: of equal rings the shortest is the best.
 const ONE: f32 = 1000.0;
@@ -239,6 +239,11 @@ fn join(batch: &Batch, counting: Counting) -> Joined {
             let by_first = made[chain[0]] + made[chain[1]];
             num_chains < MOST_CHAINS && (chain.len() < 3 || by_first > shares[0] + LEAST_GAIN / 2.0)
         });
+        if num_chains < MOST_CHAINS {
+            for chain in of_piece {
+                joined.add(chain, piece.weight);
+            }
+        }
     }
     joined
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Literal, TypeAlias
 
@@ -31,7 +31,7 @@ def improve(
     num_moves: int | None = None,
     num_threads: int = 0,
     target: Target | None = None,
-    pinned: Collection[bytes] = (),
+    pinned: Iterable[bytes] = (),
     max_token_length: int | None = None,
     true_counts: bool = False,
     progress: ImproveProgress = False,
@@ -102,15 +102,16 @@ def improve(
     return better if after < before else tokenizer
 
 
-def pins(tokenizer: Tokenizer, pinned: Collection[bytes]) -> list[bool]:
+def pins(tokenizer: Tokenizer, pinned: Iterable[bytes]) -> list[bool]:
     """For each merge, whether the token that it makes is pinned."""
     if isinstance(pinned, (str, bytes)):
         raise TypeError(f"pinned must be a list of tokens, found one {type(pinned).__name__}")
     strings = [left + right for left, right in tokenizer.merges]
-    missing = set(pinned) - set(strings)
+    tokens = set(pinned)
+    missing = tokens - set(strings)
     if missing:
         raise ValueError(f"pinned: no merge of the tokenizer makes {min(missing)!r}")
-    return [string in pinned for string in strings]
+    return [string in tokens for string in strings]
 
 
 def strings_of(merges: _core.MergeList) -> list[Merge]:
