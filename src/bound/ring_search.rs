@@ -226,12 +226,7 @@ fn join(batch: &Batch, counting: Counting) -> Joined {
             }
             if one < other && is_open(shares[1]) {
                 let tokens: f32 = chain.iter().map(|&item| made[item]).sum();
-                let least = if chain.len() % 2 == 0 {
-                    shares[0].max(shares[1])
-                } else {
-                    (shares[0] + shares[1] - 1.0).max(0.0)
-                };
-                if tokens > certain(chain.len()) as f32 + least + LEAST_GAIN {
+                if tokens > certain(chain.len()) as f32 + served(shares, chain.len()) + LEAST_GAIN {
                     of_piece.push(chain_of(chain.iter().map(|&item| strings[item])));
                 }
             }
@@ -246,6 +241,15 @@ fn join(batch: &Batch, counting: Counting) -> Joined {
         }
     }
     joined
+}
+
+/// How much the link of a chain of so many strings counts at least, of those at its ends.
+fn served([one, other]: [f32; 2], num_strings: usize) -> f32 {
+    if num_strings.is_multiple_of(2) {
+        one.max(other)
+    } else {
+        (one + other - 1.0).max(0.0)
+    }
 }
 
 /// Rings that would be cut off, but for those that have a toll.
