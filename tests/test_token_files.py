@@ -468,6 +468,30 @@ def test_files_that_no_run_made_stay(tmp_path: Path) -> None:
     assert [(tmp_path / f"o-{n:05}.npy").read_text() for n in (1, 2, 5)] == ["mine"] * 3
 
 
+def test_a_manifest_does_not_tell_of_files_that_were_replaced(tmp_path: Path) -> None:
+    """Nor before the first of them is listed; if nothing was replaced, it stays."""
+    path, out = write(tmp_path, "a.jsonl", MANY), tmp_path / "o.npy"
+    TOK.encode_files(path, out, shard_tokens=2000)
+    whole = (tmp_path / "o.json").read_bytes()
+    wrong = write(tmp_path, "b.jsonl", MANY[:3])
+    wrong.write_text(wrong.read_text() + "wrong\n")
+    with pytest.raises(FormatError, match="line 4"):
+        TOK.encode_files(wrong, out, shard_tokens=2000)
+    assert (tmp_path / "o.json").read_bytes() == whole
+    wrong = write(tmp_path, "b.jsonl", MANY[::-1])
+    wrong.write_text(wrong.read_text() + "wrong\n")
+    with pytest.raises(FormatError, match="line"):
+        TOK.encode_files(wrong, out, shard_tokens=2000)
+    with pytest.raises(FormatError, match="not complete"):
+        mw.open_tokens(tmp_path / "o.json")
+    (tmp_path / "mine").write_text("mine")
+    content = {**json.loads(whole), "is_complete": False, "replaces": ["mine", "../x", 5]}
+    (tmp_path / "o.json").write_text(json.dumps(content))
+    TOK.encode_files(path, out, shard_tokens=2000)
+    assert (tmp_path / "mine").read_text() == "mine"
+    assert (tmp_path / "o.json").read_bytes() == whole
+
+
 def test_files_of_an_older_run_go_whatever_it_was(tmp_path: Path) -> None:
     path, out = write(tmp_path, "a.jsonl", MANY), tmp_path / "out"
     out.mkdir()

@@ -24,8 +24,6 @@ from mergewise.token_files import (
     check_manifest,
     files_of_run,
     inputs_in_manifest,
-    names_in_manifest,
-    read_manifest,
 )
 
 Dtype: TypeAlias = Literal["uint16", "uint32"]
@@ -206,7 +204,7 @@ def check_outputs(
     if manifest and names.manifest.exists():
         check_manifest(names.manifest.read_bytes(), names.manifest)
     folder = os.path.realpath(names.output.parent)
-    older = names_in_manifest(read_manifest(names.manifest))
+    older = names.listed()
     for source in found:
         where, name = os.path.split(os.path.realpath(source.path))
         if where == folder and (names.has(name) or name in older):

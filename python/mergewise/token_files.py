@@ -154,6 +154,10 @@ class Names:
         """The file that lists the others."""
         return self.output.with_suffix(".json")
 
+    def listed(self) -> set[str]:
+        """The names of the files that the manifest there lists."""
+        return names_in_manifest(read_manifest(self.manifest), self.output)
+
 
 class ShardFiles(Protocol):
     """What the core asks for files to write to, and tells when they are whole."""
@@ -195,7 +199,7 @@ class Files:
     hashing: deque[tuple[Shard, Future[str]]] = field(default_factory=deque)
 
     def __post_init__(self) -> None:
-        self.older = names_in_manifest(read_manifest(self.names.manifest))
+        self.older = self.names.listed()
 
     def open(self, split: int, number: int) -> tuple[Path, Path | None]:
         """Where to write the ids of a new shard, and where its documents begin."""
@@ -228,9 +232,12 @@ class Files:
         # Beside the new ids they would tell of other documents.
         for companion in self.names.companions(split, number):
             companion.unlink(missing_ok=True)
-        listed = names_in_manifest(read_manifest(self.names.manifest))
-        if self.facts is None and paths[0].name in listed:
-            self.names.manifest.unlink()
+        if self.facts is None:
+            if paths[0].name in self.names.listed():
+                self.names.manifest.unlink()
+        elif not (self.shards or self.hashing):
+            # From here on the files are not those that an older manifest tells of.
+            self.write_unfinished()
         self.begun.pop(split).close()
         shard = Shard.of_files(paths, split, (num_tokens, num_documents, num_skipped), end)
         if self.facts is None:
@@ -250,8 +257,13 @@ class Files:
 
     def remove_surplus(self) -> None:
         """Remove the files of an older run that this one did not replace."""
-        for name in self.older - {path.name for shard in self.shards for path, _ in shard.files}:
+        for name in self.surplus:
             self.names.output.with_name(name).unlink(missing_ok=True)
+
+    @property
+    def surplus(self) -> set[str]:
+        """The names of the files of older runs, and of what this one has begun."""
+        return self.older - {path.name for shard in self.shards for path, _ in shard.files}
 
     def write_manifest(self, **more: Any) -> None:  # noqa: ANN401 - JSON
         """Write what is known of the files that are whole."""
@@ -259,7 +271,7 @@ class Files:
 
     def write_unfinished(self) -> None:
         """Write what is known of the files that are whole, before the others are."""
-        self.write_manifest(is_complete=False, replaces=sorted(self.older))
+        self.write_manifest(is_complete=False, replaces=sorted(self.surplus))
 
     def keep(self) -> list[tuple[int, tuple[int, int]]]:
         """Keep the shards that a run of the same inputs and options made before it was stopped.
@@ -376,12 +388,17 @@ def is_file_name(value: object) -> bool:
     return isinstance(value, str) and is_name(value)
 
 
-def names_in_manifest(content: Mapping[str, Any] | None) -> set[str]:
-    """The names of the files that a manifest lists, and of those that its run was to remove."""
+def names_in_manifest(content: Mapping[str, Any] | None, output: Path) -> set[str]:
+    """The names of the files that a manifest lists, and of those that its run was to remove.
+
+    All begin with that of the output: a manifest has no say about other files.
+    """
     if content is None:
         return set()
     listed = [shard[key] for shard in content["shards"] for key in ("path", "index")]
-    return {name for name in [*listed, *content.get("replaces", ())] if is_file_name(name)}
+    replaced = content.get("replaces")
+    names = [*listed, *(replaced if isinstance(replaced, list) else [])]
+    return {name for name in names if is_file_name(name) and name.startswith(output.stem)}
 
 
 def check_manifest(text: bytes | None, path: PathLike) -> None:

@@ -274,7 +274,7 @@ class ShardTask:
     def listed(self) -> set[str]:
         """The names of the files that the manifest in the folder lists."""
         content = self.folder.read(self.names.manifest.name)
-        return names_in_manifest(parse_manifest(content or b""))
+        return names_in_manifest(parse_manifest(content or b""), self.names.output)
 
     def finish(self, reports: Iterable[str]) -> EncodedFile:
         """Write the manifest from all reports, and remove these."""
