@@ -34,7 +34,7 @@ HINTS = {
         "give --pattern cl100k, another name, a regular expression or none",
         "`mergewise convert --pattern` writes a tokenizer.json that says it",
     ),
-    "give_dtype": ("give --dtype",),
+    "give_dtype": ("give --dtype", "`mergewise decode --dtype` reads bare numbers"),
     "give_format": ("give --to", "`mergewise convert --to` writes it in a format of your choice"),
     "give_field": ("give --field", "`mergewise count --field` reads another field"),
     "write_lossy": (
