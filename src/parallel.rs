@@ -8,6 +8,7 @@
 //!
 //! A [`Team`] is for many short loops: its threads stay from one to the next.
 
+mod coming;
 mod concatenating;
 mod documents;
 mod team;
@@ -17,6 +18,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 
+use self::coming::Coming;
 pub(crate) use self::concatenating::concatenated;
 pub(crate) use self::documents::{Piece, group_bytes, groups};
 pub(crate) use self::team::{Team, with_team};
@@ -64,28 +66,25 @@ pub(crate) fn for_each<W: Send>(
     tasks.failures.outcome()
 }
 
-/// Call `work(worker, number, task)` for tasks as they come; workers take them as they are free.
-pub(crate) fn for_each_of<W: Send, T>(
+/// Call `work(worker, number, task)` for tasks as they come. Each has a worker that mostly does it, the same in
+/// the next call: what that one remembers of a task is of use again.
+pub(crate) fn for_each_of<W: Send, T: Send>(
     workers: &mut [W],
     tasks: impl Iterator<Item = T> + Send,
     work: impl Fn(&mut W, usize, T) -> Result<()> + Sync,
 ) -> Result<()> {
-    let tasks = Mutex::new(tasks.fuse().enumerate());
+    let coming = Coming::new(tasks, workers.len());
     let failures = Failures::default();
-    with_each(workers, |worker| {
-        while !failures.were_noted()
-            && let Some((number, task)) = next(&tasks)
-        {
-            failures.note(number, work(worker, number, task));
+    let mut workers: Vec<_> = workers.iter_mut().enumerate().collect();
+    with_each(&mut workers, |(home, worker)| {
+        while let Some((number, task)) = coming.next(*home, &failures) {
+            if failures.may_be_first(number) {
+                failures.note(number, work(worker, number, task));
+            }
         }
         Ok(())
     })?;
     failures.outcome()
-}
-
-/// The lock is free again when this returns.
-fn next<T>(items: &Mutex<impl Iterator<Item = T>>) -> Option<T> {
-    lock(items).next()
 }
 
 /// Tasks that workers take in order, until one fails.
@@ -132,6 +131,14 @@ impl Failures {
                 *failure = Some((task, error));
             }
         }
+    }
+
+    /// Whether no task before this one has failed.
+    fn may_be_first(&self, task: usize) -> bool {
+        !self.were_noted()
+            || lock(&self.first)
+                .as_ref()
+                .is_none_or(|&(first, _)| task < first)
     }
 
     fn were_noted(&self) -> bool {

@@ -312,7 +312,7 @@ impl Specials {
         }
         let texts: Vec<&str> = indices.iter().map(|&i| &*self.searched[i]).collect();
         let finder = Arc::new(Finder::new(indices, &texts)?);
-        self.known.keep(finder.clone());
+        self.known.keep(0, finder.clone());
         Ok(Some(finder))
     }
 

@@ -90,13 +90,15 @@ impl Encoder {
                 let is_cut = call.frame.limit.is_none();
                 let last_cut = |text: &[u8]| is_cut.then(|| self.last_cut(text))?;
                 let groups = groups(documents, group_bytes, last_cut);
-                // A thread keeps its desk, which is in the caches of its processor.
+                // A thread has the same desk and mostly the same groups in each call: their words are known.
                 let num_desks = num_threads.min(extent.num_bytes.div_ceil(group_bytes));
-                let desks: Vec<Option<Lent<'_>>> = (0..num_desks).map(|_| None).collect();
-                let encode = |desk: &mut Option<_>, group: Vec<_>, encoded: &mut _| {
-                    let desk = desk.get_or_insert_with(|| self.desks.lend());
-                    self.encode_pieces(&group, call, desk, encoded, watch)
-                };
+                let desks: Vec<(usize, Option<Lent<'_>>)> =
+                    (0..num_desks).map(|number| (number, None)).collect();
+                let encode =
+                    |(number, desk): &mut (usize, Option<_>), group: Vec<_>, encoded: &mut _| {
+                        let desk = desk.get_or_insert_with(|| self.desks.lend(*number));
+                        self.encode_pieces(&group, call, desk, encoded, watch)
+                    };
                 encode_in_groups(groups, desks, &mut encoded, encode)?;
             }
         }
@@ -145,7 +147,7 @@ impl Extent {
 
 /// Append the ids of groups, each by one of the workers, and where the documents end. `encode` appends
 /// the ids of a group, and where documents end in them.
-fn encode_in_groups<W: Send, G>(
+fn encode_in_groups<W: Send, G: Send>(
     groups: impl Iterator<Item = G> + Send,
     workers: Vec<W>,
     (ids, offsets): &mut Encoded,

@@ -34,12 +34,12 @@ impl Desks {
 
     /// Lend a desk for one piece of work.
     pub(super) fn with<T>(&self, work: impl FnOnce(&mut Desk) -> T) -> T {
-        work(&mut self.lend())
+        work(&mut self.lend(0))
     }
 
-    /// Lend a desk; each thread has its own, and they are kept for the next call.
-    pub(super) fn lend(&self) -> Lent<'_> {
-        let kept = self.kept.take();
+    /// Lend the desk of one of several threads; they are kept for the next call.
+    pub(super) fn lend(&self, number: usize) -> Lent<'_> {
+        let kept = self.kept.take(number);
         let mut desk = kept.unwrap_or_else(|| Box::new(Desk::new(self.bits)));
         match self.num_sharing.load(Ordering::Relaxed) {
             1 => desk.share(1, None),
@@ -50,6 +50,7 @@ impl Desks {
         }
         Lent {
             desk: Some(desk),
+            number,
             desks: self,
         }
     }
@@ -73,6 +74,7 @@ impl Desks {
 pub(super) struct Lent<'d> {
     /// Until then.
     desk: Option<Box<Desk>>,
+    number: usize,
     desks: &'d Desks,
 }
 
@@ -97,7 +99,7 @@ impl Drop for Lent<'_> {
             && !std::thread::panicking()
         {
             desk.share(1, None);
-            self.desks.kept.keep(desk);
+            self.desks.kept.keep(self.number, desk);
         }
     }
 }

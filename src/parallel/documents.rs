@@ -8,10 +8,12 @@ const MOST_BYTES: usize = 1 << 18;
 const GROUPS_OF_THREAD: usize = 32;
 
 /// How many bytes a group has at most, if several threads share so many; None if they are not worth a
-/// second thread.
+/// second thread. A power of two, so that the same documents are in the same groups also where their bytes are
+/// an estimate.
 pub(crate) fn group_bytes(num_bytes: usize, num_threads: usize) -> Option<usize> {
     let bytes = num_bytes / (num_threads * GROUPS_OF_THREAD);
-    (num_threads > 1 && num_bytes > LEAST_BYTES).then(|| bytes.clamp(LEAST_BYTES, MOST_BYTES))
+    (num_threads > 1 && num_bytes > LEAST_BYTES)
+        .then(|| bytes.next_power_of_two().clamp(LEAST_BYTES, MOST_BYTES))
 }
 
 /// A document, or a part of one that is worked on by itself.

@@ -66,7 +66,7 @@ impl Expression {
         }
         let node = parsed(regex)?;
         if let Some(expression) = node.and_then(|node| Self::by_automaton(regex, &node, &[])) {
-            KEPT.keep(expression.clone());
+            KEPT.keep(0, expression.clone());
             return Ok(expression);
         }
         Ok(Self {
