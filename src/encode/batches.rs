@@ -29,6 +29,9 @@ const MOST_BYTES_PER_ID: usize = 8;
 const MOST_BYTES_AT_ONCE: usize = 1 << 20;
 /// So many groups for each worker hardly ever wait for one before them.
 const MOST_WAITING: usize = 4;
+/// For each group that a worker encodes it copies the ids of so many at most: one that was held up, so that
+/// many waited for its group, is not held up further.
+const MOST_COPIED: usize = 2;
 
 /// How many ids there is room for: enough for most texts. The system gives memory only to those that are
 /// written.
@@ -162,34 +165,35 @@ fn encode_in_groups<W: Send, G: Send>(
         without_room: Vec::new(),
         next: 0,
         waiting: VecDeque::with_capacity(MOST_WAITING * num_workers),
+        placed: VecDeque::with_capacity(MOST_WAITING * num_workers),
         spare: Vec::with_capacity(MOST_WAITING * num_workers),
     });
     // A worker has an empty buffer of its own, unless its last one waits.
-    let mut workers: Vec<_> = workers
-        .into_iter()
-        .map(|worker| (worker, None, Vec::new()))
-        .collect();
+    let mut workers: Vec<_> = workers.into_iter().map(|worker| (worker, None)).collect();
     for_each_of(&mut workers, groups, |worker, index, group| {
-        let (worker, buffer, placed) = worker;
+        let (worker, buffer) = worker;
         let buffered = buffer.take().or_else(|| lock(&assembly).spare.pop());
         let mut encoded = buffered.unwrap_or_default();
         encode(worker, group, &mut encoded)?;
-        lock(&assembly).add(index, encoded, placed);
+        lock(&assembly).add(index, encoded);
         // Threads copy at the same time, and the system gives each of them its memory.
-        for place in placed.drain(..) {
-            let emptied = place.fill();
-            if let Some(other) = buffer.replace(emptied) {
+        for _ in 0..MOST_COPIED {
+            let Some(placed) = lock(&assembly).placed.pop_front() else {
+                break;
+            };
+            if let Some(other) = buffer.replace(placed.fill()) {
                 lock(&assembly).spare.push(other);
             }
         }
         Ok(())
     })?;
-    drop(workers);
     let Assembly {
         num_ids,
         without_room,
+        placed,
         ..
     } = into_inner(assembly);
+    fill_all(placed, num_workers)?;
     let num_placed = num_ids - without_room.len();
     #[allow(
         unsafe_code,
@@ -201,6 +205,19 @@ fn encode_in_groups<W: Send, G: Send>(
     }
     ids.extend(without_room);
     Ok(())
+}
+
+/// Copy the ids of groups to their places.
+fn fill_all(placed: VecDeque<Placed<'_>>, num_threads: usize) -> Result<()> {
+    let num_threads = num_threads.min(placed.len() / MOST_COPIED).max(1);
+    for_each_of(
+        &mut vec![(); num_threads],
+        placed.into_iter(),
+        |(), _, placed| {
+            placed.fill();
+            Ok(())
+        },
+    )
 }
 
 /// Finds the places of groups, as they come, in the order of the documents.
@@ -219,6 +236,8 @@ struct Assembly<'r> {
     next: usize,
     /// The groups from there on, as far as they are encoded.
     waiting: VecDeque<Option<Group>>,
+    /// Those before, as far as nobody copies them yet.
+    placed: VecDeque<Placed<'r>>,
     /// Empty buffers, to be used again.
     spare: Vec<Group>,
 }
@@ -229,9 +248,9 @@ struct Placed<'r> {
     room: &'r mut [MaybeUninit<Id>],
 }
 
-impl<'r> Assembly<'r> {
-    /// Take over a group; those that now have a place are appended to `placed`.
-    fn add(&mut self, index: usize, group: Group, placed: &mut Vec<Placed<'r>>) {
+impl Assembly<'_> {
+    /// Take over a group, and give places to those that can have them now.
+    fn add(&mut self, index: usize, group: Group) {
         let place = index - self.next;
         if place >= self.waiting.len() {
             self.waiting.resize_with(place + 1, || None);
@@ -253,7 +272,7 @@ impl<'r> Assembly<'r> {
                 self.without_room.append(ids);
                 &mut []
             };
-            placed.push(Placed { group, room });
+            self.placed.push_back(Placed { group, room });
         }
     }
 }
@@ -271,6 +290,8 @@ impl Placed<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::*;
     use crate::error::Error;
 
@@ -297,6 +318,26 @@ mod tests {
                 assert_eq!(found, expected, "{room} {num_threads}");
             }
         }
+    }
+
+    #[test]
+    fn all_groups_may_wait_for_the_first() {
+        let num_encoded = AtomicUsize::new(1);
+        let encode = |(): &mut (), group: Id, (ids, ends): &mut Group| {
+            ids.extend([group; 3]);
+            ends.push(3);
+            if group == 0 {
+                while num_encoded.load(Ordering::Relaxed) < 40 {
+                    std::thread::yield_now();
+                }
+            }
+            num_encoded.fetch_add(1, Ordering::Relaxed);
+            Ok(())
+        };
+        let mut found = (Vec::with_capacity(120), vec![0]);
+        assert!(encode_in_groups(0..40, vec![(); 2], &mut found, encode).is_ok());
+        let ids = (0..40).flat_map(|group| [group; 3]).collect();
+        assert_eq!(found, (ids, (0..=120).step_by(3).collect()));
     }
 
     #[test]

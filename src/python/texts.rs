@@ -75,7 +75,11 @@ impl<'py> Texts<'py> {
                 num_bytes: known,
             };
         };
-        let mut lengths = texts.iter_borrowed().map(|text| text.len().unwrap_or(0));
+        let mut ahead = texts.iter_borrowed().skip(AHEAD);
+        let mut lengths = texts.iter_borrowed().map(|text| {
+            prefetch_at(ahead.next().unwrap_or(text).as_ptr());
+            text.len().unwrap_or(0)
+        });
         let of_first: usize = lengths.by_ref().take(first.len()).sum();
         let of_others: usize = lengths.sum();
         let bytes_of_1024 = known / (of_first / 1024).max(1);
