@@ -18,7 +18,7 @@ fn main() -> mergewise::Result<()> {
     let inputs = paths
         .map(|path| Input::file(path, Documents::File))
         .collect();
-    counter.add_inputs(inputs, &mergewise::Watch::default())?;
+    counter.add_inputs(inputs, false, &mergewise::Watch::default())?;
     for (word, count) in counter.finish()?.by_count().take(20) {
         println!("{count:>9}  {:?}", String::from_utf8_lossy(word));
     }

@@ -15,7 +15,8 @@ use crate::normalize::normalize;
 use crate::parallel::{for_each_of, group_bytes, groups, into_inner, lock};
 use crate::pattern::Pattern;
 use crate::reading::{
-    BLOCK_BYTES, Batch, Column, Input, MOST_RECORD_BYTES, Order, Reading, Rows, for_each_block,
+    BLOCK_BYTES, Batch, Column, Input, MOST_RECORD_BYTES, Order, Position, Reading, Rows,
+    for_each_block,
 };
 use crate::settings::{Normalization, Settings};
 use crate::specials::{Choice, Finders, Part, Phase, Specials};
@@ -46,6 +47,34 @@ pub struct Counter {
     finders: Finders,
     /// One for each thread, kept from call to call.
     tables: Vec<Mutex<Table>>,
+}
+
+/// Lines of JSON that were left out because they are no records.
+#[derive(Debug, Default)]
+pub struct LeftOut {
+    /// How many.
+    pub num_lines: u64,
+    /// What is wrong with the first.
+    pub first: Option<Error>,
+}
+
+/// The same while threads count.
+#[derive(Default)]
+struct LeavingOut {
+    so_far: LeftOut,
+    /// The block of the first so far.
+    position: Position,
+}
+
+impl LeavingOut {
+    /// Take note of the lines of a block, of which there are some.
+    fn add(&mut self, position: Position, bad: Vec<(usize, Error)>) {
+        self.so_far.num_lines += bad.len() as u64;
+        if self.so_far.first.is_none() || position < self.position {
+            self.so_far.first = bad.into_iter().next().map(|(_, error)| error);
+            self.position = position;
+        }
+    }
 }
 
 impl Counter {
@@ -126,8 +155,15 @@ impl Counter {
         })
     }
 
-    /// Count inputs: files, or other texts that are read. An error names the file.
-    pub fn add_inputs(&self, inputs: Vec<Input<'_>>, watch: &Watch) -> Result<()> {
+    /// Count inputs: files, or other texts that are read. An error names the file. Lines that are no
+    /// records are errors, or are left out.
+    pub fn add_inputs(
+        &self,
+        inputs: Vec<Input<'_>>,
+        skips_bad: bool,
+        watch: &Watch,
+    ) -> Result<LeftOut> {
+        let left_out = Mutex::new(LeavingOut::default());
         let reading = Reading {
             block_bytes: BLOCK_BYTES,
             most_record_bytes: MOST_RECORD_BYTES,
@@ -145,12 +181,18 @@ impl Counter {
                 watch,
                 |adder, taken| {
                     let num_read = taken.block.num_read;
-                    self.add_batch(&taken.block.into_batch(false)?, adder, watch)?;
+                    let mut batch = taken.block.into_batch(skips_bad)?;
+                    let bad = std::mem::take(&mut batch.bad);
+                    if !bad.is_empty() {
+                        lock(&left_out).add(taken.position, bad);
+                    }
+                    self.add_batch(&batch, adder, watch)?;
                     watch.advance(num_read);
                     Ok(ControlFlow::Continue(()))
                 },
             )
-        })
+        })?;
+        Ok(into_inner(left_out).so_far)
     }
 
     /// Count columns. An error names the place of the rows.

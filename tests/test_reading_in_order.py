@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +81,8 @@ def test_every_kind_of_texts_is_read(kind: pa.DataType, tmp_path: Path, *, nulla
         (pa.array([["a"]]), "lists"),
         (pa.array([{"a": "b"}]), "structures"),
         (pa.array([{"a": 1}], pa.map_(pa.string(), pa.int64())), "structures"),
-        (pa.array([b"a"]), "binary"),
+        (pa.array([b"a"], pa.binary(1)), "binary"),
+        (pa.array([Decimal(1)], pa.decimal128(30)), "binary"),
         (pa.array([1]), "int64"),
         (pa.array([True]), "boolean"),
     ],
@@ -91,6 +93,25 @@ def test_a_column_of_something_else_is_refused(column: pa.Array, kind: str, tmp_
     message = rf"a\.parquet: the column 'text' holds {kind}, expected strings"
     with pytest.raises(FormatError, match=message):
         mw.count_files(tmp_path / "a.parquet")
+
+
+@pytest.mark.parametrize("kind", [pa.binary(), pa.large_binary(), pa.binary_view()], ids=str)
+def test_bytes_are_read_as_texts(kind: pa.DataType, tmp_path: Path) -> None:
+    texts = [None if text is None else text.encode() for text in texts_of(0)]
+    array = pa.array([*texts, b"\xff a"], pa.binary()).cast(kind)
+    pq.write_table(pa.table({"text": array}), tmp_path / "a.parquet", row_group_size=90)
+    found = mw.count_files(tmp_path / "a.parquet")
+    assert found == mw.count([*filter(None, texts), b"\xff a"])
+
+
+def test_a_column_of_nulls_alone_has_no_documents(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"text": pa.nulls(5)}), tmp_path / "a.parquet")
+    write(tmp_path / "b.parquet", ["a b"])
+    paths = [tmp_path / name for name in ("a.parquet", "b.parquet")]
+    counts = mw.count_files(paths)
+    assert counts == mw.count(["a b"])
+    written = mw.train(counts, num_merges=0).encode_files(paths, tmp_path / "o.npy")
+    assert (written.num_documents, written.num_tokens) == (1, 3)
 
 
 @pytest.mark.parametrize("num_threads", [1, 3])

@@ -99,7 +99,7 @@ fn a_counter_serves_many_threads() {
         documents: Documents::File,
     });
     together
-        .add_inputs(inputs.collect(), &watch)
+        .add_inputs(inputs.collect(), false, &watch)
         .expect("counted");
     let (found, expected) = (together.finish(), one_by_one.finish());
     assert_eq!(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -93,6 +93,33 @@ class WordCounts:
                 count_tables.write_parquet(self.core, temporary)
             else:
                 self.core.write(temporary)
+
+    @classmethod
+    def from_words(
+        cls,
+        words: Mapping[str, int] | Mapping[bytes, int],
+        *,
+        pattern: str | None,
+        normalize: Normalize = None,
+    ) -> WordCounts:
+        """The counts of words that were counted elsewhere.
+
+        `dict(counts.top(len(counts)))` goes back.
+
+        >>> counts = WordCounts.from_words({"low": 5, " lower": 2}, pattern="gpt2")
+        >>> counts.num_words, counts.num_unique, counts.num_symbols
+        (7, 2, 27)
+
+        Args:
+            words: how often each occurs, as the pattern cuts it: with the space before it, if so.
+            pattern: what cut the texts, and is to cut those that a tokenizer trained on the
+                counts encodes; see `count`.
+            normalize: how the texts were normalised; the words are taken as they are.
+        """
+        if pattern is not None:
+            _core.check_pattern(pattern)
+        pairs = [(word, check_count("a count", number)) for word, number in words.items()]
+        return cls(_core.WordCounts(pairs, pattern=pattern, normalize=normalize))
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> WordCounts:

@@ -46,5 +46,10 @@ def no_column(found: Iterable[str], expected: str) -> str:
 
     >>> no_column(["id", "body"], "text")
     "found the columns 'id', 'body', expected 'text'"
+    >>> no_column(["text", "text"], "text")
+    "found 2 columns 'text', expected one"
     """
+    found = list(found)
+    if (number := found.count(expected)) > 1:
+        return f"found {number} columns {expected!r}, expected one"
     return f"found the columns {', '.join(map(repr, found))}, expected {expected!r}"

@@ -85,6 +85,7 @@ def count_files(
     normalize: Normalize = None,
     special_tokens: Sequence[str] = (),
     errors: Errors = "keep",
+    skip_bad: bool = False,
     num_threads: int = 0,
     progress: Progress = False,
 ) -> WordCounts:
@@ -101,6 +102,8 @@ def count_files(
         normalize: see `count`.
         special_tokens: see `count`.
         errors: see `count`.
+        skip_bad: leave out lines of .jsonl that are no records, with a warning that tells their
+            number and the first; else they are an error.
         num_threads: 0 means all cores. The counts are the same with any number.
         progress: show a bar, or call this with the bytes done and their total.
     """
@@ -108,15 +111,25 @@ def count_files(
     sources = find_sources(paths)
     counter = make_counter(pattern, normalize, special_tokens, errors, num_threads)
     reporter = Reporter(progress, "count", sum(source.num_bytes for source in sources), "B")
-    done = 0
+    done = num_skipped = 0
+    first_skipped: str | None = None
     for group in consecutive(sources):
         tell = reporter.after(done)
         if group[0].kind == "parquet":
             counter.add_tables(group, field=field, progress=tell)
         else:
-            counter.add_sources(group, documents=documents, field=field, progress=tell)
+            number, first = counter.add_sources(
+                group, documents=documents, field=field, skip_bad=skip_bad, progress=tell
+            )
+            num_skipped += number
+            first_skipped = first_skipped or first
         done += sum(source.num_bytes for source in group)
     reporter.close(done)
+    if num_skipped:
+        warnings.warn(
+            f"lines that are no records, left out: {num_skipped:,}; the first: {first_skipped}",
+            stacklevel=2,
+        )
     return WordCounts(counter.finish())
 
 

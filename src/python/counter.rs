@@ -84,21 +84,26 @@ impl PyCounter {
         })
     }
 
-    /// Count the documents of sources; progress is in bytes of their files.
-    #[pyo3(signature = (sources, /, *, documents, field, progress=None))]
+    /// Count the documents of sources; progress is in bytes of their files. Returns how many lines that are
+    /// no records were left out, and what is wrong with the first.
+    #[pyo3(signature = (sources, /, *, documents, field, skip_bad, progress))]
     fn add_sources(
         &self,
         py: Python<'_>,
         sources: Vec<PySource>,
         documents: &str,
         field: &str,
+        skip_bad: bool,
         progress: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<()> {
+    ) -> PyResult<(u64, Option<String>)> {
         let raised = Raised::default();
         let inputs = inputs_of(sources, documents, field, &raised)?;
         self.with(|counter| {
-            let added = watched(py, progress, |watch| Ok(counter.add_inputs(inputs, watch)))?;
-            or_raised(added, &raised)
+            let added = watched(py, progress, |watch| {
+                Ok(counter.add_inputs(inputs, skip_bad, watch))
+            })?;
+            let left_out = or_raised(added, &raised)?;
+            Ok((left_out.num_lines, left_out.first.map(|e| e.to_string())))
         })
     }
 

@@ -16,7 +16,7 @@ pub(crate) struct Batch {
     place: Place,
     /// The lines of the documents, if they are not simply the lines of the text.
     lines: Vec<u64>,
-    /// What is wrong with the lines that were left out, and how many documents are before each.
+    /// What is wrong with the lines that were left out, and how many documents are before each, in order.
     pub(crate) bad: Vec<(usize, Error)>,
 }
 

@@ -106,7 +106,7 @@ pub fn columns(
     tables.into_iter().flat_map(move |table| {
         let path = table.path.clone();
         match table.open() {
-            Ok(opened) => opened.columns(start),
+            Ok(opened) => opened.map_or_else(Vec::new, |opened| opened.columns(start)),
             Err(error) => vec![Column {
                 number: 0,
                 state: State::Failed(in_file(error, &path)),
@@ -116,21 +116,23 @@ pub fn columns(
 }
 
 impl Table {
-    fn open(self) -> Result<Opened> {
+    /// None if its column is one without values.
+    fn open(self) -> Result<Option<Opened>> {
         let source = match self.source {
             Some(source) => source,
             None => chunks::open(&self.path)?,
         };
         let chunks = chunks_of(source, &self.path)?;
         let metadata = footer_of(&chunks, &self.path)?;
-        let leaf = schema::text_column(metadata.file_metadata().schema_descr(), &self.field)?;
-        Ok(Opened {
+        let columns = metadata.file_metadata().schema_descr();
+        let leaf = schema::text_column(columns, &self.field)?;
+        Ok(leaf.map(|leaf| Opened {
             path: self.path,
             chunks,
             position: self.position,
             metadata,
             leaf,
-        })
+        }))
     }
 }
 

@@ -25,6 +25,7 @@ def add_inputs(parser: Parser) -> None:
     parser.add_field()
     text = "how bytes that are not UTF-8 are counted (default keep)"
     parser.add_choice("--errors", ["keep", "strict", "replace"], text, "keep")
+    parser.add_flag("--skip-bad", "leave out lines of .jsonl that are no records")
     parser.add_threads()
 
 
@@ -47,7 +48,7 @@ def read_counts(
         pattern=pattern,
         normalize=normalize,
         special_tokens=specials,
-        **keywords(parsed, "documents", "field", "errors", "num_threads", "progress"),
+        **keywords(parsed, "documents", "field", "errors", "skip_bad", "num_threads", "progress"),
     )
 
 

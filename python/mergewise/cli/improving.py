@@ -151,6 +151,8 @@ def read_corpus(
         return counts_for(parsed, tokenizer), None
     if "-" in parsed.files or files_of_counts(parsed.files) is not None:
         parsed.refuse("--held-out needs files of text, which are read twice")
+    if parsed.skip_bad:
+        parsed.refuse("--skip-bad does not go with --held-out")
 
     def counted(*, is_held_out: bool) -> WordCounts:
         parts = enumerate(parts_of(parsed), start=1)

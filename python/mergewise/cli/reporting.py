@@ -79,7 +79,7 @@ def make_report(parsed: argparse.Namespace, tokenizers: dict[str, Tokenizer]) ->
     if counted is not None:
         parts = {name: WordCounts.from_file(path) for path, name in names_of(counted).items()}
         return report(tokenizer, parts, **chosen)
-    how_read = keywords(parsed, "documents", "field", "errors")
+    how_read = keywords(parsed, "documents", "field", "errors", "skip_bad")
     return report_files(tokenizer, parsed.files, **how_read, **chosen)
 
 

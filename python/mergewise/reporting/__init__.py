@@ -166,6 +166,7 @@ def report_files(
     documents: DocumentMode = "file",
     field: str = "text",
     errors: Errors = "keep",
+    skip_bad: bool = False,
     time_limit: float = TIME_LIMIT,
     num_threads: int = 0,
     progress: Progress = False,
@@ -188,6 +189,7 @@ def report_files(
                 normalize=one.normalize,
                 special_tokens=list(one.special_tokens),
                 errors=errors,
+                skip_bad=skip_bad,
                 num_threads=num_threads,
                 progress=reporter.after(before) or False,
             )

@@ -1,41 +1,57 @@
 //! Which column holds the texts.
 
 use parquet::basic::{ConvertedType, LogicalType, Repetition, Type as Physical};
-use parquet::schema::types::{SchemaDescriptor, Type};
+use parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
 
 use crate::error::{Error, Result};
 
-/// The number of the column of this name among those that hold values, if it holds texts.
-pub(super) fn text_column(schema: &SchemaDescriptor, field: &str) -> Result<usize> {
+/// The number of the column of this name among those that hold values, if it holds texts, as strings or as
+/// bytes; None if its type is that of nulls alone.
+pub(super) fn text_column(schema: &SchemaDescriptor, field: &str) -> Result<Option<usize>> {
     let fields = schema.root_schema().get_fields();
-    let mut of_name = fields.iter().filter(|column| column.name() == field);
-    let (Some(column), None) = (of_name.next(), of_name.next()) else {
-        let columns: Vec<_> = fields.iter().map(|column| quoted(column.name())).collect();
-        let message = format!(
-            "found the columns {}, expected {}",
-            columns.join(", "),
-            quoted(field)
-        );
-        return Err(Error::InvalidTable {
-            message,
-            is_column_missing: true,
-        });
+    let of_name: Vec<_> = fields.iter().filter(|c| c.name() == field).collect();
+    let &[column] = &of_name[..] else {
+        return Err(no_column(fields, field, of_name.len()));
     };
+    if is_null(column) {
+        return Ok(None);
+    }
     let is_this = |path: &[String]| matches!(path, [name] if name == field);
     let leaf = schema
         .columns()
         .iter()
         .position(|leaf| is_this(leaf.path().parts()));
-    leaf.filter(|_| holds_texts(column)).ok_or_else(|| {
-        let kind = kind_of(column);
-        Error::InvalidTable {
-            message: format!(
-                "the column {} holds {kind}, expected strings",
-                quoted(field)
-            ),
-            is_column_missing: false,
-        }
+    if leaf.is_some() && holds_texts(column) {
+        return Ok(leaf);
+    }
+    let (name, kind) = (quoted(field), kind_of(column));
+    Err(Error::InvalidTable {
+        message: format!("the column {name} holds {kind}, expected strings"),
+        is_column_missing: false,
     })
+}
+
+/// That there are so many columns of a name, which is not one.
+fn no_column(fields: &[TypePtr], field: &str, num_found: usize) -> Error {
+    let field = quoted(field);
+    let message = if num_found == 0 {
+        let names: Vec<_> = fields.iter().map(|column| quoted(column.name())).collect();
+        format!("found the columns {}, expected {field}", names.join(", "))
+    } else {
+        format!("found {num_found} columns {field}, expected one")
+    };
+    Error::InvalidTable {
+        message,
+        is_column_missing: num_found == 0,
+    }
+}
+
+/// Arrow's type of columns without any value.
+fn is_null(column: &Type) -> bool {
+    matches!(
+        column.get_basic_info().logical_type_ref(),
+        Some(LogicalType::Unknown)
+    )
 }
 
 fn holds_texts(column: &Type) -> bool {
@@ -45,9 +61,10 @@ fn holds_texts(column: &Type) -> bool {
             logical,
             LogicalType::String | LogicalType::Json | LogicalType::Enum
         ),
+        // Some writers have only bytes.
         None => matches!(
             info.converted_type(),
-            ConvertedType::UTF8 | ConvertedType::JSON | ConvertedType::ENUM
+            ConvertedType::NONE | ConvertedType::UTF8 | ConvertedType::JSON | ConvertedType::ENUM
         ),
     };
     is_text
