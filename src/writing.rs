@@ -280,7 +280,7 @@ impl<F: Files> Writer<F> {
         let ends = (batch.is_start(), batch.is_end());
         let mut bad = Vec::new();
         let mut piece = self.encode(&documents, &chosen, ends, one_thread, watch);
-        if skips_bad && piece.as_ref().err().is_some_and(is_of_bytes) {
+        if skips_bad && piece.as_ref().err().is_some_and(is_of_text) {
             // A document of which a part was written cannot be left out.
             let is_whole = |index| (index > 0 || ends.0) && (index + 1 < documents.len() || ends.1);
             chosen.retain(|&(index, split)| {
@@ -288,7 +288,7 @@ impl<F: Files> Writer<F> {
                     .encoder
                     .encode(documents[index], encoding.call, watch);
                 let wrong = encoded.err().map(|error| error.in_document(index));
-                let wrong = wrong.filter(|error| is_whole(index) && is_of_bytes(error));
+                let wrong = wrong.filter(|error| is_whole(index) && is_of_text(error));
                 let is_right = wrong.is_none();
                 bad.extend(wrong.map(|error| Bad {
                     split,
@@ -368,9 +368,18 @@ impl<F: Files> Writer<F> {
     }
 }
 
-/// Whether a document is not UTF-8.
-fn is_of_bytes(error: &Error) -> bool {
-    matches!(error, Error::InDocument { error, .. } if matches!(**error, Error::InvalidUtf8 { .. }))
+/// Whether it is the text of a document that cannot be encoded.
+fn is_of_text(error: &Error) -> bool {
+    let Error::InDocument { error, .. } = error else {
+        return false;
+    };
+    matches!(
+        **error,
+        Error::InvalidUtf8 { .. }
+            | Error::UnknownCharacter { .. }
+            | Error::PatternFailed { .. }
+            | Error::DisallowedSpecial { .. }
+    )
 }
 
 fn located(error: Error, batch: &Batch) -> Error {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import resource
 import shutil
@@ -11,6 +12,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +26,7 @@ from test_files import COUNTS, PAIRS, TOKENIZER, WRITERS, Writer, every_writer, 
 import mergewise as mw
 from mergewise import saving
 from mergewise.errors import MergewiseError
-from mergewise.optimize import enumerate_curvature
+from mergewise.optimize import enumerate_curvature, find_worst_case
 from mergewise.optimize.checkpoint import FORMAT, digest
 
 ALL_WRITERS: dict[str, Writer] = {
@@ -301,6 +303,27 @@ def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
     message = r"x\.parquet: found 2 columns 'text', expected one"
     with pytest.raises(MergewiseError, match=message):
         mw.count_files(path)
+
+
+LIMITED: dict[str, Callable[..., object]] = {
+    "certify": partial(mw.certify, TOKENIZER, COUNTS),
+    "certify_prefixes": partial(mw.certify_prefixes, TOKENIZER, COUNTS),
+    "curvature": partial(mw.curvature, "abab", num_merges=2),
+    "find_worst_case": partial(find_worst_case, 7, num_letters=2, num_merges=2),
+    "improve": partial(mw.improve, TOKENIZER, COUNTS),
+    "optimize_vocabulary": partial(mw.optimize_vocabulary, COUNTS, num_tokens=1),
+    "report": partial(mw.report, TOKENIZER, COUNTS),
+    "solve": partial(mw.solve, "abab", num_merges=2),
+}
+
+
+@pytest.mark.parametrize("call", LIMITED.values(), ids=LIMITED)
+@pytest.mark.parametrize("time_limit", [math.nan, -1, "1", True], ids=str)
+def test_a_time_limit_is_a_number_of_seconds(
+    call: Callable[..., object], time_limit: object
+) -> None:
+    with pytest.raises((TypeError, ValueError), match="time_limit must be"):
+        call(time_limit=time_limit)
 
 
 GOOD_ROWS = [[None] * 11]

@@ -346,6 +346,27 @@ def test_bytes_that_cannot_be_encoded_are_left_out(tmp_path: Path) -> None:
     assert np.load(tmp_path / "o.npy").tolist() == [0, 1, 2, 1, 2, *[1, 0, 2] * 1000]
 
 
+def test_texts_that_cannot_be_encoded_are_left_out(tmp_path: Path) -> None:
+    tokens = {b"a": 0, b"b": 1, b"\n": 2}
+    special = {"<s>": 3}
+    tok = mw.Tokenizer(
+        Vocabulary(tokens=tokens, merges=[], alphabet="chars", special_tokens=special)
+    )
+    path = tmp_path / "a.txt"
+    path.write_text("ab\nac\nb\na<s>\nba\n")
+    made = tok.encode_files(path, tmp_path / "o.npy", documents="lines", skip_bad=True)
+    assert (made.num_skipped, made.num_documents) == (2, 3)
+    assert [told.split(": ", 1)[1] for told in made.skipped] == [
+        "line 2: not in the alphabet: the character 'c' at byte 4",
+        'line 4: the text holds the special token "<s>" at byte 9',
+    ]
+    assert np.load(tmp_path / "o.npy").tolist() == [0, 1, 2, 1, 2, 1, 0, 2]
+    made = tok.encode_files(
+        path, tmp_path / "o.npy", documents="lines", skip_bad=True, allowed_special="all"
+    )
+    assert made.num_skipped == 1
+
+
 @pytest.mark.parametrize("sharding", [{"shard_tokens": 300}, {"shards": 9}], ids=str)
 def test_what_is_left_out_is_counted_once_wherever_a_run_goes_on(
     sharding: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

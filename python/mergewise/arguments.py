@@ -55,8 +55,12 @@ def check_num_threads(num_threads: int) -> int:
 
 def check_time_limit(time_limit: object) -> None:
     """Reject what is not a number of seconds; None means no limit."""
-    if time_limit is None:
-        return
+    if time_limit is not None:
+        check_seconds(time_limit)
+
+
+def check_seconds(time_limit: object) -> None:
+    """Reject what is not a number of seconds."""
     if isinstance(time_limit, bool) or not isinstance(time_limit, (int, float)):
         raise TypeError(f"time_limit must be seconds, found {type(time_limit).__name__}")
     if not time_limit >= 0:

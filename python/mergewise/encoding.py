@@ -78,7 +78,7 @@ class Layout:
         shards: how many shards there are, each with the same share of the inputs' bytes.
         shard_tokens: how long a shard becomes.
         validation: the part of the documents that is for validation.
-        skip_bad: whether to leave out lines that are no records, and bytes that cannot be encoded.
+        skip_bad: whether to leave out lines that are no records, and what cannot be encoded.
         manifest: whether a manifest lists one file, too.
     """
 

@@ -128,8 +128,9 @@ class Tokenizer(Coder):
             shard_tokens: or begin another file behind the document that makes one this long.
             validation: the part of the documents, between 0 and 1, that is written to files of its
                 own; a hash of its text decides for each document.
-            skip_bad: leave out lines of .jsonl that are no records, and lines and records that are
-                not UTF-8 where the tokenizer cannot encode such bytes; say how many.
+            skip_bad: leave out lines of .jsonl that are no records, and documents that cannot be
+                encoded: they hold what the tokenizer has no token for, or a special token that is
+                refused; say how many.
             manifest: write a manifest also for one file, to `output` with the suffix .json.
             allowed_special: see `encode`.
             disallowed_special: see `encode`.

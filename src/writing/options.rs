@@ -22,8 +22,8 @@ pub struct Options {
     pub sharding: Sharding,
     /// The part of the documents that is for validation, from 0 to 1, if they are split.
     pub validation: Option<f64>,
-    /// Whether lines that are no records, and documents that are not UTF-8 where the tokenizer cannot
-    /// encode such, are left out; else they are errors.
+    /// Whether lines that are no records, and documents that cannot be encoded, are left out; else they are
+    /// errors.
     pub skips_bad: bool,
     /// For each split, how many shards are there already, and where the last one ends.
     pub done: Vec<(usize, Point)>,

@@ -8,7 +8,7 @@ from time import monotonic
 from typing import Any, TypeAlias
 
 from mergewise import _core
-from mergewise.arguments import check_count, check_num_threads, check_optional, check_time_limit
+from mergewise.arguments import check_count, check_num_threads, check_optional, check_seconds
 from mergewise.counts import WordCounts
 from mergewise.interrupts import noticed_interrupts
 from mergewise.merge_lists import no_merges
@@ -74,7 +74,7 @@ def certify(
         progress: show the search, or call this with the steps and the bound so far, None at first.
     """
     began = monotonic()
-    check_time_limit(time_limit)
+    check_seconds(time_limit)
     check_certifiable(tokenizer, counts)
     if against not in {"merges", "vocabularies"}:
         raise ValueError(f'against must be "merges" or "vocabularies", found {against!r}')
@@ -123,6 +123,7 @@ def certify_prefixes(
         num_threads: see `certify`.
         progress: see `certify`.
     """
+    check_seconds(time_limit)
     check_certifiable(tokenizer, counts)
     merges = tokenizer.merges
     if sizes is None:
@@ -168,7 +169,7 @@ def find_certificate(
 
     `num_tokens_with` tells the number of tokens to certify, given those strings.
     """
-    check_time_limit(time_limit)
+    check_seconds(time_limit)
     check_num_threads(num_threads)
     check_optional(num_steps=num_steps, num_cases=num_cases)
     if num_cases is not None and 2 * num_cases > MOST_CASES:

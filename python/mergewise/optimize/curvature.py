@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from mergewise import _core
-from mergewise.arguments import check_count
+from mergewise.arguments import check_count, check_time_limit
 from mergewise.errors import InvalidMergesError
 from mergewise.formal import Merges, Tree, guarantee, show, utility
 
@@ -104,6 +104,7 @@ def curvature(
     """
     letters = letters_of(text)
     check_count("num_merges", num_merges, least=1)
+    check_time_limit(time_limit)
     watch = stopwatch(time_limit)
     best, greedy, pairs = _core.measure_curvature(
         letters, num_merges=num_merges, columns=(1 << len(COLUMNS)) - 1, progress=watch

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Literal
 
 from mergewise import _core
-from mergewise.arguments import check_count
+from mergewise.arguments import check_count, check_time_limit
 from mergewise.counts import WordCounts
 from mergewise.formal import GREEDY_ATTAINS, Merge, Tree, flat_guarantee, worst_case
 from mergewise.merge_lists import tokenizer_of
@@ -218,6 +218,7 @@ def find_worst_case(
     check_count("num_letters", num_letters, least=1, most=len(string.ascii_lowercase))
     check_count("num_merges", num_merges, least=1)
     check_count("num_moves", num_moves, least=1)
+    check_time_limit(time_limit)
     if ties not in TIES:
         raise ValueError(f"ties must be first, worst or best, found {ties!r}")
     end = math.inf if time_limit is None else time.monotonic() + time_limit

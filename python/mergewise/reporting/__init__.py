@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from mergewise.arguments import check_num_threads, check_time_limit
+from mergewise.arguments import check_num_threads, check_seconds
 from mergewise.counts import WordCounts
 from mergewise.errors import InputError
 from mergewise.files import write_text
@@ -91,7 +91,7 @@ def report(
         num_threads: 0 means all cores.
         progress: show a bar, or call this with the proofs made and their number.
     """
-    check_time_limit(time_limit)
+    check_seconds(time_limit)
     check_num_threads(num_threads)
     subjects = [measured(name, tokenizer, counts)]
     others = named(compare, compare_name)
