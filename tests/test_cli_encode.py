@@ -156,6 +156,16 @@ def test_what_does_not_go_together_is_refused(tokenizer: Path, arguments: list[s
     assert "mergewise encode: error: " in done.errors
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [["--split", "validation"], ["--split", "train", "-"], ["--dtype", "uint16", "--lines"]],
+)
+def test_what_decoding_standard_input_cannot_mean(tokenizer: Path, arguments: list[str]) -> None:
+    done = call("decode", tokenizer, *arguments)
+    assert (done.status, done.output) == (2, b"")
+    assert "mergewise decode: error: " in done.errors
+
+
 def test_a_line_is_answered_before_the_next_is_read(tokenizer: Path) -> None:
     with start("encode", tokenizer, "--lines") as process:
         assert process.stdin is not None

@@ -455,6 +455,42 @@ def test_files_of_other_ids_do_not_stay_beside_new_ones(tmp_path: Path) -> None:
     assert lists(documents) == [TOK.encode(document) for document in MANY[::-1]]
 
 
+@pytest.mark.parametrize("name", ["o.npy", "o.json", "o.bin", "o.idx"])
+def test_the_type_must_be_that_of_the_file(name: str, tmp_path: Path) -> None:
+    path, out = write(tmp_path, "a.jsonl", DOCUMENTS), tmp_path / name
+    kind: Literal["npy", "megatron"] = "npy" if name in {"o.npy", "o.json"} else "megatron"
+    made = TOK.encode_files(
+        path,
+        out.with_suffix(".npy" if kind == "npy" else ".bin"),
+        format=kind,
+        dtype="uint32",
+        manifest=True,
+    )
+    assert made.path.exists()
+    with pytest.raises(FormatError, match=r"found ids of type u?int32, expected uint16"):
+        mw.open_tokens(out, dtype="uint16")
+    expected = lists(mw.open_tokens(out))
+    assert lists(mw.open_tokens(out, dtype="uint32")) == expected
+
+
+def test_splits_are_of_a_manifest(tmp_path: Path) -> None:
+    TOK.encode_files(write(tmp_path, "a.jsonl", DOCUMENTS), tmp_path / "o.npy")
+    with pytest.raises(ValueError, match=r"split='validation' needs a manifest.*'o\.npy'"):
+        mw.open_tokens(tmp_path / "o.npy", split="validation")
+    with pytest.raises(ValueError, match="split must be"):
+        mw.open_tokens(tmp_path / "o.npy", split="test")
+
+
+@pytest.mark.parametrize(
+    ("name", "written"), [("o", "o.bin"), ("o.bin", "o.bin"), ("o.idx", "o.idx.bin")]
+)
+def test_the_file_that_was_written_is_told(name: str, written: str, tmp_path: Path) -> None:
+    path = write(tmp_path, "a.jsonl", DOCUMENTS)
+    made = TOK.encode_files(path, tmp_path / name, format="megatron")
+    assert made.path == tmp_path / written
+    assert lists(mw.open_tokens(made.path)) == [TOK.encode(document) for document in DOCUMENTS]
+
+
 def test_offsets_of_other_ids_are_refused(tmp_path: Path) -> None:
     out, offsets = tmp_path / "o.npy", tmp_path / "o.offsets.npy"
     TOK.encode_files(write(tmp_path, "a.jsonl", MANY[:9]), out, offsets=True)

@@ -180,8 +180,9 @@ def encoded_file(
     output: Path, layout: Layout, shards: Sequence[Shard], skipped: Sequence[str], num_behind: int
 ) -> EncodedFile:
     """What was written, of all files; behind them, `num_behind` lines were left out."""
+    are_several = layout.is_sharded or layout.validation is not None
     return EncodedFile(
-        output,
+        output if are_several else shards[0].path,
         layout.dtype,
         sum(shard.num_tokens for shard in shards),
         sum(shard.num_documents for shard in shards),

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 NPY_MAGIC = b"\x93NUMPY"
 MEGATRON_MAGIC = b"MMIDIDX\x00\x00"
+NUM_BYTES = {"uint16": 2, "uint32": 4}
 MEGATRON_TYPES = {4: "<i4", 8: "<u2"}
 MEGATRON_HEADER_BYTES = 34
 
@@ -100,16 +101,22 @@ def open_tokens(
     Args:
         path: a .npy file; bare numbers, with their `dtype`; a .bin or .idx file of Megatron; or a
             manifest (.json).
-        dtype: the type of bare numbers.
+        dtype: the type of bare numbers; of other files it must be theirs.
         split: "train" or "validation", of a manifest.
     """
+    check_choice("split", split, *SPLITS)
+    check_choice("dtype", dtype, None, *NUM_BYTES)
     path = Path(path)
     complete_writes(path)
-    if path.suffix != ".json":
+    if path.suffix == ".json":
+        files = [read_shard(shard, dtype) for dtype, shard in shards_of(path, split)]
+    elif split == "train":
         files = [read_file(path, dtype)]
     else:
-        check_choice("split", split, *SPLITS)
-        files = [read_shard(shard, dtype) for dtype, shard in shards_of(path, split)]
+        raise ValueError(f"split={split!r} needs a manifest (.json), found {path.name!r}")
+    for ids, _ in files:
+        if dtype is not None and ids.itemsize != NUM_BYTES[dtype]:
+            raise FormatError(f"found ids of type {ids.dtype}, expected {dtype}", path=path)
     opened = (path.absolute(), dtype, split)
     return TokenDocuments([ids for ids, _ in files], [offsets for _, offsets in files], opened)
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import cast
 
 from mergewise.cli.corpora import tell_awaited
-from mergewise.cli.options import Parser, keywords
+from mergewise.cli.options import Parser
 from mergewise.cli.tokenizers import add_tokenizer, read_tokenizer
 from mergewise.drawing import shown
 from mergewise.sources import documents_of, find_sources
@@ -49,7 +49,7 @@ def add_decode(parser: Parser) -> None:
     text = "the type of bare numbers in FILE, or in standard input"
     parser.add_choice("--dtype", ["uint16", "uint32"], text)
     text = "which documents of a manifest (default train)"
-    parser.add_choice("--split", ["train", "validation"], text, "train")
+    parser.add_choice("--split", ["train", "validation"], text)
 
 
 def run_decode(parsed: argparse.Namespace) -> None:
@@ -58,6 +58,8 @@ def run_decode(parsed: argparse.Namespace) -> None:
     is_piped = parsed.file == "-"
     if parsed.pieces and not is_piped:
         parsed.refuse("--pieces is for standard input")
+    if parsed.split and is_piped:
+        parsed.refuse("--split is for a manifest")
     if parsed.dtype and is_piped and (parsed.lines or parsed.pieces):
         parsed.refuse("bare numbers of standard input (--dtype) have no lines")
     tell_awaited([parsed.file], "tokens" if parsed.pieces else "ids")
@@ -76,7 +78,8 @@ def run_decode(parsed: argparse.Namespace) -> None:
 def decoded_file(tokenizer: Tokenizer, parsed: argparse.Namespace) -> Iterator[bytes]:
     """The text of each document of a file of ids."""
     behind = b"\n" if parsed.lines else b""
-    for document in open_tokens(parsed.file, **keywords(parsed, "dtype", "split")):
+    split = parsed.split or "train"
+    for document in open_tokens(parsed.file, dtype=parsed.dtype, split=split):
         yield decoded(tokenizer, document.tolist(), parsed) + behind
 
 
