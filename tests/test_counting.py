@@ -611,6 +611,15 @@ def test_a_path_that_does_not_exist(tmp_path: Path) -> None:
         assert caught.value.filename == str(path)
 
 
+@pytest.mark.parametrize("given", [".", "./-", "*"])
+def test_a_file_may_have_the_name_of_standard_input(
+    given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_text(Path("./-").absolute(), "a b")
+    assert mw.count_files(given) == mw.count(["a b"])
+
+
 def test_a_folder_without_files_is_refused(tmp_path: Path) -> None:
     (tmp_path / "empty" / "emptier").mkdir(parents=True)
     with pytest.raises((OSError, ValueError), match="empty"):

@@ -86,10 +86,18 @@ def find_sources(paths: PathLike | Iterable[PathLike]) -> list[Source]:
 
 def files_of(given: str) -> list[Path]:
     """The files that one path, folder or glob names."""
+    if given == "-":
+        return [Path(given)]
+    # Of a file of this name `Path` would make standard input.
+    return [path.absolute() if str(path) == "-" else path for path in files_named(given)]
+
+
+def files_named(given: str) -> list[Path]:
+    """The files that one path, folder or glob names, none of which is standard input."""
     path = Path(given)
     if given and path.is_dir():
         return sorted(below for below in files_below(path) if is_input(below))
-    if given == "-" or path.exists():
+    if path.exists():
         return [path]
     matches = sorted(glob.glob(given, recursive=True))  # noqa: PTH207 - globs may be absolute
     return [Path(match) for match in matches if is_input(Path(match))]
