@@ -111,7 +111,9 @@ def in_transformers(path: Path) -> Peer:
 def in_gpt2(merges: Path, specials: Sequence[str] = ("<|endoftext|>", "<s>", "[INST]")) -> Peer:
     """Two files, which do not say what is special."""
     vocab = merges.with_name("encoder.json" if merges.name == "vocab.bpe" else "vocab.json")
-    peer = transformers.GPT2TokenizerFast(vocab=str(vocab), merges=str(merges))
+    # By itself the class adds GPT-2's own special token to vocabularies that lack it.
+    unknown = dict.fromkeys(("unk_token", "bos_token", "eos_token"))
+    peer = transformers.GPT2TokenizerFast(vocab=str(vocab), merges=str(merges), **unknown)
     known = json.loads(vocab.read_text("utf-8"))
     named = [text for text in specials if text in known]
     peer.add_special_tokens({"additional_special_tokens": named})
