@@ -132,10 +132,7 @@ impl<F: Files> Writer<F> {
         encoding: Encoding<'_>,
         watch: &Watch,
     ) -> Result<Vec<u64>> {
-        let encode = |(number, _), rows: Rows| {
-            let piece = self.encode_rows(&rows, number, encoding, watch);
-            piece.map_err(|error| rows.located(error))
-        };
+        let encode = |(number, _), rows: Rows| self.encode_rows(&rows, number, encoding, watch);
         let num_threads = encoding.num_threads;
         let _shared = encoding.encoder.desks.sharing(num_threads, num_threads);
         let columns = columns.map(|rows| (true, rows));
@@ -201,8 +198,7 @@ impl<F: Files> Writer<F> {
         Ok(num_blocks)
     }
 
-    /// Encode rows before which there are `number` blocks, or more than were done before. An error names
-    /// the document by its index.
+    /// Encode rows before which there are `number` blocks, or more than were done before.
     fn encode_rows(
         &self,
         rows: &Rows,
@@ -228,8 +224,10 @@ impl<F: Files> Writer<F> {
             ..encoding
         };
         let chosen = self.chosen(documents, None, number, &extent);
-        let mut piece = self.encode(documents, &chosen, (true, true), encoding, watch)?;
+        let (ends, locate) = ((true, true), |error| rows.located(error));
+        let mut piece = self.encode_chosen(documents, chosen, ends, encoding, watch, locate)?;
         piece.extent = extent;
+        piece.bad = self.left_out(number, Vec::new(), piece.bad);
         Ok(piece)
     }
 
@@ -255,7 +253,6 @@ impl<F: Files> Writer<F> {
         encoding: Encoding<'_>,
         watch: &Watch,
     ) -> Result<Piece> {
-        let skips_bad = self.options.skips_bad;
         let mut extent = Extent {
             position: start + block.file_offset,
             num_read: block.num_read,
@@ -267,42 +264,62 @@ impl<F: Files> Writer<F> {
                 ..Piece::default()
             });
         }
-        let mut batch = block.into_batch(skips_bad)?;
+        let mut batch = block.into_batch(self.options.skips_bad)?;
         let documents: Vec<&[u8]> = batch.documents().collect();
         extent.num_documents = documents.len() as u64;
         let is_begun = !documents.is_empty() && !batch.is_end();
         extent.num_ended = extent.num_documents - u64::from(is_begun);
-        let mut chosen = self.chosen(&documents, batch.key(), number, &extent);
+        let chosen = self.chosen(&documents, batch.key(), number, &extent);
         let one_thread = Encoding {
             num_threads: 1,
             ..encoding
         };
         let ends = (batch.is_start(), batch.is_end());
-        let mut bad = Vec::new();
-        let mut piece = self.encode(&documents, &chosen, ends, one_thread, watch);
-        if skips_bad && piece.as_ref().err().is_some_and(is_of_text) {
-            // A document of which a part was written cannot be left out.
-            let is_whole = |index| (index > 0 || ends.0) && (index + 1 < documents.len() || ends.1);
-            chosen.retain(|&(index, split)| {
-                let encoded = encoding
-                    .encoder
-                    .encode(documents[index], encoding.call, watch);
-                let wrong = encoded.err().map(|error| error.in_document(index));
-                let wrong = wrong.filter(|error| is_whole(index) && is_of_text(error));
-                let is_right = wrong.is_none();
-                bad.extend(wrong.map(|error| Bad {
-                    split,
-                    document: index as u64,
-                    error: located(error, &batch),
-                }));
-                is_right
-            });
-            piece = self.encode(&documents, &chosen, ends, one_thread, watch);
-        }
-        let mut piece = piece.map_err(|error| located(error, &batch))?;
+        let locate = |error| located(error, &batch);
+        let mut piece = self.encode_chosen(&documents, chosen, ends, one_thread, watch, locate)?;
         piece.extent = extent;
         let lines = std::mem::take(&mut batch.bad);
-        piece.bad = self.left_out(number, lines, bad);
+        piece.bad = self.left_out(number, lines, piece.bad);
+        Ok(piece)
+    }
+
+    /// Encode the chosen documents; those that cannot be encoded are errors, or are left out. A document
+    /// begins with the first and ends with the last of all, or not. `locate` gives an error of a document
+    /// its place.
+    fn encode_chosen(
+        &self,
+        documents: &[&[u8]],
+        mut chosen: Vec<(usize, usize)>,
+        ends: (bool, bool),
+        encoding: Encoding<'_>,
+        watch: &Watch,
+        locate: impl Fn(Error) -> Error,
+    ) -> Result<Piece> {
+        let piece = self.encode(documents, &chosen, ends, encoding, watch);
+        let is_wrong = piece.as_ref().err().is_some_and(is_of_text);
+        if !(self.options.skips_bad && is_wrong) {
+            return piece.map_err(locate);
+        }
+        // A document of which a part was written cannot be left out.
+        let is_whole = |index| (index > 0 || ends.0) && (index + 1 < documents.len() || ends.1);
+        let mut bad = Vec::new();
+        chosen.retain(|&(index, split)| {
+            let encoded = encoding
+                .encoder
+                .encode(documents[index], encoding.call, watch);
+            let wrong = encoded.err().map(|error| error.in_document(index));
+            let wrong = wrong.filter(|error| is_whole(index) && is_of_text(error));
+            let is_right = wrong.is_none();
+            bad.extend(wrong.map(|error| Bad {
+                split,
+                document: index as u64,
+                error: locate(error),
+            }));
+            is_right
+        });
+        let piece = self.encode(documents, &chosen, ends, encoding, watch);
+        let mut piece = piece.map_err(locate)?;
+        piece.bad = bad;
         Ok(piece)
     }
 

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from processes import HANGS
 from test_doors import peer_tokenizer, with_bos
@@ -24,7 +26,7 @@ from test_encode_files import DOCUMENTS, END, END_ID, TOK, write
 
 import mergewise as mw
 from mergewise import sources
-from mergewise.errors import FormatError, InputError
+from mergewise.errors import FormatError, InputError, UnknownTokenError
 from mergewise.vocabulary import Vocabulary
 
 NUM_KILLS = 3
@@ -365,6 +367,17 @@ def test_texts_that_cannot_be_encoded_are_left_out(tmp_path: Path) -> None:
         path, tmp_path / "o.npy", documents="lines", skip_bad=True, allowed_special="all"
     )
     assert made.num_skipped == 1
+    texts = ["ab", None, "ac", "b", None, "a<s>", "ba"]
+    pq.write_table(pa.table({"text": texts}), tmp_path / "a.parquet")
+    with pytest.raises(UnknownTokenError, match="document 2"):
+        tok.encode_files(tmp_path / "a.parquet", tmp_path / "o.npy")
+    made = tok.encode_files(tmp_path / "a.parquet", tmp_path / "o.npy", skip_bad=True)
+    assert (made.num_skipped, made.num_documents) == (2, 3)
+    assert [told.split(": ", 1)[1] for told in made.skipped] == [
+        "row 0 and on: document 2: not in the alphabet: the character 'c' at byte 1",
+        'row 0 and on: document 5: the text holds the special token "<s>" at byte 1',
+    ]
+    assert np.load(tmp_path / "o.npy").tolist() == [0, 1, 1, 1, 0]
 
 
 @pytest.mark.parametrize("sharding", [{"shard_tokens": 300}, {"shards": 9}], ids=str)
@@ -378,12 +391,14 @@ def test_what_is_left_out_is_counted_once_wherever_a_run_goes_on(
     lines = [b"line %d\xff" % n if n % 7 == 0 else b"line %d" % n for n in range(200)]
     (tmp_path / "a.jsonl").write_text("\n".join(records))
     (tmp_path / "b.txt").write_bytes(b"\n".join(lines))
-    paths, out = [tmp_path / "a.jsonl", tmp_path / "b.txt"], tmp_path / "out"
+    rows = ["é" if n % 4 == 0 else f"row {n}" for n in range(120)]
+    pq.write_table(pa.table({"text": rows}), tmp_path / "c.parquet", row_group_size=50)
+    paths, out = [tmp_path / name for name in ("a.jsonl", "b.txt", "c.parquet")], tmp_path / "out"
     out.mkdir()
     options: dict[str, Any] = {"documents": "lines", "validation": 0.3, "skip_bad": True}
     made = tok.encode_files(paths, out / "o.npy", **options, **sharding)
-    num_skipped = len(records[::5]) + len(lines[::7])
-    assert (made.num_skipped, made.num_documents) == (num_skipped, 301 - num_skipped)
+    num_skipped = len(records[::5]) + len(lines[::7]) + len(rows[::4])
+    assert (made.num_skipped, made.num_documents) == (num_skipped, 421 - num_skipped)
     expected = files_in(out)
     for numbers in ((1, 0), (0, 1), (2, 1), (4, 2), (7, 2)):
         manifest = json.loads(expected["o.json"])
