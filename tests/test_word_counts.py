@@ -85,6 +85,8 @@ def test_words_that_cannot_be_counts_are_refused() -> None:
             mw.WordCounts.from_words({"a": number}, pattern=None)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="pattern"):
         mw.WordCounts.from_words({"a": 1}, pattern="(")
+    with pytest.raises(TypeError, match="expected a dict of words, found list"):
+        mw.WordCounts.from_words([("a", 1)], pattern=None)  # type: ignore[arg-type]
     assert mw.WordCounts.from_words({"a": 0, "": 3}, pattern=None) == mw.count([], pattern=None)
 
 

@@ -116,6 +116,8 @@ class WordCounts:
                 counts encodes; see `count`.
             normalize: how the texts were normalised; the words are taken as they are.
         """
+        if not isinstance(words, Mapping):
+            raise TypeError(f"expected a dict of words, found {type(words).__name__}")
         if pattern is not None:
             _core.check_pattern(pattern)
         pairs = [(word, check_count("a count", number)) for word, number in words.items()]
