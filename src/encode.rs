@@ -15,6 +15,7 @@ mod cutting;
 mod desks;
 mod encoder;
 mod ends;
+mod gathered;
 mod joins;
 mod long;
 mod offsets;

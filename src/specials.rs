@@ -329,6 +329,17 @@ impl Specials {
         Ok(())
     }
 
+    /// Where the first special token begins that is refused or found in either phase, if the text is not
+    /// changed before the second.
+    pub(crate) fn first_place(&self, text: &[u8], finders: &Finders) -> Option<usize> {
+        let all = [&finders.refused, &finders.found, &finders.found_late];
+        let places = all
+            .into_iter()
+            .flatten()
+            .filter_map(|finder| finder.find(text, 0));
+        places.map(|(_, place)| place.start).min()
+    }
+
     /// The first special token of the second phase at `from` or behind it, in a text before it is
     /// changed.
     pub(crate) fn next_late(text: &[u8], from: usize, finders: &Finders) -> Option<Range<usize>> {

@@ -112,13 +112,21 @@ impl Encoder {
     fn encode_pieces(
         &self,
         pieces: &[Piece<'_>],
-        Call { finders, frame, .. }: &Call,
+        call: &Call,
         desk: &mut Desk,
         (ids, ends): &mut Group,
         watch: &Watch,
     ) -> Result<()> {
-        for piece in pieces {
+        let Call { finders, frame, .. } = call;
+        let mut rest = pieces;
+        while let Some(piece) = rest.first() {
             watch.check()?;
+            let num_gathered = self.encode_gathered(rest, call, desk, (ids, ends), watch);
+            if num_gathered > 0 {
+                rest = &rest[num_gathered..];
+                continue;
+            }
+            rest = &rest[1..];
             let mut start = ids.len();
             if piece.start == 0 {
                 start = frame.open(ids);

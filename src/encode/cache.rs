@@ -78,6 +78,13 @@ impl Miss {
     }
 }
 
+/// How many ids of a batch were copied, and how many words missed.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Copied {
+    pub(super) num_ids: usize,
+    pub(super) num_misses: usize,
+}
+
 /// Room for the ids of a batch of words that are in lines.
 pub(super) type Buffer = [Id; MOST_WORDS * MOST_IN_LINE];
 /// The most ids of a word that is in a line, short or longer.
@@ -179,19 +186,26 @@ impl Cache {
         start
     }
 
-    /// Write the ids of the words that are in lines, and the others as misses; returns the numbers of
-    /// ids and of misses.
+    /// Write the ids of the words with these numbers that are in lines, and the others as misses, behind
+    /// what is `copied`.
     // Not inlined, so that the loop has all registers.
     #[inline(never)]
     pub(super) fn copy_known(
         &mut self,
         text: &[u8],
         words: &[Word],
+        numbers: Range<usize>,
         buffer: &mut Buffer,
         misses: &mut [Miss; MOST_WORDS],
-    ) -> (usize, usize) {
-        let (mut at, mut num_misses, bits) = (0, 0, self.bits);
-        for (index, word) in words.iter().enumerate() {
+        copied: &mut Copied,
+    ) {
+        let Copied {
+            num_ids: mut at,
+            mut num_misses,
+        } = *copied;
+        let bits = self.bits;
+        let first = numbers.start;
+        for (index, word) in words[numbers].iter().enumerate() {
             let packed = self.entry(word);
             if let Some(end) = packed.and_then(|packed| packed.write(buffer, at, bits)) {
                 at = end;
@@ -203,13 +217,16 @@ impl Cache {
                 continue;
             }
             misses[num_misses] = Miss {
-                index: index as u16,
+                index: (first + index) as u16,
                 at: at as u16,
                 is_new,
             };
             num_misses += 1;
         }
-        (at, num_misses)
+        *copied = Copied {
+            num_ids: at,
+            num_misses,
+        };
     }
 
     /// Write the ids of a word that is not short, or whose ids do not fit an entry, if it is in a line;

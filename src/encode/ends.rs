@@ -31,6 +31,10 @@ impl Ends {
         self.len += group.count_ones() as usize;
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
     pub(super) fn are_full(&self) -> bool {
         self.len >= BATCH
     }

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use super::cache::{Buffer, Cache, Miss, SharedWords, Word, no_ids};
+use super::cache::{Buffer, Cache, Copied, Miss, SharedWords, Word, no_ids};
 use super::ends::{BATCH, Ends, MOST_WORDS};
+use super::gathered::Gathered;
 use super::joins::{GROUP, Joins, Places};
 use super::long::LongWords;
 use super::search::Scratch;
@@ -27,6 +28,9 @@ pub(super) struct Desk {
     longer: [u16; MOST_WORDS],
     buffer: Box<Buffer>,
     misses: [Miss; MOST_WORDS],
+    pub(super) seams: Seams,
+    /// Short texts that are encoded together.
+    pub(super) gathered: Gathered,
     pub(super) scratch: Scratch,
     long_words: LongWords,
     /// The tokens of one word.
@@ -43,6 +47,8 @@ impl Desk {
             longer: [0; MOST_WORDS],
             buffer: no_ids(),
             misses: [Miss::default(); MOST_WORDS],
+            seams: Seams::default(),
+            gathered: Gathered::default(),
             scratch: Scratch::default(),
             long_words: LongWords::default(),
             pieces: Vec::new(),
@@ -54,6 +60,34 @@ impl Desk {
     pub(super) fn share(&mut self, num_desks: usize, words: Option<Arc<SharedWords>>) {
         self.cache.share(num_desks, words);
     }
+
+    /// Copy the ids of those of the first `len` words that are in lines.
+    fn copy_known(&mut self, text: &[u8], len: usize) -> Copied {
+        let (words, buffer, misses) = (&self.words, &mut self.buffer, &mut self.misses);
+        let (mut start, mut copied) = (0, Copied::default());
+        self.seams.copied.clear();
+        for &end in &self.seams.words {
+            let numbers = start..end;
+            self.cache
+                .copy_known(text, words, numbers, buffer, misses, &mut copied);
+            self.seams.copied.push(copied);
+            start = end;
+        }
+        self.cache
+            .copy_known(text, words, start..len, buffer, misses, &mut copied);
+        copied
+    }
+}
+
+/// Where texts end that lie one behind the other.
+#[derive(Debug, Default)]
+pub(super) struct Seams {
+    /// How many words of the batch are before the end of each text that ends among them.
+    words: Vec<usize>,
+    /// What of the batch was copied before each of these.
+    copied: Vec<Copied>,
+    /// How many ids the sink had at the end of each text so far.
+    pub(super) ids: Vec<usize>,
 }
 
 /// A prepared text that is encoded.
@@ -88,6 +122,21 @@ impl Run<'_, '_> {
         self.result
     }
 
+    /// Encode texts that lie one behind the other, each up to one of `ends`. How many ids there were at
+    /// the end of each is on the desk then.
+    pub(super) fn encode_texts(mut self, scanner: &Scanner, ends: &[usize]) -> Result<()> {
+        self.desk.ends.take();
+        self.desk.seams.ids.clear();
+        let mut start = 0;
+        for &end in ends {
+            scanner.scan(&self.text[..end], start, &mut self);
+            self.desk.seams.words.push(self.desk.ends.len());
+            start = end;
+        }
+        self.encode_ends();
+        self.result
+    }
+
     /// Encode the words up to the ends so far.
     #[inline(never)]
     fn encode_ends(&mut self) {
@@ -102,6 +151,7 @@ impl Run<'_, '_> {
         self.start = cache.begin_all(self.text, self.start, ends, words, longer);
         let len = ends.len();
         self.encode_words(len);
+        self.desk.seams.words.clear();
     }
 
     /// Encode a text without words, cut where no merge can join and at `cuts`, which are inside of it,
@@ -170,29 +220,41 @@ impl Run<'_, '_> {
     fn look_up(&mut self, len: usize) -> Result<()> {
         self.watch.check()?;
         let (text, encoder, desk) = (self.text, self.encoder, &mut *self.desk);
-        let (cache, words) = (&mut desk.cache, &desk.words[..len]);
-        let (buffer, misses) = (&mut desk.buffer, &mut desk.misses);
-        let (mut num_ids, mut num_misses) = cache.copy_known(text, words, buffer, misses);
-        let new = misses[..num_misses].iter().filter(|miss| miss.is_new);
-        let num_new = new.count();
+        let mut copied = desk.copy_known(text, len);
+        let (cache, words, misses) = (&mut desk.cache, &desk.words[..len], &mut desk.misses);
+        let new = misses[..copied.num_misses].iter();
+        let num_new = new.filter(|miss| miss.is_new).count();
         if let Some(short) = &encoder.short
             && num_new > 0
         {
-            cache.take_over(words, &mut misses[..num_misses]);
-            short.learn(text, words, &misses[..num_misses], cache);
+            cache.take_over(words, &mut misses[..copied.num_misses]);
+            short.learn(text, words, &misses[..copied.num_misses], cache);
             // Most words are copied faster than one is found alone.
             if num_new * LEAST_KNOWN > len {
-                (num_ids, num_misses) = cache.copy_known(text, words, buffer, misses);
+                copied = desk.copy_known(text, len);
             }
         }
-        let misses = &misses[..num_misses];
+        let (cache, words, buffer) = (&mut desk.cache, &desk.words[..len], &desk.buffer);
+        let misses = &desk.misses[..copied.num_misses];
         let (long_words, scratch) = (&mut desk.long_words, &mut desk.scratch);
         if !misses.is_empty() {
             let found = (words, misses);
             long_words.find(encoder.tools(), text, found, cache, scratch, self.watch)?;
         }
         let mut start = 0;
-        for (index, miss) in misses.iter().enumerate() {
+        let Seams {
+            copied: seams,
+            ids: ends,
+            ..
+        } = &mut desk.seams;
+        let mut seams = seams.iter().peekable();
+        for index in 0..=misses.len() {
+            while let Some(seam) = seams.next_if(|seam| seam.num_misses == index) {
+                ends.push(self.sink.num_ids + seam.num_ids - start);
+            }
+            let Some(miss) = misses.get(index) else {
+                break;
+            };
             self.sink.push_all(&buffer[start..miss.at()]);
             start = miss.at();
             if let Some(ids) = long_words.ids(index) {
@@ -211,7 +273,7 @@ impl Run<'_, '_> {
             }
             self.sink.push_all(&desk.ids);
         }
-        self.sink.push_all(&buffer[start..num_ids]);
+        self.sink.push_all(&buffer[start..copied.num_ids]);
         Ok(())
     }
 }

@@ -1,5 +1,6 @@
 mod characters;
 mod cut_words;
+mod gathered;
 mod whole;
 
 use super::search::Scratch;

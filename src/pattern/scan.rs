@@ -19,6 +19,8 @@ use crate::watch::Watch;
 
 /// A block is worth it if so many of its first characters are looked up: else the automaton is faster.
 const NEXT: u32 = 8;
+/// The end of a text is worth one if it is so long.
+const LEAST_LEFT: usize = 16;
 
 /// Finds the words of texts.
 #[derive(Debug)]
@@ -132,9 +134,10 @@ impl Scanner {
         }
     }
 
-    /// Hands over each group of words of `text[start..]`, by the best code for this processor.
+    /// Hands over each group of words of `text[start..]`, which should not be long, by the best code for
+    /// this processor.
     #[inline]
-    fn scan(&self, text: &[u8], start: usize, groups: &mut impl TakeGroups) {
+    pub(crate) fn scan(&self, text: &[u8], start: usize, groups: &mut impl TakeGroups) {
         on_this_processor(Scan {
             scanner: self,
             text,
@@ -273,10 +276,15 @@ impl<G: TakeGroups> Work for Scan<'_, G> {
             return;
         };
         let mut at = At::start_of(self.start);
+        let mut filled_up = [0; LEN];
         while at.word < self.text.len() {
-            let step = match (self.text[at.block..].first_chunk(), &complete.groups) {
+            let rest = &self.text[at.block..];
+            let step = match (block_of(rest, &mut filled_up), &complete.groups) {
                 (Some(bytes), Some(groups)) if P::HAS_BLOCKS => {
-                    let found = processor.look_up(bytes, groups);
+                    let mut found = processor.look_up(bytes, groups);
+                    if rest.len() < LEN {
+                        found.hide_from(rest.len());
+                    }
                     let block = (bytes, &found);
                     match &found.characters {
                         _ if found.foreign.trailing_zeros() < NEXT => self.read(complete, at.word),
@@ -294,6 +302,20 @@ impl<G: TakeGroups> Work for Scan<'_, G> {
             at = step.at;
         }
     }
+}
+
+/// The first block of what is left of a text, filled up if that is shorter; none if so little is left that
+/// the automaton is faster.
+#[inline(always)]
+fn block_of<'b>(rest: &'b [u8], filled_up: &'b mut [u8; LEN]) -> Option<&'b [u8; LEN]> {
+    if let Some(block) = rest.first_chunk() {
+        return Some(block);
+    }
+    if rest.len() < LEAST_LEFT {
+        return None;
+    }
+    filled_up[..rest.len()].copy_from_slice(rest);
+    Some(filled_up)
 }
 
 /// Some words that were found.
@@ -372,7 +394,7 @@ impl<G: TakeGroups> Scan<'_, G> {
             }
             let end = self.scanner.automaton.match_end(self.text, word);
             let character = shown.number_before(end - base);
-            if character + 1 >= shown.len() {
+            if character + 1 >= shown.len() || end == self.text.len() {
                 return Step::with_long(base, places, end);
             }
             verdicts.ends = ends | verdicts.ends & u64::MAX << character | 1 << character;
