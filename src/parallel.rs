@@ -13,6 +13,7 @@ mod concatenating;
 mod documents;
 mod team;
 
+use std::cell::Cell;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -23,6 +24,16 @@ pub(crate) use self::concatenating::concatenated;
 pub(crate) use self::documents::{Piece, group_bytes, groups};
 pub(crate) use self::team::{Team, with_team};
 use crate::error::{Error, Result};
+
+thread_local! {
+    static NUMBER: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Which of the threads of a loop this is; 0 for the one that called it. What is kept for this number was last
+/// used by the same thread, and its processor may still hold it.
+pub(crate) fn thread_number() -> usize {
+    NUMBER.get()
+}
 
 /// Call `work` once for each worker: the first on this thread, each other on a thread of its own. If the
 /// system starts no more threads, those that there are do all: workers take what the others leave.
@@ -37,8 +48,12 @@ pub(crate) fn with_each<W: Send>(
     std::thread::scope(|scope| {
         let threads: Vec<_> = others
             .iter_mut()
-            .map_while(|worker| {
-                let work = move || work(worker);
+            .zip(1..)
+            .map_while(|(worker, number)| {
+                let work = move || {
+                    NUMBER.set(number);
+                    work(worker)
+                };
                 Builder::new().spawn_scoped(scope, work).ok()
             })
             .collect();
@@ -223,6 +238,17 @@ mod tests {
             let failed = for_each_of(&mut vec![(); num_threads], 'a'..='z', fail);
             assert_eq!(failed, Err(Error::InvalidUtf8 { offset: 9 }));
         }
+    }
+
+    #[test]
+    fn each_thread_of_a_loop_has_its_number() {
+        let mut numbers = [usize::MAX; 5];
+        let note = |number: &mut usize| {
+            *number = thread_number();
+            Ok(())
+        };
+        assert_eq!(with_each(&mut numbers, note), Ok(()));
+        assert_eq!(numbers, [0, 1, 2, 3, 4]);
     }
 
     #[test]

@@ -95,13 +95,11 @@ impl Encoder {
                 let groups = groups(documents, group_bytes, last_cut);
                 // A thread has the same desk and mostly the same groups in each call: their words are known.
                 let num_desks = num_threads.min(extent.num_bytes.div_ceil(group_bytes));
-                let desks: Vec<(usize, Option<Lent<'_>>)> =
-                    (0..num_desks).map(|number| (number, None)).collect();
-                let encode =
-                    |(number, desk): &mut (usize, Option<_>), group: Vec<_>, encoded: &mut _| {
-                        let desk = desk.get_or_insert_with(|| self.desks.lend(*number));
-                        self.encode_pieces(&group, call, desk, encoded, watch)
-                    };
+                let desks: Vec<Option<Lent<'_>>> = (0..num_desks).map(|_| None).collect();
+                let encode = |desk: &mut Option<_>, group: Vec<_>, encoded: &mut _| {
+                    let desk = desk.get_or_insert_with(|| self.desks.lend());
+                    self.encode_pieces(&group, call, desk, encoded, watch)
+                };
                 encode_in_groups(groups, desks, &mut encoded, encode)?;
             }
         }

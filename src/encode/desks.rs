@@ -7,6 +7,7 @@ use std::sync::{Arc, RwLock};
 use super::cache::SharedWords;
 use super::run::Desk;
 use crate::merges::Id;
+use crate::parallel::thread_number;
 use crate::pool::Pool;
 
 /// The desks of an encoder.
@@ -34,11 +35,12 @@ impl Desks {
 
     /// Lend a desk for one piece of work.
     pub(super) fn with<T>(&self, work: impl FnOnce(&mut Desk) -> T) -> T {
-        work(&mut self.lend(0))
+        work(&mut self.lend())
     }
 
-    /// Lend the desk of one of several threads; they are kept for the next call.
-    pub(super) fn lend(&self, number: usize) -> Lent<'_> {
+    /// Lend the desk of this thread of a loop; it is kept for the next call.
+    pub(super) fn lend(&self) -> Lent<'_> {
+        let number = thread_number();
         let kept = self.kept.take(number);
         let mut desk = kept.unwrap_or_else(|| Box::new(Desk::new(self.bits)));
         match self.num_sharing.load(Ordering::Relaxed) {
