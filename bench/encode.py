@@ -66,7 +66,7 @@ class EncodingHarness(Harness):
         for case in cases:
             rows, length = self._measure(case, folder)
             size = case.document_size / 1e3
-            parts.append(f"{case.text.kind}, {length / 1e6:.1f} MB, documents of {size:,.0f} kB.")
+            parts.append(f"{case.text.kind}, {length / 1e6:.1f} MB, documents of {size:,.4g} kB.")
             parts.append(comparison(rows, length))
         return "\n\n".join(parts)
 

@@ -68,7 +68,7 @@ CASES: dict[str, tuple[Case, ...]] = {
     **{
         f"{kind}-{name}": (Case(Text(kind, 40 * MB), size),)
         for kind in TEXTS
-        for name, size in (("1kb", KB), ("1mb", MB))
+        for name, size in (("100b", 100), ("1kb", KB), ("1mb", MB))
     },
     "long-words": tuple(Case(Text(kind, MB), MB) for kind in ("a", "spaces", "letters")),
     "models": tuple(MODEL_CASES.values()),

@@ -59,6 +59,11 @@ impl Frame {
             .map_or(usize::MAX, |(most, _)| most.saturating_sub(around))
     }
 
+    /// Whether the ids of a text stay as they are, but for padding.
+    pub(crate) fn is_bare(&self) -> bool {
+        self.before.is_empty() && self.after.is_empty() && self.limit.is_none()
+    }
+
     /// Append what is before a text's ids; where these will begin.
     pub(crate) fn open(&self, ids: &mut Vec<Id>) -> usize {
         ids.extend_from_slice(&self.before);

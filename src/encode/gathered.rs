@@ -54,13 +54,21 @@ impl Encoder {
             _ => self.encode_texts(scanner, &mut gathered, desk, watch),
         };
         let num_texts = encoded.unwrap_or(0);
-        let mut start = 0;
-        for &end in &desk.seams.ids[..num_texts] {
-            let first = call.frame.open(ids);
-            ids.extend_from_slice(&gathered.ids[start..end]);
-            call.frame.close(ids, first);
-            ends.push(ids.len());
-            start = end;
+        let texts = &desk.seams.ids[..num_texts];
+        if call.frame.is_bare() {
+            let first = ids.len();
+            let all = texts.last().map_or(0, |&end| end);
+            ids.extend_from_slice(&gathered.ids[..all]);
+            ends.extend(texts.iter().map(|end| first + end));
+        } else {
+            let mut start = 0;
+            for &end in texts {
+                let first = call.frame.open(ids);
+                ids.extend_from_slice(&gathered.ids[start..end]);
+                call.frame.close(ids, first);
+                ends.push(ids.len());
+                start = end;
+            }
         }
         desk.gathered = gathered;
         num_texts
