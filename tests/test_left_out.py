@@ -1,0 +1,153 @@
+"""What `skip_bad` leaves out of files of ids: how much is counted, and which are told."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from processes import run_python
+
+import mergewise as mw
+from mergewise import _core, encoding, sources
+from mergewise.cluster.shards import plan
+from mergewise.vocabulary import Vocabulary
+
+MOST_TOLD = 10
+# A tokenizer that knows no é.
+ASCII = {bytes([byte]): byte for byte in range(128)}
+TOK = mw.Tokenizer(
+    Vocabulary(tokens=ASCII, merges=[], alphabet="chars", special_tokens={"<s>": 128})
+)
+
+
+def write_records(path: Path, kinds: str) -> list[int]:
+    """Records that are good (.), cannot be encoded (é), or are none ({); the lines of the bad."""
+    lines = [
+        "{" if kind == "{" else json.dumps({"text": f"{number} {kind}" * (number % 7 + 1)})
+        for number, kind in enumerate(kinds)
+    ]
+    path.write_text("\n".join(lines))
+    return [number for number, kind in enumerate(kinds) if kind != "."]
+
+
+def numbers_of(told: Any) -> list[int]:
+    """The lines that are told, from 0."""
+    return [int(line.split(": line ")[1].split(":")[0]) - 1 for line in told]
+
+
+def kinds_of(seed: int, num_kinds: int) -> str:
+    """Kinds of records with runs of bad ones."""
+    random = Random(seed)  # noqa: S311
+    runs = (random.choice("..é{") * random.choice([1, 1, 2, 30]) for _ in range(num_kinds))
+    return "".join(runs)[:num_kinds]
+
+
+@pytest.mark.parametrize("kinds", [".{é.", "{é{{é", "{.é{" * 9, "é" * 30, "{" * 30, ".é" * 30])
+@pytest.mark.parametrize("validation", [None, 0.5])
+def test_the_first_are_told_in_their_order(
+    kinds: str, validation: float | None, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.jsonl"
+    bad = write_records(path, kinds)
+    made = TOK.encode_files(path, tmp_path / "o.npy", skip_bad=True, validation=validation)
+    assert (made.num_skipped, made.num_documents) == (len(bad), len(kinds) - len(bad))
+    assert numbers_of(made.skipped) == bad[:MOST_TOLD]
+
+
+@pytest.mark.parametrize("block_bytes", [300, 2000])
+@pytest.mark.parametrize("validation", [None, 0.5])
+@pytest.mark.parametrize("seed", range(4))
+def test_each_shard_tells_its_first(
+    seed: int,
+    validation: float | None,
+    block_bytes: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sources, "BLOCK_BYTES", block_bytes)
+    path = tmp_path / "a.jsonl"
+    bad = write_records(path, kinds_of(seed, 500))
+    task = plan(TOK, path, tmp_path / "o.npy", shards=7, skip_bad=True, validation=validation)
+    task.begin()
+    num_before = 0
+    for number in task.numbers:
+        report = json.loads(task.make(number))
+        num_skipped = sum(shard["num_skipped"] for shard in report["shards"])
+        expected = bad[num_before : num_before + num_skipped][:MOST_TOLD]
+        assert numbers_of(report["skipped"]) == expected
+        num_before += num_skipped
+    assert num_before == len(bad)
+
+
+def test_a_run_that_goes_on_tells_the_first_behind_what_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sources, "BLOCK_BYTES", 1000)
+    path, out = tmp_path / "a.jsonl", tmp_path / "o.npy"
+    bad = write_records(path, kinds_of(9, 600))
+    made = TOK.encode_files(path, out, skip_bad=True, shard_tokens=200)
+    manifest = json.loads((tmp_path / "o.json").read_bytes())
+    for num_kept in (1, 3, 5):
+        kept = manifest["shards"][:num_kept]
+        (tmp_path / "o.json").write_text(
+            json.dumps({**manifest, "shards": kept, "is_complete": False})
+        )
+        again = TOK.encode_files(path, out, skip_bad=True, shard_tokens=200)
+        num_before = sum(shard["num_skipped"] for shard in kept)
+        assert numbers_of(again.skipped) == bad[num_before:][:MOST_TOLD]
+        assert again.num_skipped == made.num_skipped == len(bad)
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux")
+def test_many_that_are_left_out_take_little_memory(tmp_path: Path) -> None:
+    """Also where they wait for an input before them."""
+    good = json.dumps({"text": "the quick brown fox " * 40}) + "\n"
+    for name, content in (("a", good * 20_000), ("b", "x\n" * 2_000_000)):
+        (tmp_path / f"{name}.jsonl.gz").write_bytes(gzip.compress(content.encode(), 1))
+    # The largest memory that `resource` tells may be that of the process that started this one.
+    code = """
+import warnings
+from pathlib import Path
+
+warnings.simplefilter("ignore")
+tok = mw.train(mw.count(["low low lower"]), num_merges=2)
+
+def most():
+    return int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0])
+
+paths = ["a.jsonl.gz", "b.jsonl.gz"]
+mw.count_files(paths[0], num_threads=2)
+tok.encode_files(paths[0], "o.npy", num_threads=2)
+before = most()
+mw.count_files(paths, skip_bad=True, num_threads=2)
+made = tok.encode_files(paths, "o.npy", skip_bad=True, num_threads=2)
+print(made.num_skipped, most() - before)
+"""
+    num_skipped, kilobytes = map(int, run_python(code, folder=tmp_path).split())
+    assert num_skipped == 2_000_000
+    assert kilobytes < 40_000
+
+
+def test_ids_are_told_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Progress does not count what was encoded again without the documents that are left out."""
+    writers: list[_core.Writer] = []
+    original = encoding.new_writer
+
+    def noted(*arguments: Any, **more: Any) -> _core.Writer:
+        writers.append(original(*arguments, **more))
+        return writers[-1]
+
+    monkeypatch.setattr(encoding, "new_writer", noted)
+    texts = ["ab" * 50] * 4000 + ["é"]
+    pq.write_table(pa.table({"text": texts}), tmp_path / "a.parquet")
+    (tmp_path / "b.txt").write_text("\n".join(texts))
+    paths = [tmp_path / "a.parquet", tmp_path / "b.txt"]
+    made = TOK.encode_files(paths, tmp_path / "o.npy", documents="lines", skip_bad=True)
+    assert made.num_skipped == 2
+    assert writers[0].num_ids == made.num_tokens
