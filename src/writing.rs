@@ -323,7 +323,11 @@ impl<F: Files> Writer<F> {
             is_right
         });
         let piece = self.encode(documents, &chosen, ends, encoding, watch);
-        let mut piece = piece.map_err(locate)?;
+        let mut piece = piece.map_err(|error| {
+            let is_begun = is_of_text(&error);
+            let error = locate(error);
+            if is_begun { error.in_begun() } else { error }
+        })?;
         piece.left_out = left_out;
         Ok(piece)
     }
@@ -389,7 +393,10 @@ fn is_of_text(error: &Error) -> bool {
         **error,
         Error::InvalidUtf8 { .. }
             | Error::UnknownCharacter { .. }
-            | Error::PatternFailed { .. }
+            | Error::PatternFailed {
+                is_of_steps: true,
+                ..
+            }
             | Error::DisallowedSpecial { .. }
     )
 }

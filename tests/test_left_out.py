@@ -16,6 +16,7 @@ from processes import run_python
 import mergewise as mw
 from mergewise import _core, encoding, sources
 from mergewise.cluster.shards import plan
+from mergewise.errors import InputError, UnknownTokenError
 from mergewise.vocabulary import Vocabulary
 
 MOST_TOLD = 10
@@ -151,3 +152,19 @@ def test_ids_are_told_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     made = TOK.encode_files(paths, tmp_path / "o.npy", documents="lines", skip_bad=True)
     assert made.num_skipped == 2
     assert writers[0].num_ids == made.num_tokens
+
+
+def test_a_document_that_is_read_in_parts_is_not_left_out(tmp_path: Path) -> None:
+    """The error says why, whatever may help beside."""
+    path = tmp_path / "a.jsonl"
+    hint = "is not left out: its beginning may be written already$"
+    for wrong, error in (("é", UnknownTokenError), ("<s>", InputError)):
+        texts = ["a", "ab " * 600_000 + wrong, "b"]
+        path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+        with pytest.raises(error, match=hint) as raised:
+            TOK.encode_files(path, tmp_path / "o.npy", skip_bad=True)
+        assert (raised.value.place, raised.value.hint) == ("line 2", "too_long_to_skip")
+        assert (raised.value.path, raised.value.offset) == (str(path), 1_800_000)
+        with pytest.raises(error) as raised:
+            TOK.encode_files(path, tmp_path / "o.npy")
+        assert raised.value.hint != "too_long_to_skip"
