@@ -11,12 +11,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from command_line import call, low_tokenizer
 from processes import run_python
 
 import mergewise as mw
 from mergewise import _core, encoding, sources
 from mergewise.cluster.shards import plan
-from mergewise.errors import InputError, UnknownTokenError
+from mergewise.errors import FormatError, InputError, UnknownTokenError
 from mergewise.vocabulary import Vocabulary
 
 MOST_TOLD = 10
@@ -168,3 +169,43 @@ def test_a_document_that_is_read_in_parts_is_not_left_out(tmp_path: Path) -> Non
         with pytest.raises(error) as raised:
             TOK.encode_files(path, tmp_path / "o.npy")
         assert raised.value.hint != "too_long_to_skip"
+
+
+@pytest.mark.parametrize("command", ["count", "train"])
+def test_the_command_line_says_what_counting_left_out(command: str, tmp_path: Path) -> None:
+    """Whatever Python does with warnings: in these tests they are errors."""
+    bad = write_records(tmp_path / "a.jsonl", ".{..{")
+    arguments: list[str | Path] = [command, tmp_path / "a.jsonl", "-o", tmp_path / "o.json", "-q"]
+    arguments += ["--merges", "0"] if command == "train" else []
+    done = call(*arguments, "--skip-bad", "--json")
+    assert json.loads(done.text)["skipped"] == len(bad)
+    assert done.errors.startswith("mergewise: warning: lines that are no records, left out: 2; ")
+    assert call(*arguments, "--skip-bad").text.endswith("2 skipped\n")
+    assert call(*arguments).status == 1
+    write_records(tmp_path / "a.jsonl", "...")
+    assert "skipped" not in json.loads(call(*arguments, "--json").text)
+
+
+def test_a_report_says_what_it_left_out(tmp_path: Path) -> None:
+    write_records(tmp_path / "a.jsonl", ".{..{")
+    page = tmp_path / "o.html"
+    arguments: list[str | Path] = [
+        "report",
+        low_tokenizer(tmp_path),
+        tmp_path / "a.jsonl",
+        "-o",
+        page,
+        "-q",
+    ]
+    done = call(*arguments, "--no-certify", "--skip-bad")
+    assert done.status == 0
+    assert "left out: 2; the first: " in done.errors
+
+
+def test_python_is_warned_where_it_calls(tmp_path: Path) -> None:
+    write_records(tmp_path / "a.jsonl", ".{")
+    with pytest.raises(FormatError, match="line 2"):
+        mw.count_files(tmp_path / "a.jsonl")
+    with pytest.warns(UserWarning, match="left out: 1") as told:
+        mw.count_files(tmp_path / "a.jsonl", skip_bad=True)
+    assert told[0].filename == __file__
