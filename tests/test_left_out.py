@@ -8,6 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -16,7 +17,7 @@ from processes import run_python
 
 import mergewise as mw
 from mergewise import _core, encoding, sources
-from mergewise.cluster.shards import plan
+from mergewise.cluster.shards import ShardTask, plan
 from mergewise.errors import FormatError, InputError, UnknownTokenError
 from mergewise.vocabulary import Vocabulary
 
@@ -169,6 +170,21 @@ def test_a_document_that_is_read_in_parts_is_not_left_out(tmp_path: Path) -> Non
         with pytest.raises(error) as raised:
             TOK.encode_files(path, tmp_path / "o.npy")
         assert raised.value.hint != "too_long_to_skip"
+
+
+def test_what_is_left_out_of_urls_is_told_under_their_names(tmp_path: Path) -> None:
+    bad = write_records(tmp_path / "a.jsonl", ".{.é")
+    memory = fsspec.filesystem("memory")
+    url = f"memory:///{tmp_path.name}"
+    for name in ("a", "b"):
+        memory.pipe_file(f"/{tmp_path.name}/{name}.jsonl", (tmp_path / "a.jsonl").read_bytes())
+    task: ShardTask = plan(TOK, url, f"{url}/out/o.npy", shards=2, skip_bad=True)
+    task.begin()
+    made = task.finish([task.make(number) for number in task.numbers])
+    assert numbers_of(made.skipped) == [*bad, *bad]
+    paths = [told.split(": line")[0] for told in made.skipped]
+    expected = [f"memory:///{tmp_path.name}/{name}.jsonl" for name in "aabb"]
+    assert [path.replace("memory:////", "memory:///") for path in paths] == expected
 
 
 @pytest.mark.parametrize("command", ["count", "train"])
