@@ -49,6 +49,8 @@ pub(crate) unsafe fn strings(schema: *const Schema, array: *const Array) -> Resu
     match format {
         b"u" | b"z" => unsafe { read_strings::<i32>(&*array) },
         b"U" | b"Z" => unsafe { read_strings::<i64>(&*array) },
+        // SAFETY: guaranteed by the caller.
+        b"n" => read_nulls(unsafe { &*array }),
         other => Err(Error::UnknownArrowFormat {
             format: String::from_utf8_lossy(other).into_owned(),
             expected: "strings or binary; hint: cast it to string or large_string",
@@ -157,6 +159,20 @@ impl<const N: usize> Rows<N> {
         // SAFETY: guaranteed by the caller.
         validity.is_null() || unsafe { *validity.add(row / 8) } >> (row % 8) & 1 == 1
     }
+}
+
+/// As many nulls as there are rows; the format of nulls has no buffers.
+fn read_nulls(array: &Array) -> Result<Strings> {
+    let length = usize::try_from(array.length);
+    let length = length.map_err(|_| damaged("a negative length"))?;
+    let mut ends = Vec::new();
+    let room = ends.try_reserve_exact(length);
+    room.map_err(|_| damaged("more rows than memory has room for"))?;
+    ends.resize(length, (0, false));
+    Ok(Strings {
+        bytes: Vec::new(),
+        ends,
+    })
 }
 
 /// # Safety

@@ -67,11 +67,12 @@ struct LeavingOut {
 }
 
 impl LeavingOut {
-    /// Take note of the lines of a block, of which there are some.
-    fn add(&mut self, position: Position, bad: Vec<(usize, Error)>) {
-        self.so_far.num_lines += bad.len() as u64;
-        if self.so_far.first.is_none() || position < self.position {
-            self.so_far.first = bad.into_iter().next().map(|(_, error)| error);
+    /// Take note of the lines of a block.
+    fn add(&mut self, position: Position, batch: &Batch) {
+        let num_lines = batch.bad_places().len();
+        self.so_far.num_lines += num_lines as u64;
+        if num_lines > 0 && (self.so_far.first.is_none() || position < self.position) {
+            self.so_far.first = Some(batch.bad_error(0));
             self.position = position;
         }
     }
@@ -181,10 +182,9 @@ impl Counter {
                 watch,
                 |adder, taken| {
                     let num_read = taken.block.num_read;
-                    let mut batch = taken.block.into_batch(skips_bad)?;
-                    let bad = std::mem::take(&mut batch.bad);
-                    if !bad.is_empty() {
-                        lock(&left_out).add(taken.position, bad);
+                    let batch = taken.block.into_batch(skips_bad)?;
+                    if skips_bad {
+                        lock(&left_out).add(taken.position, &batch);
                     }
                     self.add_batch(&batch, adder, watch)?;
                     watch.advance(num_read);

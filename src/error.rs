@@ -5,6 +5,7 @@
 //! terms. `Display` words it in those of this crate.
 
 mod kinds;
+mod placed;
 
 use std::path::{Path, PathBuf};
 
@@ -214,6 +215,8 @@ pub enum Error {
         offset: usize,
         /// Which limit was reached.
         message: String,
+        /// Whether it is one of steps, which are as many on every machine; time is not.
+        is_of_steps: bool,
     },
     /// Counts that were cut in different ways.
     #[error("counts of different words: one has {ours}, the other {theirs}")]
@@ -265,6 +268,13 @@ pub enum Error {
         /// What is wrong with it.
         error: Box<Error>,
     },
+    /// An error in a document that is read in parts, where documents that cannot be encoded are left out: of
+    /// this one the beginning may be written.
+    #[error("{error}")]
+    InBegun {
+        /// What is wrong with it.
+        error: Box<Error>,
+    },
     /// A special token in a text where it is not allowed.
     #[error("the text holds the special token {token:?} at byte {offset}")]
     DisallowedSpecial {
@@ -296,7 +306,8 @@ impl Error {
         match self {
             Self::InDocument { error, .. }
             | Self::InLine { error, .. }
-            | Self::InFile { error, .. } => error.cause(),
+            | Self::InFile { error, .. }
+            | Self::InBegun { error } => error.cause(),
             cause => cause,
         }
     }
@@ -326,7 +337,7 @@ impl Error {
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::InFile { path, .. } | Self::Io { path, .. } => Some(path),
-            Self::InDocument { error, .. } => error.path(),
+            Self::InDocument { error, .. } | Self::InBegun { error } => error.path(),
             _ => None,
         }
     }
@@ -335,7 +346,7 @@ impl Error {
     pub fn document(&self) -> Option<usize> {
         match self {
             Self::InDocument { index, .. } => Some(*index),
-            Self::InFile { error, .. } => error.document(),
+            Self::InFile { error, .. } | Self::InBegun { error } => error.document(),
             _ => None,
         }
     }
@@ -344,7 +355,7 @@ impl Error {
     pub fn line(&self) -> Option<u64> {
         match self {
             Self::InLine { index, .. } => Some(*index),
-            Self::InFile { error, .. } => error.line(),
+            Self::InFile { error, .. } | Self::InBegun { error } => error.line(),
             _ => None,
         }
     }
@@ -363,6 +374,9 @@ impl Error {
 
     /// What may help.
     pub fn hint(&self) -> Option<Hint> {
+        if matches!(self, Self::InBegun { .. }) {
+            return Some(Hint::TooLongToSkip);
+        }
         match self.cause() {
             Self::DisallowedSpecial { .. } => Some(Hint::AllowSpecial),
             Self::NotText { .. } => Some(Hint::CheckUtf8),
@@ -393,53 +407,5 @@ impl Error {
         let place = self.offset().map(|offset| format!(" at byte {offset}"));
         let message = words.strip_suffix(&place.unwrap_or_default());
         message.unwrap_or(&words).to_owned()
-    }
-
-    /// The same error of a text that begins at `start` of another, whose first `hidden` bytes were
-    /// put before it and are not part of what the caller knows.
-    pub(crate) fn moved(mut self, start: usize, hidden: usize) -> Self {
-        if let Self::UnknownCharacter { offset, .. }
-        | Self::InvalidUtf8 { offset }
-        | Self::PatternFailed { offset, .. }
-        | Self::DisallowedSpecial { offset, .. } = &mut self
-        {
-            *offset = (start + *offset).saturating_sub(hidden);
-        }
-        self
-    }
-
-    /// The same error as one of a document among several, unless it is of no text at all.
-    pub(crate) fn in_document(self, index: usize) -> Self {
-        match self {
-            Self::Interrupted | Self::WorkerPanicked => self,
-            error => Self::InDocument {
-                index,
-                error: Box::new(error),
-            },
-        }
-    }
-
-    /// The same error, with another index of the document if it names one.
-    pub(crate) fn renumbered(mut self, index_of: impl FnOnce(usize) -> usize) -> Self {
-        if let Self::InDocument { index, .. } = &mut self {
-            *index = index_of(*index);
-        }
-        self
-    }
-
-    /// The same error as one of a line.
-    pub(crate) fn in_line(self, index: u64) -> Self {
-        Self::InLine {
-            index,
-            error: Box::new(self),
-        }
-    }
-
-    /// The same error as one of a file.
-    pub(crate) fn in_file(self, path: &Path) -> Self {
-        Self::InFile {
-            path: path.to_owned(),
-            error: Box::new(self),
-        }
     }
 }

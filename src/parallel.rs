@@ -3,8 +3,9 @@
 //! Panics: a panic of a worker goes on in the thread that called, as if there were one thread.
 //!
 //! Cancellation: a worker that returns an error, [`Error::Interrupted`](crate::error::Error) for
-//! one, ends the loop. Tasks are handed out in order and those that began are finished, so the error
-//! returned is that of the first task that fails, whatever the number of threads.
+//! one, ends the loop: no task behind the one that failed begins. Tasks mostly begin in order, but one may
+//! wait for its worker while those behind it begin. Such a task is still done if it is before the one that
+//! failed, so the error returned is that of the first task that fails, whatever the number of threads.
 //!
 //! A [`Team`] is for many short loops: its threads stay from one to the next.
 

@@ -11,6 +11,7 @@ mod array;
 mod early;
 mod files;
 mod index;
+mod left_out;
 mod options;
 mod output;
 mod piece;
@@ -30,8 +31,9 @@ use crate::reading::{
 };
 use crate::watch::Watch;
 
+use left_out::LeftOut;
 use output::Output;
-use piece::{Bad, Piece};
+use piece::Piece;
 use shares::Extent;
 use turns::Turns;
 
@@ -183,6 +185,8 @@ impl<F: Files> Writer<F> {
                 let number = number.map_or(u64::MAX, |number| first + number);
                 let is_last = block.is_last();
                 let piece = encode((number, position.input), block)?;
+                let num_ids = piece.num_ids(self.options.numbers.width());
+                self.num_ids.fetch_add(num_ids, Ordering::Relaxed);
                 turns.add(position, piece, is_last)?;
                 if self.is_complete() {
                     return Ok(ControlFlow::Break(()));
@@ -227,7 +231,6 @@ impl<F: Files> Writer<F> {
         let (ends, locate) = ((true, true), |error| rows.located(error));
         let mut piece = self.encode_chosen(documents, chosen, ends, encoding, watch, locate)?;
         piece.extent = extent;
-        piece.bad = self.left_out(number, Vec::new(), piece.bad);
         Ok(piece)
     }
 
@@ -264,7 +267,7 @@ impl<F: Files> Writer<F> {
                 ..Piece::default()
             });
         }
-        let mut batch = block.into_batch(self.options.skips_bad)?;
+        let batch = block.into_batch(self.options.skips_bad)?;
         let documents: Vec<&[u8]> = batch.documents().collect();
         extent.num_documents = documents.len() as u64;
         let is_begun = !documents.is_empty() && !batch.is_end();
@@ -278,8 +281,12 @@ impl<F: Files> Writer<F> {
         let locate = |error| located(error, &batch);
         let mut piece = self.encode_chosen(&documents, chosen, ends, one_thread, watch, locate)?;
         piece.extent = extent;
-        let lines = std::mem::take(&mut batch.bad);
-        piece.bad = self.left_out(number, lines, piece.bad);
+        let lines = batch.bad_places().map(|before| before as u64).enumerate();
+        let lines = lines.filter(|&(_, document)| self.is_left(0, number, document));
+        let first = self.num_before(&extent);
+        piece
+            .left_out
+            .add_lines(lines, first, |index| batch.bad_error(index));
         Ok(piece)
     }
 
@@ -302,7 +309,7 @@ impl<F: Files> Writer<F> {
         }
         // A document of which a part was written cannot be left out.
         let is_whole = |index| (index > 0 || ends.0) && (index + 1 < documents.len() || ends.1);
-        let mut bad = Vec::new();
+        let mut left_out = LeftOut::default();
         chosen.retain(|&(index, split)| {
             let encoded = encoding
                 .encoder
@@ -310,30 +317,19 @@ impl<F: Files> Writer<F> {
             let wrong = encoded.err().map(|error| error.in_document(index));
             let wrong = wrong.filter(|error| is_whole(index) && is_of_text(error));
             let is_right = wrong.is_none();
-            bad.extend(wrong.map(|error| Bad {
-                split,
-                document: index as u64,
-                error: locate(error),
-            }));
+            if let Some(error) = wrong {
+                left_out.add_document(split, index as u64, || locate(error));
+            }
             is_right
         });
         let piece = self.encode(documents, &chosen, ends, encoding, watch);
-        let mut piece = piece.map_err(locate)?;
-        piece.bad = bad;
+        let mut piece = piece.map_err(|error| {
+            let is_begun = is_of_text(&error);
+            let error = locate(error);
+            if is_begun { error.in_begun() } else { error }
+        })?;
+        piece.left_out = left_out;
         Ok(piece)
-    }
-
-    /// What is left out of a block and was not counted before, in order: lines that are no records,
-    /// and how many documents are before each, and documents that cannot be encoded.
-    fn left_out(&self, block: u64, lines: Vec<(usize, Error)>, mut bad: Vec<Bad>) -> Vec<Bad> {
-        bad.extend(lines.into_iter().map(|(index, error)| Bad {
-            split: 0,
-            document: index as u64,
-            error,
-        }));
-        bad.retain(|bad| self.is_left(bad.split, block, bad.document));
-        bad.sort_by_key(|bad| bad.document);
-        bad
     }
 
     /// Whether nothing of a block is written: it was done before, or is before all shards that are made.
@@ -356,13 +352,8 @@ impl<F: Files> Writer<F> {
         let Options {
             validation,
             block_bytes,
-            sharding,
             ..
         } = &self.options;
-        let num_skipped = match sharding {
-            Sharding::Shares(shares) => shares.num_skipped(extent) as usize,
-            _ => 0,
-        };
         let split_of = |index: usize| {
             let Some(part) = validation else {
                 return 0;
@@ -371,10 +362,18 @@ impl<F: Files> Writer<F> {
             let key = key.unwrap_or_else(|| output::key(documents[index], *block_bytes));
             usize::from(f64::from((key >> 32) as u32) < part * f64::from(u32::MAX))
         };
-        let left = num_skipped..documents.len();
+        let left = self.num_before(extent) as usize..documents.len();
         let chosen = left.map(|index| (index, split_of(index)));
         let is_left = |&(index, split): &(usize, usize)| self.is_left(split, block, index as u64);
         chosen.filter(is_left).collect()
+    }
+
+    /// How many documents of a block are before all shards that are made.
+    fn num_before(&self, extent: &Extent) -> u64 {
+        match &self.options.sharding {
+            Sharding::Shares(shares) => shares.num_skipped(extent),
+            _ => 0,
+        }
     }
 
     /// Whether a document of a split, or what is left out before it, is behind all shards done before.
@@ -394,7 +393,10 @@ fn is_of_text(error: &Error) -> bool {
         **error,
         Error::InvalidUtf8 { .. }
             | Error::UnknownCharacter { .. }
-            | Error::PatternFailed { .. }
+            | Error::PatternFailed {
+                is_of_steps: true,
+                ..
+            }
             | Error::DisallowedSpecial { .. }
     )
 }

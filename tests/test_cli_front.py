@@ -48,7 +48,7 @@ def forbid_reading(monkeypatch: pytest.MonkeyPatch) -> None:
     def read(*_: object, **__: object) -> None:
         pytest.fail("the corpus was read before the arguments were checked")
 
-    for place in ("corpora.count_files", "reporting.report_files", "improving.counts_for"):
+    for place in ("corpora.count_and_leave_out", "reporting.report_files", "improving.counts_for"):
         monkeypatch.setattr(f"mergewise.cli.{place}", read)
 
 

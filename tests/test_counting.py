@@ -442,6 +442,13 @@ def test_another_field(tmp_path: Path) -> None:
     assert mw.count_files(tmp_path, field="content") == mw.count(TEXTS + TEXTS)
 
 
+def test_an_arrow_array_of_nulls_has_no_words() -> None:
+    for nulls in (pa.nulls(3), pa.nulls(0), pa.chunked_array([pa.nulls(2), pa.nulls(1)])):
+        assert mw.count(nulls).num_words == 0
+    tok = mw.train(mw.count(["a a"]), num_merges=0)
+    assert tok.encode_batch(pa.nulls(3)) == tok.encode_batch(pa.array([None] * 3, pa.string()))
+
+
 def test_null_is_no_document(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes(jsonl(["a", None, "b"]))
     pq.write_table(pa.table({"text": ["a", None, "b"]}), tmp_path / "b.parquet")

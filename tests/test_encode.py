@@ -26,7 +26,7 @@ from tokenizers import decoders, models, pre_tokenizers, trainers
 
 import mergewise as mw
 from mergewise import formal
-from mergewise.errors import UnknownTokenError
+from mergewise.errors import InputError, UnknownTokenError
 from mergewise.vocabulary import Vocabulary
 
 OPTICKS = (resources.files(mw) / "data" / "opticks.txt").read_text(encoding="utf-8")
@@ -1035,6 +1035,16 @@ def test_an_unknown_character_is_named_with_its_offset(text: str, prefix: str | 
             encode(text)
     with pytest.raises(UnknownTokenError, match=f"'{text[-1]}' at byte {place}$"):
         tok.encode(text, offsets=True)
+
+
+@pytest.mark.parametrize("num_threads", [1, 2, 5])
+def test_a_text_is_refused_for_the_same_reason_by_any_threads(num_threads: int) -> None:
+    """For a special token before an unknown character, also where that is in another piece."""
+    tok = mw.Tokenizer(over_chars("ab ", merges=[], special_tokens={"<s>": 9}))
+    texts = ["ab " * 9, "ab c" + "ab " * 100_000 + "<s>", "c"]
+    with pytest.raises(InputError, match="special token") as raised:
+        tok.encode_batch(texts, num_threads=num_threads)
+    assert (raised.value.document, raised.value.offset) == (1, 300_004)
 
 
 def test_an_unknown_character_after_a_special_token_is_named_with_its_offset() -> None:

@@ -104,14 +104,15 @@ class WordCounts:
     ) -> WordCounts:
         """The counts of words that were counted elsewhere.
 
-        `dict(counts.top(len(counts)))` goes back.
+        `dict(counts.top(len(counts)))` goes back, of counts that were not pruned.
 
         >>> counts = WordCounts.from_words({"low": 5, " lower": 2}, pattern="gpt2")
         >>> counts.num_words, counts.num_unique, counts.num_symbols
         (7, 2, 27)
 
         Args:
-            words: how often each occurs, as the pattern cuts it: with the space before it, if so.
+            words: how often each occurs, less than 2^63 times, as the pattern cuts it: with the
+                space before it, if so.
             pattern: what cut the texts, and is to cut those that a tokenizer trained on the
                 counts encodes; see `count`.
             normalize: how the texts were normalised; the words are taken as they are.

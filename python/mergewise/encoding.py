@@ -39,7 +39,8 @@ class EncodedFile:
         num_tokens: how many there are.
         num_documents: how many documents they come from.
         shards: the files, if a manifest lists them.
-        num_skipped: how many lines were left out because they are no records.
+        num_skipped: how many lines were left out because they are no records, and how many
+            documents, or rows, because they cannot be encoded.
         skipped: what was wrong with the first of these in this run.
     """
 
@@ -179,7 +180,7 @@ def encode_to_file(
 def encoded_file(
     output: Path, layout: Layout, shards: Sequence[Shard], skipped: Sequence[str], num_behind: int
 ) -> EncodedFile:
-    """What was written, of all files; behind them, `num_behind` lines were left out."""
+    """What was written, of all files; `num_behind` is what was left out behind them."""
     are_several = layout.is_sharded or layout.validation is not None
     return EncodedFile(
         output if are_several else shards[0].path,

@@ -23,6 +23,9 @@ HINTS = {
     "give_field": "give field=",
     "file_damaged": "the file is damaged or cut short",
     "use_smaller_window": "compress it without --long, or decompress it first",
+    "too_long_to_skip": (
+        "a document that is read in parts is not left out: its beginning may be written already"
+    ),
     "write_lossy": "lossy=True writes the rest",
     "read_lossy": "lossy=True reads the file without it",
 }

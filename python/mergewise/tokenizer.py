@@ -130,7 +130,9 @@ class Tokenizer(Coder):
                 own; a hash of its text decides for each document.
             skip_bad: leave out lines of .jsonl that are no records, and documents that cannot be
                 encoded: they hold what the tokenizer has no token for, or a special token that is
-                refused; say how many.
+                refused, or take the pattern too many steps; say how many. A long document (more
+                than 256 kB of a text, or 512 kB of a line of .jsonl) may be read in parts: then it
+                is an error still, as its beginning may be written already.
             manifest: write a manifest also for one file, to `output` with the suffix .json.
             allowed_special: see `encode`.
             disallowed_special: see `encode`.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
-from typing import Literal, TypeAlias, cast
+from typing import Literal, NamedTuple, TypeAlias, cast
 
 from mergewise import _core, arguments, optimize
 from mergewise.counts import WordCounts
@@ -25,6 +25,26 @@ Errors: TypeAlias = Literal["keep", "strict", "replace"]
 
 DEFAULT_PATTERN = "cl100k"
 MOST_MERGES = 2**32
+
+
+class LeftOut(NamedTuple):
+    """Lines that were left out because they are no records.
+
+    Attributes:
+        num_lines: how many.
+        first: what is wrong with the first.
+    """
+
+    num_lines: int = 0
+    first: str | None = None
+
+    def warn(self, stacklevel: int) -> None:
+        """Say so if there are any."""
+        if self.num_lines:
+            warnings.warn(
+                f"lines that are no records, left out: {self.num_lines:,}; the first: {self.first}",
+                stacklevel=stacklevel + 1,
+            )
 
 
 def count(
@@ -107,12 +127,41 @@ def count_files(
         num_threads: 0 means all cores. The counts are the same with any number.
         progress: show a bar, or call this with the bytes done and their total.
     """
+    counts, left_out = count_and_leave_out(
+        paths,
+        pattern=pattern,
+        documents=documents,
+        field=field,
+        normalize=normalize,
+        special_tokens=special_tokens,
+        errors=errors,
+        skip_bad=skip_bad,
+        num_threads=num_threads,
+        progress=progress,
+    )
+    left_out.warn(stacklevel=2)
+    return counts
+
+
+def count_and_leave_out(
+    paths: PathLike | Iterable[PathLike],
+    *,
+    pattern: str | None,
+    documents: DocumentMode,
+    field: str,
+    normalize: Normalize,
+    special_tokens: Sequence[str],
+    errors: Errors,
+    skip_bad: bool,
+    num_threads: int,
+    progress: Progress,
+) -> tuple[WordCounts, LeftOut]:
+    """The counts of files and what was left out of them; see `count_files`."""
     arguments.check_choice("documents", documents, "file", "lines")
     sources = find_sources(paths)
     counter = make_counter(pattern, normalize, special_tokens, errors, num_threads)
     reporter = Reporter(progress, "count", sum(source.num_bytes for source in sources), "B")
-    done = num_skipped = 0
-    first_skipped: str | None = None
+    done, left_out = 0, LeftOut()
     for group in consecutive(sources):
         tell = reporter.after(done)
         if group[0].kind == "parquet":
@@ -121,16 +170,10 @@ def count_files(
             number, first = counter.add_sources(
                 group, documents=documents, field=field, skip_bad=skip_bad, progress=tell
             )
-            num_skipped += number
-            first_skipped = first_skipped or first
+            left_out = LeftOut(left_out.num_lines + number, left_out.first or first)
         done += sum(source.num_bytes for source in group)
     reporter.close(done)
-    if num_skipped:
-        warnings.warn(
-            f"lines that are no records, left out: {num_skipped:,}; the first: {first_skipped}",
-            stacklevel=2,
-        )
-    return WordCounts(counter.finish())
+    return WordCounts(counter.finish()), left_out
 
 
 def make_counter(

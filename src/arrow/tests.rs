@@ -154,8 +154,17 @@ fn numbers_are_read_at_any_alignment() {
 fn an_array_without_rows_needs_no_buffers() {
     assert_eq!(Exported::new(c"u", 0).strings(), Ok(vec![]));
     assert_eq!(Exported::new(c"l", 0).numbers(), Ok(vec![]));
+    assert_eq!(Exported::new(c"n", 0).strings(), Ok(vec![]));
     let empty = array(&[3, 3, 3], b"");
     assert_eq!(empty.strings(), Ok(rows([Some(""), Some("")])));
+}
+
+#[test]
+fn nulls_have_no_buffers() {
+    let nulls = |length| Exported::new(c"n", length).strings();
+    assert_eq!(nulls(3), Ok(rows([None::<&str>; 3])));
+    assert!(flaw(nulls(-1)).contains("negative"));
+    assert!(flaw(nulls(i64::MAX)).contains("memory"));
 }
 
 #[test]

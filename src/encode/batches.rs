@@ -10,11 +10,11 @@ use super::desks::Lent;
 use super::encoder::{Encoder, Given};
 use super::run::Desk;
 use super::sink::Sink;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::merges::Id;
 use crate::pages::{LARGE_PAGE, prefer_large_pages, take_at_once};
 use crate::parallel::{Piece, for_each_of, group_bytes, groups, into_inner, lock};
-use crate::specials::Call;
+use crate::specials::{Call, Finders};
 use crate::watch::Watch;
 
 /// The ids of documents, and where each document's begin and the last one's end.
@@ -131,13 +131,23 @@ impl Encoder {
             }
             let mut sink = Sink::keeping(ids);
             self.encode_given(Given::Text(piece.text), finders, desk, &mut sink, watch)
-                .map_err(|error| error.moved(piece.start, 0).in_document(piece.document))?;
+                .map_err(|error| self.error_of(piece, finders, error))?;
             if piece.is_last {
                 frame.close(ids, start);
                 ends.push(ids.len());
             }
         }
         Ok(())
+    }
+
+    /// The error of a piece as one of its document. What refuses a document as a whole comes first, also where
+    /// threads share it.
+    fn error_of(&self, piece: &Piece<'_>, finders: &Finders, error: Error) -> Error {
+        let first = match self.specials.check(piece.whole, finders) {
+            Err(refused) if error != Error::Interrupted => refused,
+            _ => error.moved(piece.start, 0),
+        };
+        first.in_document(piece.document)
     }
 }
 
@@ -299,7 +309,6 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
-    use crate::error::Error;
 
     #[test]
     fn ids_are_in_order_whatever_room_there_is() {

@@ -52,6 +52,8 @@ pub enum Hint {
     FileDamaged,
     /// Compress with a smaller window, or decompress the file first.
     UseSmallerWindow,
+    /// A document that is read in parts cannot be left out.
+    TooLongToSkip,
 }
 
 impl Hint {
@@ -67,6 +69,7 @@ impl Hint {
             Self::GiveField => "give_field",
             Self::FileDamaged => "file_damaged",
             Self::UseSmallerWindow => "use_smaller_window",
+            Self::TooLongToSkip => "too_long_to_skip",
         }
     }
 }

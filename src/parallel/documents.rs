@@ -23,6 +23,8 @@ pub(crate) struct Piece<'t> {
     /// Where in the document it begins.
     pub(crate) start: usize,
     pub(crate) text: &'t [u8],
+    /// The text of the document.
+    pub(crate) whole: &'t [u8],
     /// Whether the document ends with it.
     pub(crate) is_last: bool,
 }
@@ -65,6 +67,7 @@ fn pieces<'t>(
                 document,
                 start,
                 text: &text[start..next_start.unwrap_or(text.len())],
+                whole: text,
                 is_last: cut.is_none(),
             })
         })

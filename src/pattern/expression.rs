@@ -180,6 +180,7 @@ impl Expression {
     }
 
     fn failed(&self, stop: Stop) -> Error {
+        let is_of_steps = matches!(stop.problem, Problem::Steps(_));
         let message = match stop.problem {
             Problem::Stopped => return Error::Interrupted,
             Problem::Steps(most) => format!("more than {most} steps"),
@@ -190,6 +191,7 @@ impl Expression {
             pattern: self.source.clone(),
             offset: stop.offset,
             message,
+            is_of_steps,
         }
     }
 }

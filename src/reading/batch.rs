@@ -16,8 +16,19 @@ pub(crate) struct Batch {
     place: Place,
     /// The lines of the documents, if they are not simply the lines of the text.
     lines: Vec<u64>,
-    /// What is wrong with the lines that were left out, and how many documents are before each, in order.
-    pub(crate) bad: Vec<(usize, Error)>,
+    bad: BadLines,
+}
+
+/// Lines that were left out because they are no records. They may be many, so what is wrong with one is
+/// found anew when it is asked for.
+#[derive(Default)]
+struct BadLines {
+    /// How many documents are before each, and where it begins in the text of the block, in order.
+    places: Vec<(usize, usize)>,
+    /// That text.
+    text: Vec<u8>,
+    /// What is wrong with the only one, which was not in memory as a whole.
+    known: Option<Error>,
 }
 
 impl Block {
@@ -31,7 +42,7 @@ impl Block {
             is_end,
             ..
         } = self;
-        let (mut lines, mut bad) = (Vec::new(), Vec::new());
+        let (mut lines, mut bad) = (Vec::new(), BadLines::default());
         let ends = match (content, &place.documents) {
             (Content::Record, _) => {
                 lines.push(place.num_lines);
@@ -39,7 +50,8 @@ impl Block {
             }
             (Content::Nothing(Some(error)), _) if !skips_bad => return Err(error),
             (Content::Nothing(error), _) => {
-                bad.extend(error.map(|error| (0, error)));
+                bad.places.extend(error.as_ref().map(|_| (0, 0)));
+                bad.known = error;
                 Vec::new()
             }
             (Content::Given, Documents::File) => vec![text.len()],
@@ -49,7 +61,7 @@ impl Block {
                 ends.chain(begun).collect()
             }
             (Content::Given, Documents::JsonLines(field)) => {
-                return records(&text, field, &place, skips_bad);
+                return records(text, field, &place, skips_bad);
             }
         };
         Ok(Batch {
@@ -64,7 +76,7 @@ impl Block {
 }
 
 /// The documents of lines of JSON.
-fn records(text: &[u8], field: &str, place: &Place, skips_bad: bool) -> Result<Batch> {
+fn records(text: Vec<u8>, field: &str, place: &Place, skips_bad: bool) -> Result<Batch> {
     let mut batch = Batch {
         text: Vec::with_capacity(text.len()),
         ends: Vec::new(),
@@ -74,12 +86,12 @@ fn records(text: &[u8], field: &str, place: &Place, skips_bad: bool) -> Result<B
             ..place.clone()
         },
         lines: Vec::new(),
-        bad: Vec::new(),
+        bad: BadLines::default(),
     };
-    let lines = lines_of(text).zip(place.num_lines..);
-    let lines = lines.filter(|(line, _)| !json::is_blank(line));
-    let objects = lines.clone().map(|(line, _)| line);
-    if let Some(ends) = json::push_fields(text, objects, field, &mut batch.text) {
+    let lines = lines_of(&text).zip(place.num_lines..);
+    let lines = lines.filter(|((_, line), _)| !json::is_blank(line));
+    let objects = lines.clone().map(|((_, line), _)| line);
+    if let Some(ends) = json::push_fields(&text, objects, field, &mut batch.text) {
         let found = lines
             .zip(ends)
             .filter_map(|((_, number), end)| end.map(|end| (number, end)));
@@ -87,32 +99,34 @@ fn records(text: &[u8], field: &str, place: &Place, skips_bad: bool) -> Result<B
         return Ok(batch);
     }
     batch.text.clear();
-    for (line, number) in lines {
-        let found = json::push_field(line, field, &mut batch.text);
-        match found.map_err(|error| error.in_line(number).in_file(&place.path)) {
+    for ((start, line), number) in lines {
+        match json::push_field(line, field, &mut batch.text) {
             Ok(true) => {
                 batch.ends.push(batch.text.len());
                 batch.lines.push(number);
             }
             Ok(false) => {}
-            Err(error) if skips_bad => {
+            Err(_) if skips_bad => {
                 let end = batch.ends.last().copied().unwrap_or(0);
                 batch.text.truncate(end);
-                batch.bad.push((batch.ends.len(), error));
+                batch.bad.places.push((batch.ends.len(), start));
             }
-            Err(error) => return Err(error),
+            Err(error) => return Err(error.in_line(number).in_file(&place.path)),
         }
+    }
+    if !batch.bad.places.is_empty() {
+        batch.bad.text = text;
     }
     Ok(batch)
 }
 
-fn lines_of(text: &[u8]) -> impl Iterator<Item = &[u8]> + Clone {
-    let mut start = 0;
+/// The lines of a text, and where each begins.
+fn lines_of(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> + Clone {
+    let mut next = 0;
     let ends = memchr_iter(b'\n', text).chain([text.len()]);
     ends.map(move |end| {
-        let line = &text[start..end];
-        start = end + 1;
-        line
+        let start = std::mem::replace(&mut next, end + 1);
+        (start, &text[start..end])
     })
 }
 
@@ -125,6 +139,32 @@ impl Batch {
             start = end;
             document
         })
+    }
+
+    /// How many documents are before each line that was left out, in order.
+    pub(crate) fn bad_places(&self) -> impl ExactSizeIterator<Item = usize> {
+        self.bad.places.iter().map(|&(index, _)| index)
+    }
+
+    /// What is wrong with one of these lines.
+    pub(crate) fn bad_error(&self, index: usize) -> Error {
+        let BadLines {
+            places,
+            text,
+            known,
+        } = &self.bad;
+        if let Some(error) = known {
+            return error.clone();
+        }
+        let (before, rest) = text.split_at(places[index].1);
+        let (_, line) = lines_of(rest).next().unwrap_or_default();
+        let Documents::JsonLines(field) = &self.place.documents else {
+            unreachable!("all other lines are documents");
+        };
+        let found = json::push_field(line, field, &mut Vec::new());
+        let error = found.expect_err("it was no record");
+        let number = self.place.num_lines + memchr_iter(b'\n', before).count() as u64;
+        error.in_line(number).in_file(&self.place.path)
     }
 
     /// The key of the first document, if it is a part of one.

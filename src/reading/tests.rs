@@ -75,9 +75,10 @@ fn read(
             whole.extend(document);
         }
         is_new = batch.documents().next().is_none() || batch.is_end();
+        let num_bad = batch.bad_places().len();
         found
             .bad
-            .extend(batch.bad.into_iter().map(|(_, error)| error));
+            .extend((0..num_bad).map(|index| batch.bad_error(index)));
     }
     assert!(is_new, "the last document is whole");
     found

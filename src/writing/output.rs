@@ -4,12 +4,10 @@ use crate::error::{Error, Result};
 
 use super::array::Array;
 use super::index::Index;
-use super::piece::{Bad, Piece};
+use super::left_out::{MOST_TOLD, Told};
+use super::piece::Piece;
 use super::shares::Extent;
 use super::{Files, Format, Numbers, Options, Point, Shard, Sharding};
-
-/// How many of the lines that are left out are told.
-const MOST_TOLD: usize = 10;
 
 /// The files that are written.
 pub(super) struct Output<F> {
@@ -68,10 +66,13 @@ impl<F: Files> Output<F> {
     pub(super) fn put(&mut self, piece: &Piece) -> Result<()> {
         let block = self.num_blocks;
         let width = self.numbers.width();
+        let mut all_told = Vec::new();
         for split in 0..self.splits.len() {
             let part = &piece.parts[split];
             let (mut start, mut ends) = (0, &part.ends[..]);
-            let mut bad = piece.bad.iter().filter(|bad| bad.split == split).peekable();
+            let mut left_out = piece.left_out.numbers[split].iter().peekable();
+            let told = piece.left_out.told.iter();
+            let mut told = told.filter(|told| told.split == split).peekable();
             loop {
                 let (num_within, next) = self.fit(split, start, ends, &piece.extent);
                 let (within, others) = ends.split_at(num_within);
@@ -83,9 +84,14 @@ impl<F: Files> Output<F> {
                     }
                     start = end;
                 }
-                let is_within = |bad: &&Bad| next.is_none_or(|next| bad.document < next);
-                while let Some(bad) = bad.next_if(is_within) {
-                    self.leave_out(split, bad);
+                let is_within = |document| next.is_none_or(|next| document < next);
+                // What is left out of a shard is counted if it is made here.
+                let is_made = self.is_made(split);
+                while let Some((_, number)) = left_out.next_if(|one| is_within(one.0)) {
+                    self.splits[split].num_bad += u64::from(is_made) * number;
+                }
+                while let Some(told) = told.next_if(|told| is_within(told.document)) {
+                    all_told.extend(is_made.then_some(told));
                 }
                 let Some(document) = next else {
                     break;
@@ -99,8 +105,17 @@ impl<F: Files> Output<F> {
                 open.num_begun += ((part.bytes.len() - start) / width) as u64;
             }
         }
+        self.tell(all_told);
         self.num_blocks += 1;
         Ok(())
+    }
+
+    /// Tell what was left out of a block, whatever the splits, if it is among the first of all.
+    fn tell(&mut self, mut told: Vec<&Told>) {
+        told.sort_by_key(|told| told.document);
+        told.truncate(MOST_TOLD - self.told.len());
+        let errors = told.into_iter().map(|told| told.error.clone());
+        self.told.extend(errors);
     }
 
     /// How many documents of a block, which end at `ends` of bytes from `start` on, are still of the
@@ -132,16 +147,6 @@ impl<F: Files> Output<F> {
                 }
                 None => (ends.len(), None),
             },
-        }
-    }
-
-    /// Count what is left out of the shard of a split, if it is made here.
-    fn leave_out(&mut self, split: usize, bad: &Bad) {
-        if self.is_made(split) {
-            self.splits[split].num_bad += 1;
-            if self.told.len() < MOST_TOLD {
-                self.told.push(bad.error.clone());
-            }
         }
     }
 

@@ -3,12 +3,12 @@
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::reading::{io_error, nameless_file};
 use crate::watch::Watch;
 
+use super::left_out::LeftOut;
 use super::shares::Extent;
 use super::{Encoding, Files, Options, Writer};
 
@@ -19,18 +19,7 @@ pub(super) struct Piece {
     pub(super) parts: [Part; 2],
     /// Where the block is in the inputs.
     pub(super) extent: Extent,
-    /// What was left out.
-    pub(super) bad: Vec<Bad>,
-}
-
-/// A line that is no record, or a document that cannot be encoded.
-pub(super) struct Bad {
-    /// The split of the document; a line that is no record has the first.
-    pub(super) split: usize,
-    /// Which document of the block it is, or is before.
-    pub(super) document: u64,
-    /// What is wrong with it.
-    pub(super) error: Error,
+    pub(super) left_out: LeftOut,
 }
 
 /// The ids of a block in one split.
@@ -48,9 +37,14 @@ impl Piece {
     /// About how many bytes of memory it takes.
     pub(super) fn memory(&self) -> usize {
         let parts = self.parts.iter();
-        parts
-            .map(|part| part.bytes.len() + part.ends.len() * END_BYTES)
-            .sum()
+        let parts = parts.map(|part| part.bytes.len() + part.ends.len() * END_BYTES);
+        parts.sum::<usize>() + self.left_out.memory()
+    }
+
+    /// How many ids there are, each of so many bytes.
+    pub(super) fn num_ids(&self, width: usize) -> u64 {
+        let num_bytes: usize = self.parts.iter().map(|part| part.bytes.len()).sum();
+        (num_bytes / width) as u64
     }
 }
 
@@ -108,7 +102,6 @@ impl<F: Files> Writer<F> {
             ..
         } = &self.options;
         let num_ids = ids.len() + chosen.len() * (before.len() + behind.len());
-        self.num_ids.fetch_add(num_ids as u64, Ordering::Relaxed);
         // Documents may be short, so their ids become bytes all at once. Nearly all are of the first
         // split.
         let mut framed = [Vec::with_capacity(num_ids), Vec::new()];
@@ -133,12 +126,12 @@ impl<F: Files> Writer<F> {
     }
 }
 
-/// A piece whose parts are in a file.
+/// A piece of which most is in a file.
 pub(super) struct Stored {
     piece: Piece,
     offset: u64,
-    /// How many bytes and ends each part has.
-    sizes: [(usize, usize); 2],
+    /// How many bytes, ends and numbers of what was left out each split has.
+    sizes: [(usize, usize, usize); 2],
 }
 
 /// A file without a name, for pieces whose turn has not come.
@@ -160,19 +153,25 @@ impl Store {
 
     pub(super) fn put(&mut self, mut piece: Piece) -> Result<Stored> {
         let parts = std::mem::take(&mut piece.parts);
-        let sizes = parts
-            .each_ref()
-            .map(|part| (part.bytes.len(), part.ends.len()));
+        let left_out = std::mem::take(&mut piece.left_out.numbers);
+        let mut sizes = [(0, 0, 0); 2];
         let offset = self.length;
-        for part in &parts {
-            let ends = part.ends.iter();
-            let ends = ends.flat_map(|&(end, document)| [end as u64, document]);
-            let ends: Vec<u8> = ends.flat_map(u64::to_le_bytes).collect();
+        for ((part, left_out), sizes) in parts.iter().zip(&left_out).zip(&mut sizes) {
+            *sizes = (part.bytes.len(), part.ends.len(), left_out.len());
+            let ends = part
+                .ends
+                .iter()
+                .map(|&(end, document)| (end as u64, document));
+            let pairs = ends.chain(left_out.iter().copied());
+            let pairs: Vec<u8> = pairs
+                .flat_map(|(first, second)| [first, second])
+                .flat_map(u64::to_le_bytes)
+                .collect();
             let written = self.file.seek(SeekFrom::Start(self.length));
             let written = written.and_then(|_| self.file.write_all(&part.bytes));
-            let written = written.and_then(|()| self.file.write_all(&ends));
+            let written = written.and_then(|()| self.file.write_all(&pairs));
             written.map_err(|error| io_error(&self.folder, &error))?;
-            self.length += (part.bytes.len() + ends.len()) as u64;
+            self.length += (part.bytes.len() + pairs.len()) as u64;
         }
         Ok(Stored {
             piece,
@@ -189,16 +188,23 @@ impl Store {
         } = stored;
         let failed = |error: std::io::Error| io_error(&self.folder, &error);
         self.file.seek(SeekFrom::Start(offset)).map_err(failed)?;
-        for (part, (num_bytes, num_ends)) in piece.parts.iter_mut().zip(sizes) {
+        let splits = piece.parts.iter_mut().zip(&mut piece.left_out.numbers);
+        for ((part, left_out), (num_bytes, num_ends, num_left_out)) in splits.zip(sizes) {
             part.bytes.resize(num_bytes, 0);
             self.file.read_exact(&mut part.bytes).map_err(failed)?;
-            let mut ends = vec![0; num_ends * END_BYTES];
-            self.file.read_exact(&mut ends).map_err(failed)?;
-            let numbers = ends.as_chunks().0.iter();
+            let mut pairs = vec![0; (num_ends + num_left_out) * END_BYTES];
+            self.file.read_exact(&mut pairs).map_err(failed)?;
+            let numbers = pairs.as_chunks().0.iter();
             let numbers: Vec<u64> = numbers.map(|number| u64::from_le_bytes(*number)).collect();
-            let pairs = numbers.as_chunks().0.iter();
+            let pairs = numbers
+                .as_chunks()
+                .0
+                .iter()
+                .map(|&[first, second]| (first, second));
+            let ends = pairs.clone().take(num_ends);
             part.ends
-                .extend(pairs.map(|&[end, document]| (end as usize, document)));
+                .extend(ends.map(|(end, document)| (end as usize, document)));
+            left_out.extend(pairs.skip(num_ends));
         }
         Ok(piece)
     }
@@ -225,7 +231,13 @@ mod tests {
                 position: number.into(),
                 ..Extent::default()
             },
-            ..Piece::default()
+            left_out: LeftOut {
+                numbers: [
+                    vec![],
+                    (0..number % 4).map(|n| (n.into(), number.into())).collect(),
+                ],
+                told: vec![],
+            },
         };
         let mut store = Store::create(Path::new("/no/such/folder")).expect("the system has one");
         let stored: Vec<_> = (0..20).map(|number| store.put(piece(number))).collect();
@@ -235,6 +247,7 @@ mod tests {
                 .expect("it is there");
             let expected = piece(number);
             assert_eq!(found.extent.position, expected.extent.position);
+            assert_eq!(found.left_out.numbers, expected.left_out.numbers);
             for (found, expected) in found.parts.iter().zip(&expected.parts) {
                 assert_eq!(found.bytes, expected.bytes);
                 assert_eq!(found.ends, expected.ends);

@@ -50,6 +50,8 @@ def run(arguments: list[str] | None) -> int:
         sys.stdout.reconfigure(errors="backslashreplace")
     with warnings.catch_warnings():
         warnings.showwarning = show_warning
+        # What is left out, for one, is always said, and is no error, whatever Python's options are.
+        warnings.simplefilter("default", UserWarning)
         try:
             # What is said about an output must not become part of it.
             is_output = getattr(parsed, "output", None) == STANDARD_OUTPUT

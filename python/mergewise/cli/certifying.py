@@ -114,7 +114,7 @@ def run_verify(parsed: argparse.Namespace) -> None:
     certificate = Certificate.from_file(parsed.certificate)
     tokenizer = None if parsed.tokenizer is None else read_tokenizer(parsed)
     specials = () if tokenizer is None else list(tokenizer.special_tokens)
-    counts = read_counts(parsed, certificate.pattern, certificate.normalize, specials)
+    counts, _ = read_counts(parsed, certificate.pattern, certificate.normalize, specials)
     certificate.verify(counts, tokenizer=tokenizer, by="formal" if parsed.formal else "core")
     has_tokenizer = tokenizer is not None
     if parsed.json:

@@ -13,7 +13,7 @@ from mergewise.counts import WordCounts, is_file_of_counts
 from mergewise.errors import InputError
 from mergewise.sources import files_of
 from mergewise.tokenizer import Tokenizer
-from mergewise.training import count_files
+from mergewise.training import count_and_leave_out
 from mergewise.vocabulary import Normalize
 
 
@@ -32,24 +32,29 @@ def add_inputs(parser: Parser) -> None:
 def counts_for(parsed: argparse.Namespace, tokenizer: Tokenizer) -> WordCounts:
     """The counts of the inputs, where texts are cut as the tokenizer does."""
     specials = list(tokenizer.special_tokens)
-    return read_counts(parsed, tokenizer.pattern, tokenizer.normalize, specials)
+    return read_counts(parsed, tokenizer.pattern, tokenizer.normalize, specials)[0]
 
 
 def read_counts(
     parsed: argparse.Namespace, pattern: str | None, normalize: Normalize, specials: Sequence[str]
-) -> WordCounts:
-    """The counts of the inputs: the sum of files of counts, or of texts that are cut into words."""
+) -> tuple[WordCounts, int]:
+    """The counts of the inputs: the sum of files of counts, or of texts that are cut into words.
+
+    With them comes how many lines that are no records were left out.
+    """
     counted = files_of_counts(parsed.files)
     if counted is not None:
-        return WordCounts.from_files(counted)
+        return WordCounts.from_files(counted), 0
     tell_awaited(parsed.files, "a text")
-    return count_files(
+    counts, left_out = count_and_leave_out(
         parsed.files,
         pattern=pattern,
         normalize=normalize,
         special_tokens=specials,
         **keywords(parsed, "documents", "field", "errors", "skip_bad", "num_threads", "progress"),
     )
+    left_out.warn(stacklevel=1)
+    return counts, left_out.num_lines
 
 
 def files_of_counts(paths: Sequence[str]) -> list[Path] | None:

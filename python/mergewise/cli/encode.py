@@ -92,7 +92,8 @@ def add_layout(parser: Parser) -> None:
     parser.add_number("--shard-tokens", text, 1, metavar="N")
     text = "the part of the documents to write to files of their own, such as 0.01"
     parser.add_argument("--validation", type=float, metavar="PART", help=text)
-    parser.add_flag("--skip-bad", "leave out lines that are no records or cannot be encoded")
+    text = "leave out lines that are no records, and documents that cannot be encoded"
+    parser.add_flag("--skip-bad", f"{text}, unless they are long and read in parts")
     parser.add_flag("--manifest", "list also one file in a manifest, in .json")
 
 

@@ -53,9 +53,11 @@ def pattern_of(parsed: argparse.Namespace) -> str | None:
     return tokenizers.pattern_of(DEFAULT_PATTERN if parsed.pattern is None else parsed.pattern)
 
 
-def counts_of_inputs(parsed: argparse.Namespace) -> WordCounts:
-    """The counts of the inputs, which are texts or files of counts."""
-    return read_counts(parsed, pattern_of(parsed), parsed.normalize, parsed.special_tokens)
+def counts_of_inputs(parsed: argparse.Namespace) -> tuple[WordCounts, dict[str, int]]:
+    """The counts of the inputs, which are texts or files of counts, and what to say of these."""
+    pattern = pattern_of(parsed)
+    counts, num_skipped = read_counts(parsed, pattern, parsed.normalize, parsed.special_tokens)
+    return counts, {"skipped": num_skipped} if parsed.skip_bad else {}
 
 
 def add_count(parser: Parser) -> None:
@@ -75,7 +77,7 @@ def add_count(parser: Parser) -> None:
 def run_count(parsed: argparse.Namespace) -> None:
     """`mergewise count`."""
     check_inputs(parsed)
-    counts = counts_of_inputs(parsed)
+    counts, skipped = counts_of_inputs(parsed)
     if parsed.min_count > 1:
         counts = counts.prune(parsed.min_count)
     counts.save(parsed.output)
@@ -84,6 +86,7 @@ def run_count(parsed: argparse.Namespace) -> None:
         "unique": counts.num_unique,
         "bytes": counts.num_symbols,
         "dropped_bytes": counts.dropped_symbols,
+        **skipped,
     }
     put_facts(facts, as_json=parsed.json)
 
@@ -129,10 +132,10 @@ def run_train(parsed: argparse.Namespace) -> None:
     initial = None if parsed.initial is None else Tokenizer.from_file(parsed.initial)
     chosen = {**keywords(parsed, *TRAINING), "initial": initial}
     rehearse(parsed, chosen, to)
-    counts = counts_of_inputs(parsed)
+    counts, skipped = counts_of_inputs(parsed)
     tokenizer = train(counts, improve=parsed.improve, progress=parsed.progress, **chosen)
     tokenizers.write_tokenizer(tokenizer, parsed)
-    facts = {"tokens": tokenizer.vocab_size, "merges": len(tokenizer.merges)}
+    facts = {"tokens": tokenizer.vocab_size, "merges": len(tokenizer.merges), **skipped}
     put_facts(facts, as_json=parsed.json)
 
 

@@ -15,13 +15,13 @@ import os
 import tempfile
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 from mergewise import _core, sources
 from mergewise.arguments import check_choice, check_num_threads
+from mergewise.cluster.copies import Copies
 from mergewise.cluster.folders import Folder, RemoteFolder, SharedFolder, folder_of
 from mergewise.cluster.task import VERSION, check_version
 from mergewise.encoding import (
@@ -34,7 +34,7 @@ from mergewise.encoding import (
     facts_of,
     new_writer,
 )
-from mergewise.errors import InputError, MergewiseError
+from mergewise.errors import InputError
 from mergewise.sources import DocumentMode, PathLike, Source
 from mergewise.specials import Specials, choice_of
 from mergewise.storage import RemoteFile, is_url, local_path, remote_files
@@ -212,7 +212,8 @@ class ShardTask:
             num_threads=self.reading.num_threads,
             scratch=scratch,
         )
-        starts = list(self.read(writer, number, scratch))
+        copies = Copies(scratch)
+        starts = list(self.read(writer, number, copies))
         num_blocks = writer.num_blocks
         _, skipped = writer.finish()
         files = [file for shard in drafts.shards for file in shard.files]
@@ -225,14 +226,14 @@ class ShardTask:
             [unit for _, (unit, _) in ends],
             {file.name: num_bytes for file, num_bytes in files},
             num_blocks_of(starts, num_blocks),
-            skipped,
+            [copies.renamed(told) for told in skipped],
         )
         draft = scratch / "report"
         draft.write_text(json.dumps(asdict(report)), encoding="utf-8")
         self.folder.put(draft, self.report_name(number))
         return report
 
-    def read(self, writer: _core.Writer, number: int, scratch: Path) -> Iterator[tuple[Unit, int]]:
+    def read(self, writer: _core.Writer, number: int, copies: Copies) -> Iterator[tuple[Unit, int]]:
         """Write what is in a shard; yields each unit that is read, and the blocks before it."""
         start = self.num_bytes * number // len(self.numbers)
         position = 0
@@ -249,7 +250,7 @@ class ShardTask:
                     before += num_blocks
             else:
                 yield (index, 0), writer.num_blocks
-                with on_disk(source, scratch) as local:
+                with copies.on_disk(source) as local:
                     documents, name = self.reading.documents, self.reading.field
                     writer.add_sources(
                         [local], [position], documents=documents, field=name, progress=None
@@ -346,22 +347,6 @@ def placed(reports: Sequence[Report]) -> list[dict[str, Any]]:
             end = (before.get((file, row_group), 0) + block, document)
             shards.append({**shard, "end": end})
     return shards
-
-
-@contextmanager
-def on_disk(source: Source, scratch: Path) -> Iterator[Source]:
-    """The source as a file of this machine, as long as it is read; errors name the source."""
-    if not isinstance(source.path, RemoteFile):
-        yield source
-        return
-    local = source.path.fetch(scratch)
-    try:
-        yield replace(source, path=local)
-    except MergewiseError as error:
-        error.path = str(source.path)
-        raise
-    finally:
-        local.unlink()
 
 
 def plan(

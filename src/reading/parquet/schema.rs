@@ -26,7 +26,7 @@ pub(super) fn text_column(schema: &SchemaDescriptor, field: &str) -> Result<Opti
     }
     let (name, kind) = (quoted(field), kind_of(column));
     Err(Error::InvalidTable {
-        message: format!("the column {name} holds {kind}, expected strings"),
+        message: format!("the column {name} holds {kind}, expected strings or bytes"),
         is_column_missing: false,
     })
 }
@@ -73,7 +73,7 @@ fn holds_texts(column: &Type) -> bool {
         && info.repetition() != Repetition::REPEATED
 }
 
-/// What a column holds, as Arrow calls it.
+/// What a column that holds no texts holds, as Arrow calls it.
 fn kind_of(column: &Type) -> String {
     let info = column.get_basic_info();
     let is_list = matches!(info.logical_type_ref(), Some(LogicalType::List))
@@ -85,10 +85,19 @@ fn kind_of(column: &Type) -> String {
     if column.is_group() {
         return "structures".to_owned();
     }
-    match column.get_physical_type() {
-        Physical::BYTE_ARRAY | Physical::FIXED_LEN_BYTE_ARRAY => "binary".to_owned(),
-        physical => physical.to_string().to_lowercase(),
-    }
+    let kind = match (info.logical_type_ref(), info.converted_type()) {
+        (Some(LogicalType::Decimal { .. }), _) | (_, ConvertedType::DECIMAL) => "decimal",
+        (Some(LogicalType::Bson), _) | (_, ConvertedType::BSON) => "bson",
+        (Some(LogicalType::Uuid), _) => "uuid",
+        (Some(LogicalType::Float16), _) => "halffloat",
+        (_, ConvertedType::INTERVAL) => "intervals",
+        _ => match column.get_physical_type() {
+            Physical::BYTE_ARRAY => "binary",
+            Physical::FIXED_LEN_BYTE_ARRAY => "binary of a fixed size",
+            physical => return physical.to_string().to_lowercase(),
+        },
+    };
+    kind.to_owned()
 }
 
 fn quoted(name: &str) -> String {
