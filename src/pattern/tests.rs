@@ -6,6 +6,7 @@ use super::scan::Scan;
 use super::*;
 
 mod blocks;
+mod emulated;
 mod steps;
 mod time;
 
@@ -273,6 +274,8 @@ fn words_are_the_same_on_all_processors() {
             };
             let expected = words(pattern, &text);
             assert_eq!(words_by(scanner, Any, &text), expected, "{text:x?}");
+            let emulated = words_by(scanner, emulated::Emulated, &text);
+            assert_eq!(emulated, expected, "{text:x?}");
             #[cfg(target_arch = "x86_64")]
             if let Some(processor) = block::Avx2::detect() {
                 assert_eq!(words_by(scanner, processor, &text), expected, "{text:x?}");
