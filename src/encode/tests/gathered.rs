@@ -97,7 +97,7 @@ fn one_by_one(encoder: &Encoder, texts: &[&[u8]], call: &Call) -> Result<Encoded
 fn texts_together_have_the_ids_of_each() {
     let mut random = Random(31);
     let normal_forms = [Normalization::None, Normalization::Nfc];
-    for round in 0..120 {
+    for round in 0..64 {
         let unknown: &[u8] = if round % 4 == 3 { b"b" } else { b"none" };
         let encoder = encoder(&mut random, normal_forms[round % 2], unknown);
         // Texts of a few bytes, of some hundred, and now and then one that is not short.
@@ -108,7 +108,14 @@ fn texts_together_have_the_ids_of_each() {
                 text(&mut random, num_parts, num_kinds)
             })
             .collect();
-        let texts: Vec<&[u8]> = texts.iter().map(String::as_bytes).collect();
+        // Some begin or end inside of a character, which their neighbours may complete.
+        let texts: Vec<&[u8]> = texts
+            .iter()
+            .map(|text| match (text.as_bytes(), random.below(4)) {
+                ([_, rest @ ..], 0) | ([rest @ .., _], 1) => rest,
+                (whole, _) => whole,
+            })
+            .collect();
         for choice in choices() {
             let call = encoder.call(&choice).expect("few special tokens");
             let expected = one_by_one(&encoder, &texts, &call);
