@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 from mergewise.config import NO_CONFIG, ModelConfig
-from mergewise.formats import gguf, gpt2, sentencepiece, tokenizer_json
+from mergewise.formats import class_folder, gguf, gpt2, sentencepiece, tokenizer_json
 from mergewise.formats.model_config import CONFIG, configured, written_config
 from mergewise.formats.reading import Reading
 from mergewise.formats.tokenizer_json_writer import losses
@@ -44,6 +44,10 @@ def read(reading: Reading) -> Vocabulary:
         expected = f"{TOKENIZER}, {MODEL}, GPT-2's two files or one .gguf"
         raise reading.wrong("", "a directory of other files", expected)
     module, path = found
+    name = class_folder.class_in(reading.path) if module is gpt2 else None
+    if name is not None:
+        found_here, roles = class_folder.read(reading, name)
+        return configured(found_here, reading.path, roles)
     vocabulary: Vocabulary = module.read(replace(reading, path=path))
     return vocabulary if module is gguf else configured(vocabulary, reading.path)
 
