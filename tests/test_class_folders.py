@@ -189,6 +189,13 @@ def test_a_vocabulary_with_an_empty_token(tmp_path: Path) -> None:
     assert formats.load(tmp_path / "again-vocab.json").written == {empty_id: ""}
 
 
+def test_how_a_token_with_a_role_is_found(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path / "model", config={"mask_token": MASK})
+    tok = mw.Tokenizer.from_file(folder)
+    ids = tok.encode("ab <mask>ab", allowed_special="all")
+    assert ids == [256, tok.special_tokens["<mask>"], 256]
+
+
 def test_the_line_with_the_version(tmp_path: Path) -> None:
     folder = folder_of(tmp_path / "model")
     (folder / "merges.txt").write_text("#version-2\na b\n", encoding="utf-8")

@@ -108,14 +108,18 @@ def with_tokens(
     """The vocabulary with the tokens that only its configuration has.
 
     Those of `added_tokens_decoder` and added_tokens.json have their ids there; tokens that have a
-    role become special, and get the next id if they are in no list.
+    role become special, and get the next id if they are in no list. How tokens are found is said in
+    a tokenizer.json, and by the configuration where there is none.
     """
+    says_searches = "tokenizer_json" not in vocabulary.extras
     special, added = dict(vocabulary.special_tokens), dict(vocabulary.added_tokens)
     searches = dict(vocabulary.searches)
     ids = {text.decode("utf-8", "replace"): i for text, i in vocabulary.tokens.items()}
     taken = {*ids.values(), *special.values(), *added.values(), *(vocabulary.byte_tokens or ())}
     for token in listed_tokens(document, named, folder):
         if token.text in special or token.text in added:
+            if says_searches and any(token.search):
+                searches.setdefault(token.text, token.search)
             continue
         token_id, known = token.id, ids.get(token.text)
         if token_id is None:
