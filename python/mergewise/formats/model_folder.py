@@ -18,11 +18,18 @@ __all__ = ["files_of", "looks_like", "losses", "read"]
 
 TOKENIZER = "tokenizer.json"
 MODEL = "tokenizer.model"
+RANKS = "tiktoken.model"
 
 
 def looks_like(_head: bytes, path: Path) -> bool:
     """Whether this is a directory with a tokenizer."""
-    return path.is_dir() and tokenizer_in(path) is not None
+    return path.is_dir() and (tokenizer_in(path) is not None or ranks_in(path) is not None)
+
+
+def ranks_in(folder: Path) -> Path | None:
+    """The file of tiktoken's ranks in a folder: it alone does not say how texts are cut."""
+    files = [folder / RANKS, *sorted(folder.glob("*.tiktoken"))]
+    return next((path for path in files if path.exists()), None)
 
 
 def tokenizer_in(folder: Path) -> tuple[ModuleType, Path] | None:
@@ -40,6 +47,14 @@ def tokenizer_in(folder: Path) -> tuple[ModuleType, Path] | None:
 def read(reading: Reading) -> Vocabulary:
     """The vocabulary of the tokenizer, with what the files beside it say."""
     found = tokenizer_in(reading.path)
+    ranks = ranks_in(reading.path) if found is None else None
+    if ranks is not None:
+        raise reading.wrong(
+            "",
+            f"{ranks.name}, for which no file of the folder says how texts are cut",
+            "that file and its pattern",
+            hint=f"give {ranks.name} itself, with pattern= and special_tokens=",
+        )
     if found is None:
         expected = f"{TOKENIZER}, {MODEL}, GPT-2's two files or one .gguf"
         raise reading.wrong("", "a directory of other files", expected)
