@@ -77,7 +77,10 @@ def test_places_are_trimmed_by_what_tokens_are_called(tmp_path: Path) -> None:
     marked.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="never")
     with_bytes = model({"a": 0, "b": 1, **byte_names}, byte_fallback=True)
     spaced = model({"a": 0, " ": 1, "b": 2, "\n": 3, "<u>": 4}, unk_token="<u>")
-    for index, each in enumerate((peer, marked, with_bytes, spaced)):
+    inside = {"a": 0, " ": 1, "@@ ": 2, "@@a": 3, "@@b": 4, "@@\n": 5, "@@\t": 6, "\n": 7}
+    started = model(inside, continuing_subword_prefix="@@")
+    ended = model({"a": 0, " ": 1, " </w>": 2, "b</w>": 3, "\n</w>": 4}, end_of_word_suffix="</w>")
+    for index, each in enumerate((peer, marked, with_bytes, spaced, started, ended)):
         for name, processor in (
             ("bytes", processors.ByteLevel(trim_offsets=True)),
             ("rob", ROBERTA),

@@ -211,7 +211,8 @@ impl Encoder {
     }
 
     /// How many characters of white space an ordinary token that stands for this text has at its ends,
-    /// as its file writes it: those that stand for `unknown` characters or bytes have names without any.
+    /// as its file writes it: those that stand for `unknown` characters or bytes have names without any,
+    /// and what marks the end or the inside of a word is none.
     fn spaces_of(&self, id: Id, text: &[u8], unknown: &[Id]) -> (usize, usize) {
         let vocabulary = &self.words.vocabulary;
         let has_letters = vocabulary.symbols() == Symbols::Bytes;
@@ -220,16 +221,28 @@ impl Encoder {
             ' ' => !self.preparation.mark_is_space,
             c => !has_letters && is_white(c),
         };
-        let spaces = ends_in(text, is_space);
-        let number = (spaces != (0, 0))
-            .then(|| vocabulary.number(text))
-            .flatten();
-        let is_itself = number.is_some_and(|number| vocabulary.id(number) == Some(id));
-        if is_itself || !unknown.contains(&id) {
-            spaces
-        } else {
-            (0, 0)
+        let (leading, ending) = ends_in(text, is_space);
+        if (leading, ending) == (0, 0) {
+            return (0, 0);
         }
+        let (first, last) = (vocabulary.start_of_word(), vocabulary.end_of_word());
+        let is_called = |start: &[u8], end: &[u8]| {
+            let number = vocabulary.number(&[start, text, end].concat());
+            number.is_some_and(|number| vocabulary.id(number) == Some(id))
+        };
+        let (has_first, has_last) = (
+            is_called(first, b"") || is_called(first, last),
+            is_called(b"", last) || is_called(first, last),
+        );
+        if unknown.contains(&id) && !has_first && !has_last && !is_called(b"", b"") {
+            return (0, 0);
+        }
+        let is_inside = !first.is_empty() && !has_first;
+        let is_ended = !last.is_empty() && has_last;
+        (
+            if is_inside { 0 } else { leading },
+            if is_ended { 0 } else { ending },
+        )
     }
 }
 
