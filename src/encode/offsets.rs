@@ -217,7 +217,7 @@ impl Encoder {
         let vocabulary = &self.words.vocabulary;
         let has_letters = vocabulary.symbols() == Symbols::Bytes;
         // In letters for bytes only that of a space counts. Where spaces are marks, they are none.
-        let is_space = |c: &char| match c {
+        let is_space = |c: char| match c {
             ' ' => !self.preparation.mark_is_space,
             c => !has_letters && is_white(c),
         };
@@ -293,15 +293,18 @@ fn white_ends(text: &[u8]) -> (usize, usize) {
 }
 
 /// Whether a character is white space, or the letter of a space.
-fn is_white(character: &char) -> bool {
-    character.is_whitespace() || *character == 'Ġ'
+fn is_white(character: char) -> bool {
+    character.is_whitespace() || character == 'Ġ'
 }
 
 /// How many of these characters a text begins and ends with.
-fn ends_in(text: &[u8], is_one: impl Fn(&char) -> bool) -> (usize, usize) {
+fn ends_in(text: &[u8], is_one: impl Fn(char) -> bool) -> (usize, usize) {
     let text = String::from_utf8_lossy(text);
-    let leading = text.chars().take_while(&is_one).count();
-    (leading, text.chars().rev().take_while(&is_one).count())
+    let leading = text.chars().take_while(|&c| is_one(c)).count();
+    (
+        leading,
+        text.chars().rev().take_while(|&c| is_one(c)).count(),
+    )
 }
 
 /// What bytes with these places stand for, from one of them to another; no bytes, such as a mark for
