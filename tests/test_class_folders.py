@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tokenizers
 from tokenizers import pre_tokenizers
 
 import mergewise as mw
@@ -120,10 +121,12 @@ def test_a_folder_is_read_as_its_class_reads_it(
     assert tok.get_vocab() == theirs.get_vocab()
     for role in ("bos", "eos", "unk", "sep", "pad", "cls", "mask"):
         assert getattr(tok.config, f"{role}_token") == getattr(theirs, f"{role}_token"), role
+    tok.save(tmp_path / "again.json")
+    again = tokenizers.Tokenizer.from_file(str(tmp_path / "again.json"))
     for text in TEXTS:
         expected = theirs(text, return_offsets_mapping=True)
         ids, offsets = tok.encode(text, allowed_special="all", offsets=True)
-        assert ids == expected["input_ids"], text
+        assert ids == expected["input_ids"] == again.encode(text).ids, text
         assert offsets == expected["offset_mapping"], text
         text_again = theirs.backend_tokenizer.decode(ids, skip_special_tokens=False)
         assert tok.decode(ids) == text_again, text

@@ -15,7 +15,7 @@ from mergewise.formats.json_values import Json, Value
 from mergewise.formats.tiktoken import LANGUAGES
 
 END_OF_TEXT: Final = "<|endoftext|>"
-LETTERS_OF_BYTES: Final = {"type": "ByteLevel"}
+LETTERS_OF_BYTES: Final = {**clip.BYTE_LEVEL, "add_prefix_space": True}
 NFC: Final = {"type": "NFC"}
 QWEN2: Final = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*"
@@ -59,8 +59,8 @@ class Setting:
 
 def steps_of_bytes(setting: Setting) -> Json:
     """The steps of GPT-2."""
-    spaced = {"add_prefix_space": setting.flag("add_prefix_space"), "use_regex": True}
-    return {"pre_tokenizer": {"type": "ByteLevel", **spaced}, "decoder": LETTERS_OF_BYTES}
+    letters = {**clip.BYTE_LEVEL, "add_prefix_space": setting.flag("add_prefix_space")}
+    return {"pre_tokenizer": letters, "decoder": LETTERS_OF_BYTES}
 
 
 def steps_of_neox(setting: Setting) -> Json:
@@ -72,7 +72,7 @@ def steps_of_qwen(setting: Setting) -> Json:
     """The steps of Qwen 2."""
     spaced = {"add_prefix_space": setting.flag("add_prefix_space"), "use_regex": False}
     cut = {"type": "Split", "pattern": {"Regex": QWEN2}, "behavior": "Isolated", "invert": False}
-    letters = {"type": "ByteLevel", **spaced}
+    letters = {**clip.BYTE_LEVEL, **spaced}
     pre_tokenizer = {"type": "Sequence", "pretokenizers": [cut, letters]}
     return {"normalizer": NFC, "pre_tokenizer": pre_tokenizer, "decoder": LETTERS_OF_BYTES}
 
