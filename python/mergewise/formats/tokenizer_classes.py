@@ -144,11 +144,10 @@ def around_like_herbert(setting: Setting) -> Json:
 
 def around_like_whisper(setting: Setting) -> Json:
     """Around a text: what Whisper is asked for, and the end."""
-    unknown = setting.token("unk_token")
     language, task = setting.config.get("language"), setting.config.get("task")
 
     def known(text: str) -> tuple[str, int]:
-        return (text, setting.ids[text]) if text in setting.ids else unknown
+        return (text, setting.ids[text]) if text in setting.ids else setting.token("unk_token")
 
     asked = [known(START_OF_TRANSCRIPT)]
     if language.raw is not None:
