@@ -23,13 +23,7 @@ RANKS = "tiktoken.model"
 
 def looks_like(_head: bytes, path: Path) -> bool:
     """Whether this is a directory with a tokenizer."""
-    return path.is_dir() and (tokenizer_in(path) is not None or ranks_in(path) is not None)
-
-
-def ranks_in(folder: Path) -> Path | None:
-    """The file of tiktoken's ranks in a folder: it alone does not say how texts are cut."""
-    files = [folder / RANKS, *sorted(folder.glob("*.tiktoken"))]
-    return next((path for path in files if path.exists()), None)
+    return path.is_dir() and (tokenizer_in(path) is not None or (path / RANKS).exists())
 
 
 def tokenizer_in(folder: Path) -> tuple[ModuleType, Path] | None:
@@ -47,13 +41,12 @@ def tokenizer_in(folder: Path) -> tuple[ModuleType, Path] | None:
 def read(reading: Reading) -> Vocabulary:
     """The vocabulary of the tokenizer, with what the files beside it say."""
     found = tokenizer_in(reading.path)
-    ranks = ranks_in(reading.path) if found is None else None
-    if ranks is not None:
+    if found is None and (reading.path / RANKS).exists():
         raise reading.wrong(
             "",
-            f"{ranks.name}, for which no file of the folder says how texts are cut",
+            f"{RANKS}, for which no file of the folder says how texts are cut",
             "that file and its pattern",
-            hint=f"give {ranks.name} itself, with pattern= and special_tokens=",
+            hint=f"give {RANKS} itself, with pattern= and special_tokens=",
         )
     if found is None:
         expected = f"{TOKENIZER}, {MODEL}, GPT-2's two files or one .gguf"
