@@ -91,6 +91,14 @@ def test_places_are_trimmed_by_what_tokens_are_called(tmp_path: Path) -> None:
             check(each, texts, folder)
 
 
+def test_places_of_tokens_that_are_found_in_normalised_texts_are_trimmed(tmp_path: Path) -> None:
+    peer = model({"a": 0, " ": 1, "b": 2, "th": 3})
+    peer.normalizer = normalizers.Prepend(" ")
+    peer.add_tokens([AddedToken("th", lstrip=True, rstrip=True, normalized=True)])
+    peer.post_processor = processors.ByteLevel(trim_offsets=True)
+    check(peer, [" th a", "th", "a  th  b"], tmp_path)
+
+
 def test_an_added_token_that_is_normalised_to_nothing(tmp_path: Path) -> None:
     peer = model({"a": 0, "b": 1, " ": 2})
     peer.normalizer = normalizers.Strip()

@@ -114,8 +114,8 @@ impl Encoder {
                 true,
                 watch,
                 |stretch| match stretch {
-                    Stretch::Special(id, place) => {
-                        let spaces = white_ends(&text[place.0..place.1]);
+                    Stretch::Special(id, place, text) => {
+                        let spaces = white_ends(text);
                         found.push(Placed { id, place, spaces });
                         Ok(())
                     }
@@ -221,6 +221,11 @@ impl Encoder {
             ' ' => !self.preparation.mark_is_space,
             c => !has_letters && is_white(c),
         };
+        // Most tokens begin and end in letters.
+        let is_plain = |byte: &u8| byte.is_ascii_graphic() || has_letters && *byte != b' ';
+        if text.first().is_none_or(is_plain) && text.last().is_none_or(is_plain) {
+            return (0, 0);
+        }
         let (leading, ending) = ends_in(text, is_space);
         if (leading, ending) == (0, 0) {
             return (0, 0);
