@@ -222,6 +222,32 @@ def test_whispers_special_tokens() -> None:
     assert tok.decode([50256]) == ""
 
 
+@pytest.mark.parametrize("name", ["x.model", "tokenizer.json", "vocab.json", ""])
+def test_a_pointer_in_place_of_a_file(name: str, tmp_path: Path) -> None:
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:9e556afd\nsize 499723\n"
+    (tmp_path / (name or "vocab.json")).write_text(pointer)
+    (tmp_path / "merges.txt").write_text("#version: 0.2\n")
+    with pytest.raises(FormatError, match=r"a pointer that Git LFS left.*git lfs pull"):
+        mw.Tokenizer.from_file(tmp_path / name)
+
+
+def test_what_is_read_only_with_help(tmp_path: Path) -> None:
+    ranks = b"".join(base64.b64encode(bytes([byte])) + b" %d\n" % byte for byte in range(256))
+    (tmp_path / "tiktoken.model").write_bytes(ranks)
+    (tmp_path / "tokenizer_config.json").write_text("{}")
+    with pytest.raises(FormatError, match=r"found tiktoken.model, .*give tiktoken.model itself"):
+        mw.Tokenizer.from_file(tmp_path)
+    assert mw.Tokenizer.from_file(tmp_path / "tiktoken.model", pattern=None).encode("a") == [97]
+    (tmp_path / "x.tiktoken.gz").write_bytes(gzip.compress(ranks))
+    with pytest.raises(FormatError, match=r"found a compressed file.*decompress it first"):
+        mw.Tokenizer.from_file(tmp_path / "x.tiktoken.gz", pattern=None)
+    letters = "".join(f"{97 + index} {4 + index}\n" for index in range(12))
+    youtokentome = f"12 1\n{letters}4 5 16\n0 1 2 3\n"
+    (tmp_path / "x.yttm").write_text(youtokentome)
+    with pytest.raises(FormatError, match=r"found a model of YouTokenToMe"):
+        mw.Tokenizer.from_file(tmp_path / "x.yttm")
+
+
 # Live tokenizers.
 
 

@@ -347,7 +347,7 @@ impl Encoder {
         self.stretches()
             .for_each_stretch(pipeline, text, finders, false, watch, |stretch| {
                 let prepared = match stretch {
-                    Stretch::Special(id, _) => {
+                    Stretch::Special(id, ..) => {
                         sink.push_apart(&[id]);
                         return Ok(());
                     }

@@ -114,8 +114,8 @@ impl Encoder {
                 true,
                 watch,
                 |stretch| match stretch {
-                    Stretch::Special(id, place) => {
-                        let spaces = white_ends(&text[place.0..place.1]);
+                    Stretch::Special(id, place, text) => {
+                        let spaces = white_ends(text);
                         found.push(Placed { id, place, spaces });
                         Ok(())
                     }
@@ -142,6 +142,7 @@ impl Encoder {
         for_each_word: impl FnOnce(&mut dyn FnMut(usize, usize)) -> Result<()>,
     ) -> Result<()> {
         let first = found.len();
+        let unknown = self.words.unknown.ids();
         let (mut scratch, mut pieces, mut result) = (Scratch::default(), Vec::new(), Ok(()));
         for_each_word(&mut |from, to| {
             if result.is_err() {
@@ -165,7 +166,7 @@ impl Encoder {
                 found.push(Placed {
                     id,
                     place: place_of(from + start, from + end),
-                    spaces: self.spaces_of(token),
+                    spaces: self.spaces_of(id, token, &unknown),
                 });
                 at += length;
             }
@@ -209,19 +210,44 @@ impl Encoder {
         (index(start), index(start + length - 1) + 1)
     }
 
-    /// How many characters of white space an ordinary token has at its ends. Where spaces are marks,
-    /// none is white space.
-    fn spaces_of(&self, token: &[u8]) -> (usize, usize) {
-        if self.preparation.mark_is_space {
+    /// How many characters of white space an ordinary token that stands for this text has at its ends,
+    /// as its file writes it: those that stand for `unknown` characters or bytes have names without any,
+    /// and what marks the end or the inside of a word is none.
+    fn spaces_of(&self, id: Id, text: &[u8], unknown: &[Id]) -> (usize, usize) {
+        let vocabulary = &self.words.vocabulary;
+        let has_letters = vocabulary.symbols() == Symbols::Bytes;
+        // In letters for bytes only that of a space counts. Where spaces are marks, they are none.
+        let is_space = |c: char| match c {
+            ' ' => !self.preparation.mark_is_space,
+            c => !has_letters && is_white(c),
+        };
+        // Most tokens begin and end in letters.
+        let is_plain = |byte: &u8| byte.is_ascii_graphic() || has_letters && *byte != b' ';
+        if text.first().is_none_or(is_plain) && text.last().is_none_or(is_plain) {
             return (0, 0);
         }
-        if self.words.vocabulary.symbols() == Symbols::Chars {
-            return white_ends(token);
+        let (leading, ending) = ends_in(text, is_space);
+        if (leading, ending) == (0, 0) {
+            return (0, 0);
         }
-        // Only the letter for this byte counts as one.
-        let is_space = |byte: &&u8| **byte == b' ';
-        let ending = token.iter().rev().take_while(is_space).count();
-        (token.iter().take_while(is_space).count(), ending)
+        let (first, last) = (vocabulary.start_of_word(), vocabulary.end_of_word());
+        let is_called = |start: &[u8], end: &[u8]| {
+            let number = vocabulary.number(&[start, text, end].concat());
+            number.is_some_and(|number| vocabulary.id(number) == Some(id))
+        };
+        let (has_first, has_last) = (
+            is_called(first, b"") || is_called(first, last),
+            is_called(b"", last) || is_called(first, last),
+        );
+        if unknown.contains(&id) && !has_first && !has_last && !is_called(b"", b"") {
+            return (0, 0);
+        }
+        let is_inside = !first.is_empty() && !has_first;
+        let is_ended = !last.is_empty() && has_last;
+        (
+            if is_inside { 0 } else { leading },
+            if is_ended { 0 } else { ending },
+        )
     }
 }
 
@@ -268,10 +294,22 @@ fn framed(found: &[Placed], frame: &Frame) -> (Vec<Id>, Vec<Place>) {
 
 /// How many characters of white space a text, or the letters of one, begins and ends with.
 fn white_ends(text: &[u8]) -> (usize, usize) {
-    let is_space = |character: &char| character.is_whitespace() || *character == 'Ġ';
+    ends_in(text, is_white)
+}
+
+/// Whether a character is white space, or the letter of a space.
+fn is_white(character: char) -> bool {
+    character.is_whitespace() || character == 'Ġ'
+}
+
+/// How many of these characters a text begins and ends with.
+fn ends_in(text: &[u8], is_one: impl Fn(char) -> bool) -> (usize, usize) {
     let text = String::from_utf8_lossy(text);
-    let leading = text.chars().take_while(is_space).count();
-    (leading, text.chars().rev().take_while(is_space).count())
+    let leading = text.chars().take_while(|&c| is_one(c)).count();
+    (
+        leading,
+        text.chars().rev().take_while(|&c| is_one(c)).count(),
+    )
 }
 
 /// What bytes with these places stand for, from one of them to another; no bytes, such as a mark for

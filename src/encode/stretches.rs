@@ -11,9 +11,9 @@ use crate::specials::{Finders, Part, Phase, Specials};
 use crate::watch::Watch;
 
 /// A stretch of a text.
-pub(super) enum Stretch {
-    /// A special token, and what it stands for in the text.
-    Special(Id, Place),
+pub(super) enum Stretch<'s> {
+    /// A special token, what it stands for in the text, and that as it was found, normalised or not.
+    Special(Id, Place, &'s [u8]),
     Words(Prepared),
 }
 
@@ -49,14 +49,15 @@ impl Stretches<'_> {
         finders: &Finders,
         is_tracked: bool,
         watch: &Watch,
-        mut use_stretch: impl FnMut(Stretch) -> Result<()>,
+        mut use_stretch: impl FnMut(Stretch<'_>) -> Result<()>,
     ) -> Result<()> {
         let is_tracked = is_tracked || pipeline.needs_places();
         let specials = self.0;
         specials.for_each_part(Phase::Given, text, finders, |part| match part {
             Part::Special(special, place) => {
+                let found = &text[place.clone()];
                 let place = (place.start, place.end);
-                use_stretch(Stretch::Special(special.id, place))
+                use_stretch(Stretch::Special(special.id, place, found))
             }
             Part::Ordinary(start, text) => {
                 let kept = |from: usize| Specials::next_late(text, from, finders);
@@ -64,8 +65,9 @@ impl Stretches<'_> {
                 let bytes = normal.text().as_bytes();
                 specials.for_each_part(Phase::Late, bytes, finders, |part| match part {
                     Part::Special(special, range) => {
+                        let found = &bytes[range.clone()];
                         let place = normal.place(range).unwrap_or((start, start));
-                        use_stretch(Stretch::Special(special.id, place))
+                        use_stretch(Stretch::Special(special.id, place, found))
                     }
                     Part::Ordinary(at, text) => {
                         let stretch = normal.slice(at..at + text.len());

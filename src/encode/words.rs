@@ -160,15 +160,19 @@ impl Words {
 
     /// A word without the symbols that are left out.
     fn without_dropped<'w>(&self, word: &'w [u8]) -> Cow<'w, [u8]> {
-        let vocabulary = &self.vocabulary;
         if self.unknown != Unknown::Dropped {
             return Cow::Borrowed(word);
         }
-        let units = vocabulary.units_of(word);
-        let symbols = vocabulary.symbols_of(word);
-        let kept = units.into_iter().zip(symbols);
-        let kept = kept.filter(|(_, symbol)| symbol.is_ok_and(|n| vocabulary.id(n).is_some()));
+        let units = self.vocabulary.units_of(word);
+        let kept = units.into_iter().zip(self.vocabulary.symbols_of(word));
+        let kept = kept.filter(|(_, symbol)| !self.is_dropped(symbol));
         Cow::Owned(kept.flat_map(|(unit, _)| unit.iter().copied()).collect())
+    }
+
+    /// Whether a symbol is left out.
+    fn is_dropped(&self, symbol: &std::result::Result<Number, &[u8]>) -> bool {
+        let id = symbol.ok().and_then(|number| self.vocabulary.id(number));
+        self.unknown == Unknown::Dropped && id.is_none()
     }
 
     /// What the tokens of a word stand for: the word without the symbols that are left out, unless it is
@@ -264,8 +268,6 @@ impl Words {
         pieces: &mut Vec<Piece>,
         watch: &Watch,
     ) -> Result<()> {
-        // What is left out is left out before merging: its neighbours may merge.
-        let word = &*self.without_dropped(word);
         let mut writer = Writer {
             words: self,
             first: pieces.len(),
@@ -275,6 +277,7 @@ impl Words {
         if let Some(search) = &self.search
             && self.vocabulary.symbols() == Symbols::Bytes
         {
+            let word = &*self.without_dropped(word);
             if let Some(tools) = self.tools()
                 && word.len() > LONGEST_SEARCHED
                 && !scratch.knows(word)
@@ -288,7 +291,10 @@ impl Words {
             writer.flush();
             return Ok(());
         }
-        let symbols = self.vocabulary.symbols_of(word);
+        let mut symbols = self.vocabulary.symbols_of(word);
+        // What is left out is left out before merging: its neighbours may merge. They keep the marks that
+        // they have, or lack, in the whole word.
+        symbols.retain(|symbol| !self.is_dropped(symbol));
         for run in symbols.chunk_by(|a, b| a.is_ok() && b.is_ok()) {
             if let [Err(unknown)] = run {
                 writer.push_unknown(unknown)?;

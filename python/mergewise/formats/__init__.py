@@ -58,6 +58,8 @@ FORMATS: Final[dict[str, ModuleType]] = {
     "tiktoken": tiktoken,
     "subword_nmt": subword_nmt,
 }
+# How .gz and .zst begin; CLIP's merges alone are read out of one.
+COMPRESSED: Final = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 # The end of a file name, and the format that is written to such a file.
 NAMES: Final = {
     "vocab.json": "gpt2",
@@ -85,6 +87,8 @@ def detect(path: PathLike) -> str:
     for name, module in FORMATS.items():
         if module.looks_like(head, reading.path):
             return name
+    if head.startswith(COMPRESSED):
+        raise reading.wrong("", "a compressed file", "a tokenizer", hint="decompress it first")
     found = "a directory of other files" if reading.path.is_dir() else shown(head[:30])
     raise reading.wrong("", found, f"one of {', '.join(sorted(FORMATS))}")
 

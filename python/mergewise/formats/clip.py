@@ -60,7 +60,7 @@ STEPS: Final[dict[str, Any]] = {
         "trim_offsets": False,
         "add_prefix_space": False,
     },
-    # The ends of words become spaces, and white space around the text is left out.
+    # The ends of words become spaces, that of the last word, too.
     "decoder": {
         "type": "Sequence",
         "decoders": [

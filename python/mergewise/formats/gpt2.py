@@ -24,6 +24,10 @@ FIRST_IS_NUMBER: Final = re.compile(
     rb'[ \t\r\n]*\{[ \t\r\n]*"(?:[^"\\]|\\.)*"[ \t\r\n]*:[ \t\r\n]*-?\d'
 )
 NAMES: Final = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))
+# What a first line that is no pair begins with.
+VERSION: Final = "#version"
+# A symbol at the end of a word, in files that mark these ends.
+END: Final = re.compile(r".</w>", re.DOTALL)
 EXPECTED: Final = "vocab.json, merges.txt, encoder.json or vocab.bpe"
 
 
@@ -40,7 +44,7 @@ def looks_like(head: bytes, path: Path) -> bool:
 def is_list_of_pairs(head: bytes) -> bool:
     """Whether the first lines are pairs, after a line with the version or not."""
     lines = first_lines(head)
-    pairs = lines[1:] if lines[0].startswith(b"#version:") else lines
+    pairs = lines[1:] if lines[0].startswith(VERSION.encode()) else lines
     return bool(head.strip()) and all(len(line.split(b" ")) == 2 for line in pairs)
 
 
@@ -63,19 +67,16 @@ def both_paths(path: Path) -> tuple[Path, Path]:
 
 def read(reading: Reading) -> Vocabulary:
     """The vocabulary of the two files."""
-    vocab_path, merges_path = both_paths(reading.path)
-    if vocab_path == merges_path:
-        raise reading.wrong("", f"a file named {shown(reading.path.name)}", EXPECTED)
-    complete_writes(vocab_path)
-    for path in (vocab_path, merges_path):
-        if not path.exists():
-            raise reading.wrong("", "one file of the two", f"{path.name} beside it")
+    vocab_path, merges_path = checked_paths(reading)
     ids = read_ids(parse(Reading(path=vocab_path)))
     merges_file = Reading(path=merges_path, lossy=reading.lossy)
-    written = read_merges(merges_file, ids)
+    written = read_pairs(merges_file, ids, in_letters=True)
+    refuse_ends(merges_file, written)
     used = merging.strings_of(written)
     tokens: dict[bytes, int] = {}
     special_tokens: dict[str, int] = {}
+    # No text has it: Whisper's vocabulary has one, where GPT-2's has its end of text.
+    empty_id = ids.pop("", None)
     for string, token_id in ids.items():
         token = from_letters(string)
         if token is not None and (string in used or len(token) == 1):
@@ -85,38 +86,72 @@ def read(reading: Reading) -> Vocabulary:
     merging.check_bytes(Reading(path=vocab_path), tokens, place="the tokens")
     merges = [(from_letters(left) or b"", from_letters(right) or b"") for left, right in written]
     live = merging.live_merges(merges_file, merges, merging.Symbols("bytes"))
-    return Vocabulary(tokens=tokens, merges=live, pattern="gpt2", special_tokens=special_tokens)
+    return Vocabulary(
+        tokens=tokens,
+        merges=live,
+        pattern="gpt2",
+        special_tokens=special_tokens,
+        written={} if empty_id is None else {empty_id: ""},
+    )
+
+
+def checked_paths(reading: Reading) -> tuple[Path, Path]:
+    """The file of ids and the file of merges, which both are there."""
+    vocab_path, merges_path = both_paths(reading.path)
+    if vocab_path == merges_path:
+        raise reading.wrong("", f"a file named {shown(reading.path.name)}", EXPECTED)
+    complete_writes(vocab_path)
+    for path in (vocab_path, merges_path):
+        if not path.exists():
+            raise reading.wrong("", "one file of the two", f"{path.name} beside it")
+    return vocab_path, merges_path
 
 
 def read_ids(document: Value) -> dict[str, int]:
     """The strings and their ids."""
     ids = document.ids()
-    if "" in ids:
-        raise document.reading.wrong("", "a token without letters", "tokens that are not empty")
     merging.check_ids_differ(document.reading, ids, place="the ids")
     return ids
 
 
-def read_merges(reading: Reading, ids: Mapping[str, int]) -> list[tuple[str, str]]:
-    """The pairs of the lines, as they are written: of tokens with ids, in GPT-2's letters."""
+def read_pairs(
+    reading: Reading, ids: Mapping[str, int], *, in_letters: bool
+) -> list[tuple[str, str]]:
+    """The pairs of the lines, as they are written: of tokens with ids, perhaps in letters."""
     lines = decoded(reading, reading.read_bytes()).split("\n")
     if not lines[-1]:
         lines.pop()
-    first = 1 if lines and lines[0].startswith("#version") else 0
+    first = 1 if lines and lines[0].startswith(VERSION) else 0
     merges = [
         merging.pair_of(reading, line.removesuffix("\r"), number)
         for number, line in enumerate(lines[first:], first + 1)
     ]
     used = merging.strings_of(merges)
+    unknown = {string for string in used if from_letters(string) is None} if in_letters else set()
     for wrong, fault, expected in (
         (used - ids.keys(), ", which has no id", "tokens of the vocabulary"),
-        ({s for s in used if from_letters(s) is None}, "", "tokens in GPT-2's letters"),
+        (unknown, "", "tokens in GPT-2's letters"),
     ):
         if wrong:
             index, string = merging.first_use(merges, wrong)
             found = f"the token {shown(string)}{fault}"
             raise reading.wrong(f"line {first + 1 + index}", found, expected)
     return merges
+
+
+def refuse_ends(reading: Reading, merges: list[tuple[str, str]]) -> None:
+    """Refuse merges of symbols that mark the ends of words: GPT-2 has none."""
+    made = {left + right for left, right in merges}
+    marked = {s for s in merging.strings_of(merges) - made if END.fullmatch(s)}
+    if marked:
+        _, string = merging.first_use(merges, marked)
+        raise reading.wrong(
+            "",
+            f"the token {shown(string)}, which ends a word, as in CLIP's and OpenAI GPT's files",
+            "GPT-2's, which mark no ends",
+            hint="give the folder, with a tokenizer_config.json that names the class, such as "
+            '{"tokenizer_class": "CLIPTokenizer"}',
+        )
 
 
 def losses(vocabulary: Vocabulary) -> list[str]:
@@ -140,6 +175,7 @@ def files_of(vocabulary: Vocabulary, path: Path) -> dict[Path, bytes]:
         if text in ids:
             raise ConversionError(f"{path}: the special token {text!r} is written as a token is")
         ids[text] = token_id
+    ids |= {text: token_id for token_id, text in vocabulary.written.items() if not text}
     by_id = dict(sorted(ids.items(), key=lambda item: item[1]))
     pairs = [f"{to_letters(left)} {to_letters(right)}\n" for left, right in vocabulary.merges or ()]
     vocab_path, merges_path = both_paths(path)

@@ -6,7 +6,7 @@ added_tokens.json, newer ones have templates of conversations in files of their 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -28,8 +28,13 @@ DEFAULT: Final = "default"
 NO_LENGTH: Final = 10**12
 
 
-def configured(vocabulary: Vocabulary, folder: Path) -> Vocabulary:
-    """The vocabulary with what the files of its folder say."""
+def configured(
+    vocabulary: Vocabulary, folder: Path, settled: Mapping[str, str] | None = None
+) -> Vocabulary:
+    """The vocabulary with what the files of its folder say.
+
+    It has all tokens of these files already if the ones with a role are `settled`.
+    """
     document = document_in(folder / CONFIG)
     older = document_in(folder / SPECIAL_TOKENS)
     roles = {role: document.get(role) for role in ROLES}
@@ -37,7 +42,7 @@ def configured(vocabulary: Vocabulary, folder: Path) -> Vocabulary:
     tokens = {role: token_text(value) for role, value in roles.items() if value.raw is not None}
     length = document.get("model_max_length").raw
     config = ModelConfig(
-        **tokens,
+        **(tokens if settled is None else settled),
         chat_templates=read_templates(document, folder),
         add_bos_token=flag_of(document.get("add_bos_token")),
         add_eos_token=flag_of(document.get("add_eos_token")),
@@ -47,7 +52,8 @@ def configured(vocabulary: Vocabulary, folder: Path) -> Vocabulary:
         clean_up_tokenization_spaces=flag_of(document.get("clean_up_tokenization_spaces")),
     )
     named = [value for value in roles.values() if value.raw is not None]
-    vocabulary = with_tokens(vocabulary, document, named, folder)
+    if settled is None:
+        vocabulary = with_tokens(vocabulary, document, named, folder)
     return replace(
         vocabulary,
         framing=framing_of(vocabulary, config),
@@ -102,14 +108,18 @@ def with_tokens(
     """The vocabulary with the tokens that only its configuration has.
 
     Those of `added_tokens_decoder` and added_tokens.json have their ids there; tokens that have a
-    role become special, and get the next id if they are in no list.
+    role become special, and get the next id if they are in no list. How tokens are found is said in
+    a tokenizer.json, and by the configuration where there is none.
     """
+    says_searches = "tokenizer_json" not in vocabulary.extras
     special, added = dict(vocabulary.special_tokens), dict(vocabulary.added_tokens)
     searches = dict(vocabulary.searches)
     ids = {text.decode("utf-8", "replace"): i for text, i in vocabulary.tokens.items()}
     taken = {*ids.values(), *special.values(), *added.values(), *(vocabulary.byte_tokens or ())}
     for token in listed_tokens(document, named, folder):
         if token.text in special or token.text in added:
+            if says_searches and any(token.search):
+                searches.setdefault(token.text, token.search)
             continue
         token_id, known = token.id, ids.get(token.text)
         if token_id is None:

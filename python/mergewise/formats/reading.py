@@ -22,6 +22,8 @@ class Unset(enum.Enum):
 UNSET: Final = Unset.UNSET
 LARGEST_ID: Final = 2**32 - 1
 HEAD_BYTES: Final = 1 << 16
+# How a file begins that stands for one that Git LFS keeps elsewhere.
+POINTER: Final = b"version https://git-lfs"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,11 +48,20 @@ class Reading:
 
     def open(self) -> BinaryIO:
         """The content as an open file."""
-        return self.path.open("rb") if self.data is None else BytesIO(self.data)
+        if self.data is not None:
+            return BytesIO(self.data)
+        file = self.path.open("rb")
+        if file.read(len(POINTER)) == POINTER:
+            file.close()
+            found = "a pointer that Git LFS left in place of the file"
+            raise self.wrong("", found, "the file itself", hint="git lfs pull fetches it")
+        file.seek(0)
+        return file
 
     def read_bytes(self) -> bytes:
         """The content."""
-        return self.path.read_bytes() if self.data is None else self.data
+        with self.open() as file:
+            return file.read()
 
     def wrong(self, place: str, found: str, expected: str, *, hint: str = "") -> FormatError:
         """The error that something in the file is not as expected."""

@@ -30,9 +30,25 @@ def looks_like(head: bytes, _path: Path) -> bool:
     return is_list_of_pairs(head) and not OBJECT_START.match(head)
 
 
+def refuse_youtokentome(reading: Reading, lines: list[str]) -> None:
+    """Refuse models of YouTokenToMe by name.
+
+    Their first line says how many lines there are of a character and of a merge, which is three
+    ids; the last has the ids of the special tokens.
+    """
+    sizes = lines[0].split()
+    if not (len(sizes) == 2 and all(size.isdecimal() for size in sizes)):
+        return
+    num_lines = sum(map(int, sizes)) + 2
+    if len(lines) == num_lines and len(lines[-1].split()) == 4:
+        expected = "codes of subword-nmt: YouTokenToMe's models are not read"
+        raise reading.wrong("", "a model of YouTokenToMe", expected)
+
+
 def read(reading: Reading) -> Vocabulary:
     """The vocabulary of a file of codes."""
     lines = decoded(reading, reading.read_bytes()).rstrip("\n").split("\n")
+    refuse_youtokentome(reading, lines)
     has_version = lines[0].startswith("#version:")
     version = VERSION.fullmatch(lines[0])
     if has_version and not version:

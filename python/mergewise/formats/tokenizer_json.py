@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -60,6 +61,7 @@ def vocabulary_of(document: Value, written: WrittenTokens) -> Vocabulary:
     check_model(model)
     steps = read_steps(document)
     added = read_added_tokens(document, written)
+    refuse_nothing(document.get("normalizer"), added)
     prefix = model.get("continuing_subword_prefix").text(default="")
     spelling = Spelling(
         has_letters=steps.alphabet == "bytes",
@@ -80,6 +82,8 @@ def vocabulary_of(document: Value, written: WrittenTokens) -> Vocabulary:
     # Where symbols are bytes and all of them are tokens, no character is unknown.
     marks_words = bool(prefix or end_of_word)
     is_closed = spelling.has_letters and len(single_bytes) == 256 and not marks_words
+    if marks_words or (spelling.has_letters and not is_closed):
+        refuse_fallback(model, written)
     unknown = None if is_closed else read_unknown(model, written)
     kept: Json = {"post_processor": document.get("post_processor").raw}
     decoder: list[Step] | None = read_decoder(document.get("decoder"))
@@ -172,6 +176,29 @@ def read_added_tokens(document: Value, written: WrittenTokens) -> dict[str, Adde
             for text, token in added.items()
         }
     return added
+
+
+def refuse_fallback(model: Value, written: WrittenTokens) -> None:
+    """Refuse that unknown symbols become bytes where tokenizers has other bytes than the text.
+
+    The marks of symbols become bytes there, too, and the letters that stand for bytes.
+    """
+    falls_back = model.get("byte_fallback")
+    if falls_back.flag() and any(written.get(name) is not None for name in BYTE_NAMES):
+        falls_back.leave_out("false where symbols have marks or are letters for bytes")
+
+
+def refuse_nothing(normalizer: Value, added: Mapping[str, AddedToken]) -> None:
+    """Refuse added tokens of which the normalizer leaves nothing: they would be everywhere."""
+    texts = [text for text, token in added.items() if token.search.normalized]
+    if normalizer.raw is None or not texts:
+        return
+    pipeline = _core.Pipeline(json.dumps({"normalizer": normalizer.raw}))
+    for text in texts:
+        if not pipeline.normalized(text):
+            found = f"{shown(text)}, of which the normalizer leaves nothing"
+            expected = "tokens that are in normalised texts"
+            raise normalizer.reading.wrong("added_tokens", found, expected)
 
 
 def checked_framing(

@@ -10,7 +10,7 @@ from mergewise.errors import ConversionError
 from mergewise.formats.huggingface_decoders import is_sentencepiece, written_decoder
 from mergewise.formats.json_values import Json
 from mergewise.formats.letters import BYTE_NAMES, MARK, from_letters
-from mergewise.formats.naming import CONTINUING_PREFIX, names_of, writer_of
+from mergewise.formats.naming import names_of, names_of_words, prefix_of, writer_of
 from mergewise.formats.post_processors import (
     written_padding,
     written_processor,
@@ -57,11 +57,27 @@ def losses_of_tokens(vocabulary: Vocabulary) -> list[str]:
     others = [part for part in parts if part not in vocabulary.tokens]
     if others:
         found.append(f"it cannot merge characters that are no tokens ({named(others)})")
-    texts = [*vocabulary.special_tokens, *vocabulary.added_tokens]
-    single = [t for t in texts if len(t) == 1 and t.encode() not in vocabulary.tokens]
+    in_model = added_in_model(vocabulary, names_of_words(vocabulary))
+    single = sorted(t for t in in_model if len(t) == 1 and t.encode() not in vocabulary.tokens)
     if single and vocabulary.alphabet != "bytes":
         found.append(f"a special token of one character is found as any other ({named(single)})")
     return found
+
+
+def added_in_model(vocabulary: Vocabulary, ids: Mapping[str, int]) -> set[str]:
+    """The special and the added tokens that the model has, too, with other tokens of these `ids`.
+
+    Tokenizers numbers those that are only added from the end of the model on, so that the model has
+    all before. They may follow its ids if these have no gap. The model has the unknown token.
+    """
+    others = {**vocabulary.special_tokens, **vocabulary.added_tokens}
+    added = {text: token_id for text, token_id in others.items() if text not in ids}
+    all_ids = sorted([*ids.values(), *added.values()])
+    end = max(all_ids, default=-1) + 1
+    if all_ids == list(range(end)):
+        while end - 1 in added.values() and end - 1 != vocabulary.unknown_token:
+            end -= 1
+    return {text for text, token_id in others.items() if token_id < end or text in ids}
 
 
 def files_of(vocabulary: Vocabulary, path: Path) -> dict[Path, bytes]:
@@ -88,7 +104,7 @@ def document_of(vocabulary: Vocabulary, path: Path) -> Json:
             "type": "BPE",
             "dropout": None,
             "unk_token": names.unknown,
-            "continuing_subword_prefix": CONTINUING_PREFIX if vocabulary.start_of_word else None,
+            "continuing_subword_prefix": prefix_of(vocabulary) or None,
             "end_of_word_suffix": vocabulary.end_of_word.decode() or None,
             "fuse_unk": vocabulary.fuse_unknown,
             "byte_fallback": vocabulary.byte_tokens is not None,
@@ -111,8 +127,7 @@ class Names:
         for token_id, text in vocabulary.written.items():
             self.add(text, token_id, path)
         others = {**vocabulary.special_tokens, **vocabulary.added_tokens}
-        end = self.end_of_model(others, vocabulary.unknown_token)
-        listed = {text for text, token_id in others.items() if token_id < end or text in self.ids}
+        listed = added_in_model(vocabulary, self.ids)
         if vocabulary.whole_words:
             self.refuse_words(listed & vocabulary.added_tokens.keys(), vocabulary.alphabet, path)
         for text in sorted(listed, key=others.__getitem__):
@@ -122,19 +137,6 @@ class Names:
         if vocabulary.unknown_token is not None:
             self.unknown = by_id.get(vocabulary.unknown_token, "<unk>")
             self.add(self.unknown, vocabulary.unknown_token, path)
-
-    def end_of_model(self, others: Mapping[str, int], unknown: int | None) -> int:
-        """The id from which on tokenizers numbers tokens that are added; the model has all before.
-
-        They may follow the ids of the model if these have no gap. The model has the unknown token.
-        """
-        added = {text: token_id for text, token_id in others.items() if text not in self.ids}
-        ids = sorted([*self.ids.values(), *added.values()])
-        end = max(ids, default=-1) + 1
-        if ids == list(range(end)):
-            while end - 1 in added.values() and end - 1 != unknown:
-                end -= 1
-        return end
 
     def refuse_words(self, added: Collection[str], alphabet: str, path: Path) -> None:
         """Refuse tokens that words would be looked up as if the model had them."""
