@@ -331,7 +331,7 @@ impl Specials {
 
     /// Where the first special token begins that is refused or found in either phase, if the text is not
     /// changed before the second.
-    pub(crate) fn first_place(&self, text: &[u8], finders: &Finders) -> Option<usize> {
+    pub(crate) fn first_place(text: &[u8], finders: &Finders) -> Option<usize> {
         let all = [&finders.refused, &finders.found, &finders.found_late];
         let places = all
             .into_iter()

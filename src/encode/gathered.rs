@@ -7,13 +7,13 @@
 use std::borrow::Cow;
 
 use super::encoder::Encoder;
-use super::run::{Desk, Run};
+use super::run::{Desk, Gathered, Run};
 use super::sink::Sink;
 use crate::error::Result;
 use crate::merges::Id;
 use crate::parallel::Piece;
 use crate::pattern::Scanner;
-use crate::specials::Call;
+use crate::specials::{Call, Specials};
 use crate::watch::Watch;
 
 /// A text of so many bytes has words enough by itself.
@@ -21,17 +21,6 @@ const MOST_BYTES_OF_TEXT: usize = 1 << 12;
 /// So many bytes are gathered at first, and at most: they should stay in the nearest cache.
 const LEAST_BYTES: usize = 1 << 9;
 const MOST_BYTES: usize = 1 << 14;
-
-/// Texts one behind the other.
-#[derive(Debug, Default)]
-pub(super) struct Gathered {
-    text: Vec<u8>,
-    /// Where each ends.
-    ends: Vec<usize>,
-    ids: Vec<Id>,
-    /// How many bytes are gathered next: fewer where special tokens are near to one another.
-    pub(super) num_bytes: usize,
-}
 
 impl Encoder {
     /// Encode those of the first pieces together that can be, and append their ids, and where the texts
@@ -104,7 +93,7 @@ impl Encoder {
         }
         *num_bytes = MOST_BYTES.min(most_bytes * 2);
         // What looks like a special token may lie in two texts; then it is none.
-        if let Some(place) = self.specials.first_place(text, &call.finders) {
+        if let Some(place) = Specials::first_place(text, &call.finders) {
             ends.truncate(ends.partition_point(|&end| end <= place));
             *num_bytes = place;
         }

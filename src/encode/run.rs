@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::cache::{Buffer, Cache, Copied, Miss, SharedWords, Word, no_ids};
 use super::ends::{BATCH, Ends, MOST_WORDS};
-use super::gathered::Gathered;
 use super::joins::{GROUP, Joins, Places};
 use super::long::LongWords;
 use super::search::Scratch;
@@ -77,6 +76,17 @@ impl Desk {
             .copy_known(text, words, start..len, buffer, misses, &mut copied);
         copied
     }
+}
+
+/// Short texts one behind the other.
+#[derive(Debug, Default)]
+pub(super) struct Gathered {
+    pub(super) text: Vec<u8>,
+    /// Where each ends.
+    pub(super) ends: Vec<usize>,
+    pub(super) ids: Vec<Id>,
+    /// How many bytes are gathered next: fewer where special tokens are near to one another.
+    pub(super) num_bytes: usize,
 }
 
 /// Where texts end that lie one behind the other.

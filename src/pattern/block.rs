@@ -7,7 +7,6 @@ mod x86;
 pub(super) use x86::{Avx2, Avx512};
 
 use super::groups::{ENDS_BEFORE_SPACE, Groups, KEEPS_LINE_ENDS, LINE_END, WHITE_SPACE};
-use super::shown::Shown;
 use crate::spelling::{Spelling, spelling_at};
 
 /// The number of bytes in a block: one for each bit of a mask.
@@ -109,13 +108,6 @@ pub(crate) struct Characters {
 }
 
 impl Found {
-    /// Let nothing be known of the bytes from one on, which are not the text's, whatever they are.
-    pub(super) fn hide_from(&mut self, byte: usize) {
-        let characters = self.characters.as_ref();
-        let character = characters.map_or(byte, |characters| characters.number_before(byte));
-        self.foreign |= u64::MAX << character;
-    }
-
     /// Whether a word that begins with a character ends before the next, and whether that depends on
     /// more.
     #[inline(always)]

@@ -283,7 +283,7 @@ impl<G: TakeGroups> Work for Scan<'_, G> {
                 (Some(bytes), Some(groups)) if P::HAS_BLOCKS => {
                     let mut found = processor.look_up(bytes, groups);
                     if rest.len() < LEN {
-                        found.hide_from(rest.len());
+                        hide_from(&mut found, rest.len());
                     }
                     let block = (bytes, &found);
                     match &found.characters {
@@ -316,6 +316,16 @@ fn block_of<'b>(rest: &'b [u8], filled_up: &'b mut [u8; LEN]) -> Option<&'b [u8;
     }
     filled_up[..rest.len()].copy_from_slice(rest);
     Some(filled_up)
+}
+
+/// Let nothing be known of the bytes of a block from one on, which are not the text's, whatever they are.
+#[inline(always)]
+fn hide_from(found: &mut Found, byte: usize) {
+    let character = match &found.characters {
+        None => Bytes.number_before(byte),
+        Some(characters) => characters.number_before(byte),
+    };
+    found.foreign |= u64::MAX << character;
 }
 
 /// Some words that were found.

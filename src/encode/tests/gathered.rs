@@ -81,15 +81,15 @@ fn choices() -> [Choice; 4] {
 
 /// Each text by itself, up to the first error.
 fn one_by_one(encoder: &Encoder, texts: &[&[u8]], call: &Call) -> Result<Encoded> {
-    let mut encoded = (vec![], vec![0]);
+    let mut found = (vec![], vec![0]);
     for (index, text) in texts.iter().enumerate() {
         let ids = encoder.encode(text, call, &Watch::default());
-        encoded
+        found
             .0
             .extend(ids.map_err(|error| error.in_document(index))?);
-        encoded.1.push(encoded.0.len());
+        found.1.push(found.0.len());
     }
-    Ok(encoded)
+    Ok(found)
 }
 
 #[test]

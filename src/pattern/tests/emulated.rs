@@ -28,9 +28,10 @@ fn characters_of(block: &[u8; LEN], groups: &Groups) -> Vec<(usize, Option<u8>)>
     let (mut characters, mut at) = (Vec::new(), 0);
     for chunk in block.utf8_chunks() {
         for character in chunk.valid().chars() {
-            let kind = match character.is_ascii() {
-                true => Some(groups.kind(character as u8)),
-                false => kind_of(character, &groups.foreign),
+            let kind = if character.is_ascii() {
+                Some(groups.kind(character as u8))
+            } else {
+                kind_of(character, &groups.foreign)
             };
             let num_characters = if kind.is_some() {
                 1
