@@ -165,12 +165,14 @@ def compare_with(tok: mw.Tokenizer, peer: Peer, samples: Sequence[str]) -> dict[
         "ids": compare(lambda text: tok.encode(text, **bare), peer.encode, samples),
         "decoded": compare(tok.decode, peer.decode, all_ids),
     }
+    unpadded = tok.with_padding(None)
 
     def in_a_batch(text: str) -> list[int]:
         # Short texts are encoded together.
-        return tok.encode_batch(["One text,", text, " another."], **bare)[1]
+        return unpadded.encode_batch(["One text,", text, " another."], **bare)[1]
 
-    found["ids, in a batch"] = compare(in_a_batch, peer.encode, samples[::5])
+    alone = partial(unpadded.encode, **bare)
+    found["ids, in a batch"] = compare(in_a_batch, alone, samples[::5])
     if theirs := peer.encode_with_added:
         found["ids, with added"] = compare(lambda t: tok.encode(t, **finding), theirs, samples)
     if theirs := peer.encode_halves:
