@@ -19,6 +19,7 @@ mod patterns;
 mod pipeline;
 mod ranks;
 mod reader;
+mod sequence;
 mod session;
 mod sources;
 mod tables;

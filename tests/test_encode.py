@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from importlib import resources
@@ -704,10 +706,10 @@ def test_the_failing_document_of_a_batch_is_named() -> None:
 # So much text that is not ASCII that threads work on some while Python makes the UTF-8 of the rest.
 
 
-def documents_that_take_long() -> list[str]:
+def documents_that_take_long(num_documents: int = 100) -> list[str]:
     """New ones, of which Python has no UTF-8 yet."""
-    text = "".join(LANGUAGES.values())
-    return [f"{index} {text * 70}" for index in range(100)]
+    text = "".join(LANGUAGES.values()) * (7000 // num_documents)
+    return [f"{index} {text}" for index in range(num_documents)]
 
 
 def test_texts_are_encoded_and_counted_while_others_are_made() -> None:
@@ -720,6 +722,53 @@ def test_texts_are_encoded_and_counted_while_others_are_made() -> None:
         assert np.array_equal(found[1], offsets)
     counts = mw.count([text.encode() for text in texts], pattern="whitespace", num_threads=1)
     assert mw.count(documents_that_take_long(), pattern="whitespace", num_threads=3) == counts
+
+
+def test_a_few_long_texts_among_many_short_ones() -> None:
+    # Their lengths are guessed from a few, among which the long ones hardly are.
+    tok = trained("whitespace")
+    texts = ["a b"] * 100_000
+    for place in (40_000, 70_007, 99_999):
+        texts[place] = OPTICKS * 10
+    ids, offsets = tok.encode_batch_numpy(texts, num_threads=1)
+    for sequence in (texts, tuple(texts)):
+        found = tok.encode_batch_numpy(sequence, num_threads=3)
+        assert np.array_equal(found[0], ids)
+        assert np.array_equal(found[1], offsets)
+
+
+@contextmanager
+def soon_and_again(change: Callable[[], object]) -> Iterator[None]:
+    """Call a function every millisecond, in the middle of what this thread does."""
+    before = signal.signal(signal.SIGALRM, lambda *_: change())
+    signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_a_list_that_is_changed_while_it_is_read() -> None:
+    tok = trained("whitespace")
+    expected = [tok.encode(text) for text in documents_that_take_long(2000)]
+
+    def encoded_while(change: Callable[[list[str]], object]) -> list[list[int]]:
+        texts = documents_that_take_long(2000)
+        with soon_and_again(lambda: change(texts)):
+            return tok.encode_batch(texts, num_threads=3)
+
+    # Each text is what was there when it was read, and stays so.
+    after = tok.encode("ab")
+    for _ in range(50):
+        found = encoded_while(lambda texts: texts.__setitem__(slice(None), ["ab"] * len(texts)))
+        assert all(ids in (first, after) for ids, first in zip(found, expected, strict=True))
+        if 0 < sum(ids == after for ids in found) < len(found):
+            break
+    else:
+        pytest.fail("it was never changed in the middle")
+    with pytest.raises(RuntimeError, match="became shorter"):
+        list(map(encoded_while, [list.clear] * 50))
 
 
 @pytest.mark.parametrize("first", ["encoded", "refused"])

@@ -1,33 +1,30 @@
 //! Arguments of many texts.
 
-use std::iter::Skip;
 use std::time::{Duration, Instant};
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::iter::BorrowedTupleIterator;
-use pyo3::types::{PyBytes, PySequence, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyString};
 
 use super::arguments::bytes_of;
 use super::arrow_tables::strings_of;
+use super::sequence::Sequence;
 use crate::encode::Extent;
-use crate::prefetch::prefetch_at;
 use crate::reading::Strings;
 
-/// How many texts before its turn a text begins to be loaded.
-const AHEAD: usize = 8;
-/// Before these bytes is what tells the kind, the length and the place of a text.
-const HEADER: usize = 40;
 /// So long a lot takes to be made if there are others behind it: about as long as it takes to start the
 /// threads that work on it. A clock is looked at after so many bytes, or so many texts.
 const LONG: Duration = Duration::from_micros(250);
 const LOOK_BYTES: usize = 1 << 18;
 const LOOK_TEXTS: usize = 1 << 8;
+/// How many texts tell about how long all of them are, and what is added so that all of them are hardly ever
+/// longer: so many times the standard error.
+const SAMPLE: usize = 1 << 8;
+const ERRORS: usize = 3;
 
 /// An argument of many texts: a sequence of them, or an Arrow array of strings.
 pub(super) enum Texts<'py> {
-    /// Nobody else changes it.
-    Sequence(Bound<'py, PyTuple>),
+    Sequence(Sequence<'py>),
     Arrow(Strings),
 }
 
@@ -43,10 +40,7 @@ impl<'py> FromPyObject<'_, 'py> for Texts<'py> {
             let message = format!("expected a sequence of texts, found {found}");
             return Err(PyTypeError::new_err(message));
         }
-        argument
-            .cast::<PySequence>()?
-            .to_tuple()
-            .map(Self::Sequence)
+        argument.try_into().map(Self::Sequence)
     }
 }
 
@@ -58,15 +52,16 @@ impl<'py> Texts<'py> {
     pub(super) fn lots(&self, for_one_thread: bool) -> Lots<'_, 'py> {
         match self {
             Self::Sequence(texts) => Lots::Sequence {
-                texts: texts.iter_borrowed(),
-                ahead: texts.iter_borrowed().skip(AHEAD),
+                texts,
+                next: 0,
                 longest: if for_one_thread { Duration::MAX } else { LONG },
             },
             Self::Arrow(strings) => Lots::Arrow(Some(strings)),
         }
     }
 
-    /// The extent of all texts, if the bytes of the first are these.
+    /// About the extent of all texts, if the bytes of the first are these: some are looked at, as to look at all
+    /// takes as long as several threads encode short ones.
     pub(super) fn extent(&self, first: &[&[u8]]) -> Extent {
         let known: usize = first.iter().map(|text| text.len()).sum();
         let Self::Sequence(texts) = self else {
@@ -75,27 +70,40 @@ impl<'py> Texts<'py> {
                 num_bytes: known,
             };
         };
-        let mut ahead = texts.iter_borrowed().skip(AHEAD);
-        let mut lengths = texts.iter_borrowed().map(|text| {
-            prefetch_at(ahead.next().unwrap_or(text).as_ptr());
-            text.len().unwrap_or(0)
-        });
-        let of_first: usize = lengths.by_ref().take(first.len()).sum();
-        let of_others: usize = lengths.sum();
-        let bytes_of_1024 = known / (of_first / 1024).max(1);
+        let length = |index| Some(texts.get(index).ok()?.len().unwrap_or(0));
+        let num_others = texts.len() - first.len();
+        let step = num_others.div_ceil(SAMPLE).max(1);
+        let sample = (first.len()..texts.len()).step_by(step);
+        let sample: Vec<usize> = sample.filter_map(length).collect();
+        let of_others = bound_of_sum(&sample).saturating_mul(num_others) / sample.len().max(1);
+        // Of a `str` the length is that in characters.
+        let seen = &first[..first.len().min(SAMPLE)];
+        let bytes: usize = seen.iter().map(|text| text.len()).sum();
+        let characters: usize = (0..seen.len()).filter_map(length).sum();
+        let bytes_of_1024 = bytes.saturating_mul(1024) / characters.max(1);
         Extent {
             num_documents: texts.len(),
-            num_bytes: known + of_others / 1024 * bytes_of_1024,
+            num_bytes: known
+                .saturating_add((of_others / 1024).saturating_mul(bytes_of_1024.max(1024))),
         }
     }
+}
+
+/// What the sum of as many others is hardly ever above.
+fn bound_of_sum(sample: &[usize]) -> usize {
+    let sum: usize = sample.iter().sum();
+    let squares = sample.iter().map(|length| length.saturating_mul(*length));
+    let squares = squares.fold(0, usize::saturating_add);
+    let of_mean = (sum / sample.len().max(1)).saturating_mul(sum);
+    sum.saturating_add(ERRORS * squares.saturating_sub(of_mean).isqrt())
 }
 
 /// See [`Texts::lots`].
 pub(super) enum Lots<'t, 'py> {
     Sequence {
-        texts: BorrowedTupleIterator<'t, 'py>,
-        /// Texts that begin to be loaded.
-        ahead: Skip<BorrowedTupleIterator<'t, 'py>>,
+        texts: &'t Sequence<'py>,
+        /// The first that is not in a lot.
+        next: usize,
         /// How long it takes to make a lot.
         longest: Duration,
     },
@@ -107,7 +115,7 @@ impl Lots<'_, '_> {
     /// Whether there are no more.
     pub(super) fn is_over(&self) -> bool {
         match self {
-            Self::Sequence { texts, .. } => texts.len() == 0,
+            Self::Sequence { texts, next, .. } => *next == texts.len(),
             Self::Arrow(strings) => strings.is_none(),
         }
     }
@@ -123,9 +131,9 @@ impl<'t> Iterator for Lots<'t, '_> {
         Some(match self {
             Self::Sequence {
                 texts,
-                ahead,
+                next,
                 longest,
-            } => lot(texts, ahead, *longest),
+            } => lot(texts, next, *longest),
             Self::Arrow(strings) => {
                 let texts = strings.take()?.iter();
                 Ok(texts.map(Option::unwrap_or_default).collect())
@@ -134,22 +142,18 @@ impl<'t> Iterator for Lots<'t, '_> {
     }
 }
 
-/// The next lot.
-fn lot<'t, 'py>(
-    texts: impl Iterator<Item = Borrowed<'t, 'py, PyAny>>,
-    ahead: &mut impl Iterator<Item = Borrowed<'t, 'py, PyAny>>,
+/// The lot of the next texts.
+fn lot<'t>(
+    texts: &'t Sequence<'_>,
+    next: &mut usize,
     longest: Duration,
 ) -> PyResult<Vec<&'t [u8]>> {
     let began = Instant::now();
     let mut num_unseen = 0;
     let mut lot = Vec::new();
-    for text in texts {
-        // Most of the time is spent waiting for the objects, which are far apart.
-        if let Some(later) = ahead.next() {
-            prefetch_at(later.as_ptr());
-            prefetch_at(later.as_ptr().wrapping_byte_add(HEADER));
-        }
-        let bytes = bytes_of(text)?;
+    while *next < texts.len() {
+        let bytes = bytes_of(texts.get(*next)?)?;
+        *next += 1;
         lot.push(bytes);
         num_unseen += bytes.len().max(LOOK_BYTES / LOOK_TEXTS);
         if num_unseen >= LOOK_BYTES {
