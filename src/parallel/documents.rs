@@ -5,7 +5,7 @@ const LEAST_BYTES: usize = 1 << 14;
 const MOST_BYTES: usize = 1 << 18;
 /// How many groups there are for each thread, if there is text enough: at the end some threads wait
 /// for the last group of another.
-const GROUPS_OF_THREAD: usize = 32;
+const GROUPS_OF_THREAD: usize = 64;
 
 /// How many bytes a group has at most, if several threads share so many; None if they are not worth a
 /// second thread. A power of two, so that the same documents are in the same groups also where their bytes are
@@ -135,6 +135,6 @@ mod tests {
         assert_eq!(group_bytes(1 << 30, 1), None);
         assert_eq!(group_bytes(LEAST_BYTES + 1, 2), Some(LEAST_BYTES));
         assert_eq!(group_bytes(1 << 40, 16), Some(MOST_BYTES));
-        assert_eq!(group_bytes(1 << 25, 16), Some(1 << 16));
+        assert_eq!(group_bytes(1 << 25, 16), Some(1 << 15));
     }
 }
