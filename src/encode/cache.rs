@@ -24,6 +24,10 @@ use short_lines::{MOST_PACKED, Packed, ShortLines};
 const FULL_SHORT: usize = 8;
 const FULL_LONGER: usize = 2;
 
+/// A cache that has so many words is shared with others. The first words most threads find by themselves as
+/// soon, and for little text the memory takes longer than to find a word again.
+const LEAST_SHARED: usize = 1 << 13;
+
 /// Stands in place of the length in the key of a word that is not short.
 const NOT_SHORT: usize = u8::MAX as usize;
 
@@ -122,9 +126,11 @@ impl Cache {
         }
     }
 
-    /// Grow no further than leaves room for `num_caches` like this one, and share words with others.
+    /// Grow no further than leaves room for `num_caches` like this one, and share words with others once there
+    /// are many.
     pub(super) fn share(&mut self, num_caches: usize, words: Option<Arc<SharedWords>>) {
-        self.shared = words;
+        let num_words = self.short.len() + self.longer.len();
+        self.shared = words.filter(|_| num_words >= LEAST_SHARED);
         self.short.keep_to(num_caches.div_ceil(FULL_SHORT));
         self.longer.keep_to(num_caches.div_ceil(FULL_LONGER));
     }
@@ -350,6 +356,13 @@ mod tests {
         let shared = Arc::new(SharedWords::default());
         let caches = [Some(Arc::clone(&shared)), Some(shared), None].map(|words| {
             let mut cache = Cache::new(20);
+            cache.share(3, words.clone());
+            assert!(cache.shared.is_none(), "it has no words yet");
+            for number in 0..LEAST_SHARED {
+                let text = (number as u64).to_le_bytes();
+                let word = cache.begin(&text, 0, text.len());
+                cache.insert(&text, &word, &[1]);
+            }
             cache.share(3, words);
             cache
         });

@@ -118,6 +118,11 @@ impl LongerWords {
         }
     }
 
+    /// How many words have lines.
+    pub(super) fn len(&self) -> usize {
+        self.lines.len()
+    }
+
     /// Grow to this part of the full size at most.
     pub(super) fn keep_to(&mut self, part: usize) {
         self.part = part;

@@ -116,6 +116,11 @@ impl ShortLines {
         }
     }
 
+    /// How many words were added.
+    pub(super) fn len(&self) -> usize {
+        self.num_inserted
+    }
+
     /// Grow to this part of the full size at most.
     pub(super) fn keep_to(&mut self, part: usize) {
         self.most_lines = MOST_LINES >> part.next_power_of_two().ilog2();
