@@ -26,8 +26,8 @@ TITLE = """# All cores
 Written by `bench/cores.py`. Each row is a process of its own, the repetitions interleaved, the
 fastest call counts, by the clock. Cold is the first call with a tokenizer, warm the best of the
 three that follow on the same documents. Processes do the same work at the same time, each alone on
-one thread and on the whole text: what all of them do together is what the machine can do. A row
-counts only if it gives what one thread of mergewise gives, all ids or all counts. cl100k.
+one thread and on the whole text, once: what all of them do together is what the machine can do. A
+row counts only if it gives what one thread of mergewise gives, all ids or all counts. cl100k.
 
 Of a `str` that is not ASCII, Python makes the UTF-8 on one thread, when it is asked for first: in
 the cold call, whoever encodes; of many texts mergewise works on the first meanwhile. `bytes` is the
@@ -39,7 +39,7 @@ HEAD = ["", "one thread, MB/s", "all threads, MB/s", "times one", "processes, ti
 
 @dataclass(frozen=True)
 class Case:
-    """A text cut into documents, or one document, the text so many times over."""
+    """A text cut into documents, or one document, and all of it so many times over."""
 
     text: Text
     document_size: int
@@ -47,13 +47,16 @@ class Case:
 
     def __str__(self) -> str:
         size = self.document_size
-        cut = f"documents of {size / 1e3:,.0f} kB" if size else f"one document, {self.times} times"
-        return f"{self.text.kind}, {self.text.size / 1e6:.0f} MB, {cut}"
+        cut = f"documents of {size / 1e3:,.0f} kB" if size else "one document"
+        times = f", {self.times} times" if self.times > 1 else ""
+        return f"{self.text.kind}, {self.text.size / 1e6:.0f} MB{times}, {cut}"
 
 
 CASES = (
     Case(Text("en", 100 * MB), 1000),
     Case(Text("en", 100 * MB), MB),
+    Case(Text("en", 100 * MB), 1000, 4),
+    Case(Text("en", 100 * MB), MB, 4),
     Case(Text("en", 100 * MB), 0, 4),
     Case(Text("multi", 40 * MB), 1000),
 )

@@ -21,7 +21,7 @@ from measure import Clock, answer
 
 @dataclass(frozen=True)
 class Job:
-    """What is done with which text; a document size of 0 is one document, the text `times` over."""
+    """What is done with which text, `times` over; a document size of 0 is one document."""
 
     competitor: str
     path: str
@@ -90,7 +90,7 @@ COMPETITORS: dict[str, Callable[[Job], Work]] = {
 def measure(job: Job, wait: Callable[[], object]) -> Speeds:
     """Calls the competitor; before each call, wait for the others."""
     texts = documents(Path(job.path), job.document_size or sys.maxsize)
-    texts = ["".join(texts) * job.times] if job.document_size == 0 else texts
+    texts = texts * job.times if job.document_size else ["".join(texts) * job.times]
     encoded = [text.encode() for text in texts]
     size = sum(map(len, encoded)) / 1e6
     given: list[Any] = encoded if job.competitor == "mergewise bytes" else texts

@@ -21,8 +21,8 @@ pub(super) enum Sequence<'py> {
     List(Listed<'py>),
 }
 
-/// A list, which others may change once Python runs: an item is held from when it is read. To hold all of
-/// them first takes as long as several threads encode short texts.
+/// A list, which others may change once Python runs: an item is held from when it is read. If all of them were
+/// held first, many threads would wait for that a good part of the time that they take for short texts.
 pub(super) struct Listed<'py> {
     list: Bound<'py, PyList>,
     held: Vec<OnceCell<Bound<'py, PyAny>>>,

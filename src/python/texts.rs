@@ -60,8 +60,8 @@ impl<'py> Texts<'py> {
         }
     }
 
-    /// About the extent of all texts, if the bytes of the first are these: some are looked at, as to look at all
-    /// takes as long as several threads encode short ones.
+    /// About the extent of all texts, if the bytes of the first are these. Only a few others are looked at: many
+    /// threads wait meanwhile.
     pub(super) fn extent(&self, first: &[&[u8]]) -> Extent {
         let known: usize = first.iter().map(|text| text.len()).sum();
         let Self::Sequence(texts) = self else {
