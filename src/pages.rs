@@ -1,8 +1,6 @@
 //! Memory for large tables: in large pages, and given by the system at once.
 
-use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use std::mem::MaybeUninit;
-use std::sync::atomic::AtomicU64;
 
 /// The bytes of a large page.
 pub(crate) const LARGE_PAGE: usize = 1 << 21;
@@ -69,28 +67,6 @@ pub(crate) fn filled_in_large_pages<T: Clone>(num_items: usize, item: T) -> Vec<
     take_at_once(&mut items, num_items);
     items.resize(num_items, item);
     items
-}
-
-/// So many zeros in large pages, if the system has them. It gives a page when that is first written to, so
-/// that what is not used costs nothing.
-#[allow(
-    unsafe_code,
-    reason = "to write the zeros takes longer than all that is done with most of them"
-)]
-pub(crate) fn zeros(num_numbers: usize) -> Box<[AtomicU64]> {
-    let layout = Layout::array::<AtomicU64>(num_numbers).expect("it fits the memory");
-    assert!(layout.size() > 0, "some numbers");
-    // SAFETY: the layout is not empty.
-    let start = unsafe { alloc_zeroed(layout) };
-    if start.is_null() {
-        handle_alloc_error(layout);
-    }
-    let numbers = std::ptr::slice_from_raw_parts_mut(start.cast(), num_numbers);
-    // SAFETY: memory of this layout, which nobody else has, and zeros are such numbers.
-    let mut numbers = unsafe { Box::<[MaybeUninit<AtomicU64>]>::from_raw(numbers) };
-    advise(&mut numbers, Advice::LargePages);
-    // SAFETY: as above.
-    unsafe { numbers.assume_init() }
 }
 
 /// A copy of the items in large pages, if the system has them.

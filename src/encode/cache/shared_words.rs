@@ -7,7 +7,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::pages::zeros;
+use crate::pages::prefer_large_pages;
 use crate::prefetch::prefetch;
 
 /// Memory is taken in parts, as words come: by the thread that needs one first.
@@ -28,7 +28,6 @@ pub(super) type SharedLonger = Table<8, 8, 2, LONGER_PARTS>;
 
 /// A word and its ids, in so many numbers.
 #[derive(Debug)]
-#[repr(C)]
 struct Entry<const K: usize, const V: usize> {
     /// The last of them is never 0, and claims the entry.
     key: [AtomicU64; K],
@@ -38,17 +37,14 @@ struct Entry<const K: usize, const V: usize> {
 
 /// The entries of words with equal parts of their hashes.
 #[derive(Debug)]
-#[repr(C, align(128))]
+#[repr(align(128))]
 struct Place<const K: usize, const V: usize, const E: usize>([Entry<K, V>; E]);
 
 /// Keys of `K` numbers with ids in `V`, of which `E` have the same place, in `P` parts.
 #[derive(Debug)]
 pub(super) struct Table<const K: usize, const V: usize, const E: usize, const P: usize> {
-    parts: [OnceLock<Part>; P],
+    parts: [OnceLock<Vec<Place<K, V, E>>>; P],
 }
-
-/// The numbers of some places, and a few before and behind them.
-type Part = Box<[AtomicU64]>;
 
 impl<const K: usize, const V: usize, const E: usize, const P: usize> Default for Table<K, V, E, P> {
     fn default() -> Self {
@@ -62,23 +58,12 @@ impl<const K: usize, const V: usize, const E: usize, const P: usize> Table<K, V,
     const NUM_PLACES: usize = PART_BYTES / size_of::<Place<K, V, E>>();
 
     /// The part of a hash, by other bits than its place in there.
-    fn part(&self, hash: u64) -> &OnceLock<Part> {
+    fn part(&self, hash: u64) -> &OnceLock<Vec<Place<K, V, E>>> {
         &self.parts[(hash >> 48) as usize % P]
     }
 
     fn place(&self, hash: u64) -> Option<&Place<K, V, E>> {
-        Some(&Self::places(self.part(hash).get()?)[hash as usize % Self::NUM_PLACES])
-    }
-
-    /// The places that begin where a line of cache does.
-    #[allow(
-        unsafe_code,
-        reason = "std has no atomic numbers that are aligned and zero"
-    )]
-    fn places(part: &Part) -> &[Place<K, V, E>] {
-        // SAFETY: a place is nothing but such numbers, one behind the other.
-        let (_, places, _) = unsafe { part.align_to() };
-        places
+        Some(&self.part(hash).get()?[hash as usize % Self::NUM_PLACES])
     }
 
     /// Begin to load the place of a hash that is looked up soon.
@@ -109,9 +94,12 @@ impl<const K: usize, const V: usize, const E: usize, const P: usize> Table<K, V,
         if key[K - 1] == 0 || ids[V - 1] == 0 {
             return;
         }
-        let size_of_place = size_of::<Place<K, V, E>>() / size_of::<AtomicU64>();
-        let part = || zeros((Self::NUM_PLACES + 1) * size_of_place);
-        let part = Self::places(self.part(hash).get_or_init(part));
+        let part = self.part(hash).get_or_init(|| {
+            let mut places = Vec::with_capacity(Self::NUM_PLACES);
+            prefer_large_pages(&mut places);
+            places.resize_with(Self::NUM_PLACES, Place::empty);
+            places
+        });
         for entry in &part[hash as usize % Self::NUM_PLACES].0 {
             let claim = &entry.key[K - 1];
             let is_free = claim.load(Ordering::Relaxed) == 0;
@@ -131,6 +119,15 @@ impl<const K: usize, const V: usize, const E: usize, const P: usize> Table<K, V,
                 return;
             }
         }
+    }
+}
+
+impl<const K: usize, const V: usize, const E: usize> Place<K, V, E> {
+    fn empty() -> Self {
+        Self(std::array::from_fn(|_| Entry {
+            key: [const { AtomicU64::new(0) }; K],
+            ids: [const { AtomicU64::new(0) }; V],
+        }))
     }
 }
 
