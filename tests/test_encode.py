@@ -751,10 +751,10 @@ def soon_and_again(change: Callable[[], object]) -> Iterator[None]:
 
 def test_a_list_that_is_changed_while_it_is_read() -> None:
     tok = trained("whitespace")
-    expected = [tok.encode(text) for text in documents_that_take_long(2000)]
+    expected = [tok.encode(text) for text in documents_that_take_long(6000)]
 
     def encoded_while(change: Callable[[list[str]], object]) -> list[list[int]]:
-        texts = documents_that_take_long(2000)
+        texts = documents_that_take_long(6000)
         with soon_and_again(lambda: change(texts)):
             return tok.encode_batch(texts, num_threads=3)
 

@@ -9,13 +9,20 @@ use pyo3::types::{PyList, PySequence, PyTuple};
 
 use crate::prefetch::prefetch_at;
 
+/// So many items of a list are not held before the first is read.
+const MANY: usize = 1 << 12;
 /// How many items before its turn an item begins to be loaded.
 const AHEAD: usize = 32;
 /// Before these bytes is what tells the kind, the length and the place of a text.
 const HEADER: usize = 40;
 
 /// Objects that stay, and stay the same, as long as this.
-pub(super) enum Sequence<'py> {
+pub(super) struct Sequence<'py> {
+    items: Items<'py>,
+    len: usize,
+}
+
+enum Items<'py> {
     /// Nobody changes it.
     Tuple(Bound<'py, PyTuple>),
     List(Listed<'py>),
@@ -23,7 +30,7 @@ pub(super) enum Sequence<'py> {
 
 /// A list, which others may change once Python runs: an item is held from when it is read. If all of them were
 /// held first, many threads would wait for that a good part of the time that they take for short texts.
-pub(super) struct Listed<'py> {
+struct Listed<'py> {
     list: Bound<'py, PyList>,
     held: Vec<OnceCell<Bound<'py, PyAny>>>,
 }
@@ -32,22 +39,29 @@ impl<'py> TryFrom<Borrowed<'_, 'py, PyAny>> for Sequence<'py> {
     type Error = PyErr;
 
     fn try_from(argument: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        if let Ok(list) = argument.cast_exact::<PyList>() {
-            return Ok(Self::List(Listed {
-                list: list.to_owned(),
-                held: (0..list.len()).map(|_| OnceCell::new()).collect(),
-            }));
+        if let Ok(list) = argument.cast_exact::<PyList>()
+            && list.len() >= MANY
+        {
+            let held: Vec<_> = (0..list.len()).map(|_| OnceCell::new()).collect();
+            return Ok(Self {
+                len: held.len(),
+                items: Items::List(Listed {
+                    list: list.to_owned(),
+                    held,
+                }),
+            });
         }
-        argument.cast::<PySequence>()?.to_tuple().map(Self::Tuple)
+        let tuple = argument.cast::<PySequence>()?.to_tuple()?;
+        Ok(Self {
+            len: tuple.len(),
+            items: Items::Tuple(tuple),
+        })
     }
 }
 
 impl<'py> Sequence<'py> {
     pub(super) fn len(&self) -> usize {
-        match self {
-            Self::Tuple(tuple) => tuple.len(),
-            Self::List(list) => list.held.len(),
-        }
+        self.len
     }
 
     /// An item that is there. Those behind it begin to be loaded: most of the time is spent waiting for the
@@ -56,9 +70,9 @@ impl<'py> Sequence<'py> {
         let later = self.address(index + AHEAD);
         prefetch_at(later);
         prefetch_at(later.wrapping_byte_add(HEADER));
-        match self {
-            Self::Tuple(tuple) => tuple.get_borrowed_item(index),
-            Self::List(list) => list.get(index),
+        match &self.items {
+            Items::Tuple(tuple) => tuple.get_borrowed_item(index),
+            Items::List(list) => list.get(index),
         }
     }
 
@@ -68,12 +82,12 @@ impl<'py> Sequence<'py> {
         reason = "pyo3 has no way to an item that does not touch it"
     )]
     fn address(&self, index: usize) -> *const ffi::PyObject {
-        match self {
-            Self::Tuple(tuple) if index < tuple.len() => {
+        match &self.items {
+            Items::Tuple(tuple) if index < self.len => {
                 // SAFETY: a tuple, which has such an item.
                 unsafe { ffi::PyTuple_GetItem(tuple.as_ptr(), index.cast_signed()) }
             }
-            Self::List(Listed { list, .. }) if index < list.len() => {
+            Items::List(Listed { list, .. }) if index < list.len() => {
                 // SAFETY: a list, which has such an item now.
                 unsafe { ffi::PyList_GetItem(list.as_ptr(), index.cast_signed()) }
             }
