@@ -104,12 +104,17 @@ impl<'f, P: FnMut(usize, &Piece) -> Result<()>> Turns<'f, P> {
             return Ok(());
         }
         state.putting = Putting::Busy;
+        drop(state);
+        self.put_all()
+    }
+
+    /// Put the pieces whose turn it is; this thread alone does.
+    fn put_all(&self) -> Result<()> {
         let mut turn = Turn {
             state: &self.state,
             changed: &self.changed,
             is_over: false,
         };
-        drop(state);
         let mut put = lock(&self.put);
         let mut state = lock(&self.state);
         loop {
