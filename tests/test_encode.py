@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -749,6 +750,7 @@ def soon_and_again(change: Callable[[], object]) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a timer that sends signals")
 def test_a_list_that_is_changed_while_it_is_read() -> None:
     tok = trained("whitespace")
     expected = [tok.encode(text) for text in documents_that_take_long(6000)]
